@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+
+const longestPreview = 60;
+
+/** The issues of a failed check in one line: each path, what is wrong, and the value that is there. */
+export function describeIssues(
+  error: z.ZodError,
+  root: unknown,
+  prefix = '',
+): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
+  const found = error.issues.map((issue) => {
+    const keys = prefix === '' ? issue.path : [prefix, ...issue.path];
+    return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
+  });
+  const first = found[0] ?? { path: '(value)', message: 'invalid', value: preview(root) };
+  return {
+    text: found.map(({ path, message, value }) => `${path} is ${value}: ${message}`).join('; '),
+    details: { path: first.path, value: first.value },
+  };
+}
+
+/** A value on one short line, for error messages. */
+export function preview(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
+    return String(value).slice(0, longestPreview);
+  if (typeof value === 'number') return String(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? String(value);
+  } catch {
+    text = Object.prototype.toString.call(value);
+  }
+  return text.length > longestPreview ? `${text.slice(0, longestPreview - 1)}…` : text;
+}
+
+function joinPath(keys: readonly PropertyKey[]): string {
+  if (keys.length === 0) return '(value)';
+  return keys
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`))
+    .join('');
+}
+
+function valueAt(root: unknown, keys: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const key of keys) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** What an event, message, agent or dispatch may be named by: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
+export const idSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');
+
+/** RFC 3339, UTC, milliseconds: `2026-03-01T09:30:00.000Z`. */
+export const timestampSchema = z
+  .string()
+  .regex(
+    /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/,
+    'not a UTC time with milliseconds',
+  );
+
+/** A count that is never negative: tokens, turns, milliseconds. */
+export const countSchema = z.number().int().nonnegative();
+
+/** A duration in milliseconds; a fraction is allowed. */
+export const millisecondsSchema = z.number().nonnegative();
+
+/** An amount in US dollars. */
+export const costSchema = z.number().nonnegative();
+
+/** What a model call, a session or a dispatch used. Tokens of a prompt cache are counted apart from `inputTokens`. */
+export const usageSchema = z.object({
+  inputTokens: countSchema,
+  outputTokens: countSchema,
+  cacheReadTokens: countSchema.optional(),
+  cacheWriteTokens: countSchema.optional(),
+  turns: countSchema.optional(),
+  durationMs: millisecondsSchema.optional(),
+});
+
+export type Usage = z.infer<typeof usageSchema>;

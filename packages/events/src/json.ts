@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+/** A key whose value is `undefined` counts as absent, as it does for `JSON.stringify`. */
+export type JsonObject = { [key: string]: JsonValue | undefined };
+
+export interface NotJson {
+  /** Where it is, such as `data.input.items[3]`. */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** Any JSON value; what JSON cannot hold (NaN, a Date, a function …) is refused instead of altered. */
+export const jsonValueSchema = z.custom<JsonValue>(
+  (value) => findNotJson(value) === null,
+  'not a JSON value',
+);
+
+/** A plain object that holds only JSON values. */
+export const jsonObjectSchema = z.custom<JsonObject>(
+  (value) => isPlainObject(value) && findNotJson(value) === null,
+  'not a plain object of JSON values',
+);
+
+/** The first thing in a value that JSON cannot hold unchanged, or null. Depth first, in key order. */
+export function findNotJson(value: unknown, path = ''): NotJson | null {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return null;
+    case 'number':
+      return Number.isFinite(value) ? null : { path, value };
+    case 'object':
+      break;
+    default:
+      return { path, value };
+  }
+  if (value === null) return null;
+  if (Array.isArray(value)) return findInArray(value, path);
+  if (!isPlainObject(value) || typeof value.toJSON === 'function') return { path, value };
+  for (const key of Object.keys(value)) {
+    const child = value[key];
+    if (child === undefined || typeof child === 'string') continue;
+    const found = findNotJson(child, path === '' ? key : `${path}.${key}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function findInArray(items: readonly unknown[], path: string): NotJson | null {
+  for (let index = 0; index < items.length; index += 1) {
+    const found = findNotJson(items[index], `${path}[${index}]`);
+    if (found !== null) return found;
+  }
+  return null;
+}

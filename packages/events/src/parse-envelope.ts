@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { describeIssues } from './describe-issues.ts';
+import {
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  envelopeSchema,
+  type TaskRecord,
+  taskRecordSchema,
+} from './envelope.ts';
+import { EventError, type EventErrorCode } from './event-error.ts';
+
+const updatesSchema = envelopeSchema
+  .partial()
+  .extend({
+    dispatchId: z.never().optional(),
+    taskSlug: z.never().optional(),
+    schemaVersion: z.never().optional(),
+  });
+
+/** Checks that a value is an envelope and gives it back as it is. @throws EVENT_ENVELOPE_INVALID */
+export function parseEnvelope(value: unknown): DispatchEnvelope {
+  return check(envelopeSchema, value, 'EVENT_ENVELOPE_INVALID', 'an envelope');
+}
+
+/** Checks a change to an envelope. Its identity (dispatch, task, schema version) never changes. @throws EVENT_ENVELOPE_INVALID */
+export function parseEnvelopeUpdates(value: unknown): EnvelopeUpdates {
+  return check(updatesSchema, value, 'EVENT_ENVELOPE_INVALID', 'a change to an envelope') as EnvelopeUpdates;
+}
+
+/** Checks that a value is a task record and gives it back as it is. @throws EVENT_TASK_INVALID */
+export function parseTaskRecord(value: unknown): TaskRecord {
+  return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, code: EventErrorCode, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return value as T;
+  const { text, details } = describeIssues(result.error, value);
+  throw new EventError(code, `Not ${what}: ${text}`, { cause: result.error, details });
+}

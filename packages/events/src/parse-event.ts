@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { describeIssues, preview } from './describe-issues.ts';
+import { type CapturedEvent, eventDataSchemas, eventFields } from './event.ts';
+import { EventError } from './event-error.ts';
+import { findNotJson, jsonObjectSchema } from './json.ts';
+
+/** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
+export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
+
+const fieldsSchema = z.object(eventFields);
+
+/**
+ * Checks that a value is an event and gives it back as it is: keys that this version does not know stay, and an event
+ * of an unknown type is an event.
+ *
+ * @throws EVENT_INVALID naming the path and the offending value
+ * @throws EVENT_NOT_JSON for a value that JSON cannot hold unchanged (NaN, a Date, a function …)
+ * @throws EVENT_EPHEMERAL for a streaming delta, which is never recorded (D8)
+ */
+export function parseEvent(value: unknown, schemas: EventDataSchemas = eventDataSchemas): CapturedEvent {
+  const type = (value as { type?: unknown } | null)?.type;
+  if (typeof type === 'string' && type.startsWith('delta:')) {
+    throw new EventError(
+      'EVENT_EPHEMERAL',
+      `A streaming delta (${type}) is never an event; publish it instead.`,
+    );
+  }
+  const fields = fieldsSchema.safeParse(value);
+  if (!fields.success) throw invalid(fields.error, value, '');
+  const event = value as CapturedEvent;
+  if (event.substance !== undefined && event.cause !== undefined) {
+    throw new EventError(
+      'EVENT_INVALID',
+      `Not an event: it has both substance (${event.substance}) and cause.`,
+      {
+        details: { path: 'substance', value: preview(event.substance) },
+      },
+    );
+  }
+  const schema = Object.hasOwn(schemas, event.type) ? schemas[event.type] : undefined;
+  const data = (schema ?? jsonObjectSchema).safeParse(event.data);
+  const notJson = findNotJson(event);
+  if (notJson !== null) {
+    throw new EventError(
+      'EVENT_NOT_JSON',
+      `${notJson.path} of a ${event.type} event is ${preview(notJson.value)}, which JSON cannot hold; snapshot it first.`,
+      { details: { path: notJson.path, value: preview(notJson.value) } },
+    );
+  }
+  if (!data.success) throw invalid(data.error, value, 'data');
+  return event;
+}
+
+/** Like `parseEvent`, but only tells whether. */
+export function isEvent(
+  value: unknown,
+  schemas: EventDataSchemas = eventDataSchemas,
+): value is CapturedEvent {
+  try {
+    parseEvent(value, schemas);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function invalid(error: z.ZodError, value: unknown, prefix: string): EventError {
+  const type = (value as { type?: unknown } | null)?.type;
+  const what = typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
+  const { text, details } = describeIssues(error, value, prefix);
+  return new EventError('EVENT_INVALID', `${what}: ${text}`, { cause: error, details });
+}

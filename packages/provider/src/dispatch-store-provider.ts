@@ -1,0 +1,166 @@
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
+import type { Awaitable } from './awaitable.ts';
+import type { StoreCapabilities } from './store-capabilities.ts';
+
+/**
+ * Keeps dispatches: an envelope and a list of events each, below a task (D10, D13).
+ *
+ * Who calls: the facade of `@hansard/dispatch`. Its arguments are valid when they arrive: envelopes, events and tasks
+ * are checked, ids and times are minted, and every value is one that JSON holds unchanged. What is left to a store is
+ * what only it can know: what exists, what is taken, and what would leave its root.
+ *
+ * The rules, each with cases in `@hansard/store-conformance`:
+ *
+ * 1. Creating what exists, or touching what does not, is a coded error. Nothing is dropped in silence.
+ * 2. `appendEvents` is all or nothing. Once an append returned, its events survive what `capabilities.durability` says.
+ * 3. Appending an event that is already there, equal in content, changes nothing, so a retry is safe. The same id with
+ *    other content is an error.
+ * 4. Reads give the events in append order, equal to what was appended, as copies that nobody else holds.
+ * 5. What an append, the last N events and a page cost does not grow with the length of the dispatch; listing envelopes
+ *    reads no events.
+ * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it.
+ * 7. A store that was killed at any byte opens again with all that was acknowledged; a torn last record is repaired and
+ *    the repair is reported; other damage is STORE_CORRUPT with file and offset, never a shorter log.
+ * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
+ * 9. After `close` every call throws STORE_CLOSED, except `close` itself, which may be called again.
+ *
+ * Every method throws STORE_CLOSED, STORE_INVALID_PATH and STORE_UNAVAILABLE where they apply; those that read stored
+ * data also STORE_CORRUPT. A method that answers with a promise rejects with the same codes.
+ */
+export interface DispatchStoreProvider {
+  readonly capabilities: StoreCapabilities;
+
+  /**
+   * Begins a dispatch. When it returns, the dispatch is in every listing. The task need not have a record.
+   * @throws STORE_DISPATCH_EXISTS
+   */
+  createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
+
+  /**
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   */
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<void>;
+
+  /**
+   * Adds one event at the end. A dispatch that ended still takes events (a late notice, a verdict).
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id is there with other content), STORE_LOCKED
+   */
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;
+
+  /**
+   * Adds several events at the end, all or none; those that are already there with the same content are passed over.
+   * An empty list changes nothing. Two events of the list with one id: equal ones count once, others are a conflict.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED
+   */
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
+
+  /** All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. */
+  getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
+
+  /** One envelope, or null where there is none. */
+  getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
+
+  /**
+   * Every event of a dispatch, in append order.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  getDispatchEvents(taskDir: string, dispatchId: string): Awaitable<CapturedEvent[]>;
+
+  /**
+   * The last `count` events (a whole number from 0), oldest first; all of them where there are fewer.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  getRecentEvents(taskDir: string, dispatchId: string, count: number): Awaitable<CapturedEvent[]>;
+
+  /**
+   * One page of events. See {@link ReadEventsOptions} and {@link EventPage}.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR (`after` lies beyond the last event)
+   */
+  readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Awaitable<EventPage>;
+
+  /** Writes the record of a task, new or changed. */
+  putTask(taskDir: string, task: TaskRecord): Awaitable<void>;
+
+  /** The record of a task, or null where it has none. */
+  getTask(taskDir: string): Awaitable<TaskRecord | null>;
+
+  /** Every task that has a record or a dispatch, by `taskDir`. */
+  listTasks(): Awaitable<TaskListing[]>;
+
+  /** Finishes what is under way and gives back files, connections and leases. Safe to call twice. */
+  close(): Awaitable<void>;
+
+  /**
+   * Events of a task that contain every word of the query, newest last. With `capabilities.search`.
+   * Which texts are searched and how words are told apart is the store's to document.
+   */
+  searchEvents?(taskDir: string, query: string, options?: SearchEventsOptions): Awaitable<SearchHit[]>;
+
+  /**
+   * Calls `onChange` soon after events were appended to the dispatch or its envelope changed, by any process. It says
+   * that there may be something new, not what: the listener reads. Calls may be merged. With `capabilities.watch`.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
+
+  /**
+   * Removes a dispatch with its events. Nothing calls it unasked. With `capabilities.deleteDispatch`.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   */
+  deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
+
+  /**
+   * What the store repaired since it was opened, oldest first (rule 7). A store that has nothing to repair leaves it out.
+   */
+  getRepairs?(): Awaitable<StoreRepair[]>;
+}
+
+export interface ReadEventsOptions {
+  /** The position of the last event already seen; the page starts behind it. Absent or -1: from the beginning. */
+  readonly after?: number;
+  /** The most events in the page, at least 1. Absent: 1,000. */
+  readonly limit?: number;
+}
+
+/** A page of events. Positions count from 0 in append order. */
+export interface EventPage {
+  readonly events: CapturedEvent[];
+  /** The position of the first event of the page; with an empty page, the position that the next event will have. */
+  readonly first: number;
+  /** What to pass as `after` to read on: the position of the last event of the page, or `after` for an empty page. */
+  readonly next: number;
+}
+
+export interface TaskListing {
+  readonly taskDir: string;
+  /** Null where the task has dispatches but no record. */
+  readonly task: TaskRecord | null;
+}
+
+export interface SearchEventsOptions {
+  readonly dispatchId?: string;
+  /** The most hits, at least 1. Absent: 100. */
+  readonly limit?: number;
+}
+
+export interface SearchHit {
+  readonly dispatchId: string;
+  readonly position: number;
+  readonly event: CapturedEvent;
+}
+
+export type StopWatching = () => void;
+
+/** Something that a store found damaged after a crash, and made whole again. */
+export interface StoreRepair {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  /** Where: a file, a table. */
+  readonly place: string;
+  /** The byte from which on the place was damaged. */
+  readonly offset: number;
+  /** How many bytes of an unfinished record were taken away; a copy is never kept of what was not acknowledged. */
+  readonly removedBytes: number;
+  readonly reason: string;
+}

@@ -1,0 +1,49 @@
+export type {
+  CapturedEvent,
+  Delta,
+  DispatchEnvelope,
+  EnvelopeUpdates,
+  Fidelity,
+  JsonObject,
+  JsonValue,
+  NewEvent,
+  TaskRecord,
+  Usage,
+} from '@hansard/events';
+export { CodedError, isCodedError } from '@hansard/events/coded-error';
+export type { AgentActivity, AgentProvider, AgentRunRequest } from './agent-provider.ts';
+export type { Awaitable } from './awaitable.ts';
+export type {
+  CommunicationHost,
+  CommunicationProvider,
+  DeltaNotice,
+  DispatchNotice,
+  EventNotice,
+  IncomingMessage,
+} from './communication-provider.ts';
+export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
+export type {
+  DispatchStoreProvider,
+  EventPage,
+  ReadEventsOptions,
+  SearchEventsOptions,
+  SearchHit,
+  StopWatching,
+  StoreRepair,
+  TaskListing,
+} from './dispatch-store-provider.ts';
+export type { HookDecision, HookProvider, HookQuestion } from './hook-provider.ts';
+export type {
+  LanguageModelProvider,
+  ModelMessage,
+  ModelRequest,
+  ModelResponse,
+  ModelToolCall,
+  ToolDefinition,
+} from './language-model-provider.ts';
+export { isPluginError, PluginError, type PluginErrorCode, pluginErrorCodes } from './plugin-error.ts';
+export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
+export type { StoreCapabilities } from './store-capabilities.ts';
+export { isStoreError, StoreError, type StoreErrorCode, storeErrorCodes } from './store-error.ts';
+export { assertDispatchId, assertTaskDir } from './store-path.ts';
+export type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

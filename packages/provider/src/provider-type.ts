@@ -1,0 +1,42 @@
+import type { AgentProvider } from './agent-provider.ts';
+import type { CommunicationProvider } from './communication-provider.ts';
+import type { DispatchStoreProvider } from './dispatch-store-provider.ts';
+import type { HookProvider } from './hook-provider.ts';
+import type { LanguageModelProvider } from './language-model-provider.ts';
+import type { ToolProvider } from './tool-provider.ts';
+
+/** The provider types of Hansard by their names. Third parties add theirs by declaration merging. */
+export interface ProviderTypes {
+  DispatchStoreProvider: DispatchStoreProvider;
+  CommunicationProvider: CommunicationProvider;
+  AgentProvider: AgentProvider;
+  LanguageModelProvider: LanguageModelProvider;
+  ToolProvider: ToolProvider;
+  HookProvider: HookProvider;
+}
+
+export type ProviderType = keyof ProviderTypes;
+
+/** The methods that a provider of each type must have; a loader checks them when it has created one. */
+export const requiredMethods: Readonly<Record<string, readonly string[]>> = {
+  DispatchStoreProvider: [
+    'createDispatch',
+    'updateDispatch',
+    'appendEvent',
+    'appendEvents',
+    'getDispatchEnvelopes',
+    'getDispatchEnvelope',
+    'getDispatchEvents',
+    'getRecentEvents',
+    'readEvents',
+    'putTask',
+    'getTask',
+    'listTasks',
+    'close',
+  ],
+  CommunicationProvider: ['eventRecorded'],
+  AgentProvider: ['run'],
+  LanguageModelProvider: ['generate'],
+  ToolProvider: ['listTools', 'callTool'],
+  HookProvider: ['decide'],
+};

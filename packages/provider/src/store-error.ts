@@ -1,0 +1,23 @@
+import { CodedError, isCodedError } from '@hansard/events/coded-error';
+
+/** The errors of stores. When each one is thrown, and what to do: `docs/errors.md`. */
+export const storeErrorCodes = [
+  'STORE_DISPATCH_EXISTS',
+  'STORE_DISPATCH_NOT_FOUND',
+  'STORE_EVENT_CONFLICT',
+  'STORE_INVALID_CURSOR',
+  'STORE_INVALID_PATH',
+  'STORE_LOCKED',
+  'STORE_CORRUPT',
+  'STORE_UNAVAILABLE',
+  'STORE_UNSUPPORTED',
+  'STORE_CLOSED',
+] as const;
+
+export type StoreErrorCode = (typeof storeErrorCodes)[number];
+
+export class StoreError extends CodedError<StoreErrorCode> {}
+
+export function isStoreError(value: unknown, code?: StoreErrorCode): value is StoreError {
+  return isCodedError(value, code) && (storeErrorCodes as readonly string[]).includes(value.code);
+}

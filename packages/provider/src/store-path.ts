@@ -1,0 +1,49 @@
+import { StoreError } from './store-error.ts';
+
+const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+const longestSegment = 128;
+
+/**
+ * Refuses a `taskDir` that is not a plain relative path: segments of letters, digits, `.`, `_`, `-`, space and other
+ * printable characters, parted by `/`, none of which is empty, starts with a dot, or means something to a file system.
+ * @throws STORE_INVALID_PATH
+ */
+export function assertTaskDir(taskDir: string): void {
+  const reason = typeof taskDir === 'string' ? whyNotTaskDir(taskDir) : 'it is not a string';
+  if (reason === null) return;
+  throw new StoreError('STORE_INVALID_PATH', `${JSON.stringify(taskDir)} can't be a task: ${reason}.`, {
+    details: { taskDir },
+  });
+}
+
+/**
+ * Refuses a `dispatchId` that could not be the name of a file: 1 to 128 characters of `A-Z a-z 0-9 . _ -`, not starting
+ * with a dot. (An id with `:` names an event, never a dispatch.)
+ * @throws STORE_INVALID_PATH
+ */
+export function assertDispatchId(dispatchId: string): void {
+  if (
+    typeof dispatchId === 'string' &&
+    /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(dispatchId) &&
+    !reserved.test(dispatchId)
+  )
+    return;
+  throw new StoreError('STORE_INVALID_PATH', `${JSON.stringify(dispatchId)} can't be a dispatch id.`, {
+    details: { dispatchId },
+  });
+}
+
+function whyNotTaskDir(taskDir: string): string | null {
+  if (taskDir === '') return 'it is empty';
+  for (const segment of taskDir.split('/')) {
+    if (segment === '') return 'it has an empty part (a leading, trailing or doubled /)';
+    if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;
+    if (segment.length > longestSegment) return `a part is longer than ${longestSegment} characters`;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+    if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(segment))
+      return `its part ${JSON.stringify(segment)} has a character that paths can't hold`;
+    if (/[. ]$/.test(segment)) return `its part ${JSON.stringify(segment)} ends with a dot or a space`;
+    if (reserved.test(segment)) return `${JSON.stringify(segment)} is reserved by some file systems`;
+  }
+  return null;
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+const conditions = ['@hansard/source'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['{packages,plugins,apps}/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    setupFiles: ['./scripts/test-setup.ts'],
+    testTimeout: 20_000,
+    reporters: ['default', './scripts/count-reporter.ts'],
+  },
+});
