@@ -1,17 +1,14 @@
 import { z } from 'zod';
 
+export const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
+export const timestampPattern =
+  /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** What an event, message, agent or dispatch may be named by: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
-export const idSchema = z
-  .string()
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');
+export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');
 
 /** RFC 3339, UTC, milliseconds: `2026-03-01T09:30:00.000Z`. */
-export const timestampSchema = z
-  .string()
-  .regex(
-    /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/,
-    'not a UTC time with milliseconds',
-  );
+export const timestampSchema = z.string().regex(timestampPattern, 'not a UTC time with milliseconds');
 
 /** A count that is never negative: tokens, turns, milliseconds. */
 export const countSchema = z.number().int().nonnegative();

@@ -23,8 +23,11 @@ export const jsonObjectSchema = z.custom<JsonObject>(
   'not a plain object of JSON values',
 );
 
+/** How deep a value may nest. Beyond it, `JSON.stringify` and other readers of JSON run out of stack; a cycle has no depth. */
+const deepest = 1_000;
+
 /** The first thing in a value that JSON cannot hold unchanged, or null. Depth first, in key order. */
-export function findNotJson(value: unknown, path = ''): NotJson | null {
+export function findNotJson(value: unknown, path = '', depth = 0): NotJson | null {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -37,12 +40,13 @@ export function findNotJson(value: unknown, path = ''): NotJson | null {
       return { path, value };
   }
   if (value === null) return null;
-  if (Array.isArray(value)) return findInArray(value, path);
+  if (depth > deepest) return { path: `${path.slice(0, 60)}…`, value };
+  if (Array.isArray(value)) return findInArray(value, path, depth);
   if (!isPlainObject(value) || typeof value.toJSON === 'function') return { path, value };
   for (const key of Object.keys(value)) {
     const child = value[key];
     if (child === undefined || typeof child === 'string') continue;
-    const found = findNotJson(child, path === '' ? key : `${path}.${key}`);
+    const found = findNotJson(child, path === '' ? key : `${path}.${key}`, depth + 1);
     if (found !== null) return found;
   }
   return null;
@@ -54,9 +58,9 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-function findInArray(items: readonly unknown[], path: string): NotJson | null {
+function findInArray(items: readonly unknown[], path: string, depth: number): NotJson | null {
   for (let index = 0; index < items.length; index += 1) {
-    const found = findNotJson(items[index], `${path}[${index}]`);
+    const found = findNotJson(items[index], `${path}[${index}]`, depth + 1);
     if (found !== null) return found;
   }
   return null;

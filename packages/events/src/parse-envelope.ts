@@ -9,13 +9,11 @@ import {
 } from './envelope.ts';
 import { EventError, type EventErrorCode } from './event-error.ts';
 
-const updatesSchema = envelopeSchema
-  .partial()
-  .extend({
-    dispatchId: z.never().optional(),
-    taskSlug: z.never().optional(),
-    schemaVersion: z.never().optional(),
-  });
+const updatesSchema = envelopeSchema.partial().extend({
+  dispatchId: z.never().optional(),
+  taskSlug: z.never().optional(),
+  schemaVersion: z.never().optional(),
+});
 
 /** Checks that a value is an envelope and gives it back as it is. @throws EVENT_ENVELOPE_INVALID */
 export function parseEnvelope(value: unknown): DispatchEnvelope {

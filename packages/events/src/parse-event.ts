@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { describeIssues, preview } from './describe-issues.ts';
 import { type CapturedEvent, eventDataSchemas, eventFields } from './event.ts';
 import { EventError } from './event-error.ts';
+import { idPattern, timestampPattern } from './fields.ts';
 import { findNotJson, jsonObjectSchema } from './json.ts';
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
@@ -18,15 +19,7 @@ const fieldsSchema = z.object(eventFields);
  * @throws EVENT_EPHEMERAL for a streaming delta, which is never recorded (D8)
  */
 export function parseEvent(value: unknown, schemas: EventDataSchemas = eventDataSchemas): CapturedEvent {
-  const type = (value as { type?: unknown } | null)?.type;
-  if (typeof type === 'string' && type.startsWith('delta:')) {
-    throw new EventError(
-      'EVENT_EPHEMERAL',
-      `A streaming delta (${type}) is never an event; publish it instead.`,
-    );
-  }
-  const fields = fieldsSchema.safeParse(value);
-  if (!fields.success) throw invalid(fields.error, value, '');
+  if (!hasUsualFields(value)) checkFields(value);
   const event = value as CapturedEvent;
   if (event.substance !== undefined && event.cause !== undefined) {
     throw new EventError(
@@ -49,6 +42,43 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
   }
   if (!data.success) throw invalid(data.error, value, 'data');
   return event;
+}
+
+/** A quick yes for what nearly every event of a known type looks like; where it says no, the schema has the word. */
+function hasUsualFields(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const event = value as CapturedEvent;
+  return (
+    Object.hasOwn(eventDataSchemas, event.type) &&
+    isId(event.id) &&
+    isTimestamp(event.timestamp) &&
+    event.v === undefined &&
+    (event.agentId === undefined || isId(event.agentId)) &&
+    (event.messageId === undefined || isId(event.messageId)) &&
+    (event.substance === undefined || isId(event.substance)) &&
+    (event.cause === undefined || isId(event.cause)) &&
+    (event.via === undefined || isId(event.via))
+  );
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && idPattern.test(value);
+}
+
+function isTimestamp(value: unknown): boolean {
+  return typeof value === 'string' && timestampPattern.test(value);
+}
+
+function checkFields(value: unknown): void {
+  const type = (value as { type?: unknown } | null)?.type;
+  if (typeof type === 'string' && type.startsWith('delta:')) {
+    throw new EventError(
+      'EVENT_EPHEMERAL',
+      `A streaming delta (${type}) is never an event; publish it instead.`,
+    );
+  }
+  const fields = fieldsSchema.safeParse(value);
+  if (!fields.success) throw invalid(fields.error, value, '');
 }
 
 /** Like `parseEvent`, but only tells whether. */

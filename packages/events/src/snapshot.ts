@@ -20,8 +20,14 @@ export class PrintedForm {
  */
 export function snapshot(value: unknown): OutputPart {
   if (typeof value === 'string') return { kind: 'text', text: value };
-  if (!isJsonTree(value)) return encode(value);
-  return { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue };
+  try {
+    return isJsonTree(value)
+      ? { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue }
+      : encode(value);
+  } catch {
+    // A getter or a proxy of the value itself threw: what is left to keep is how it prints.
+    return { kind: 'repr', repr: printedForm(value) };
+  }
 }
 
 /** The value that a part holds, as a fresh copy. An image is its bytes; a printed form is a `PrintedForm`. */
@@ -42,12 +48,8 @@ export function reviveSnapshot(part: OutputPart): unknown {
 
 function encode(value: unknown): OutputPart {
   if (cannotEncode(value)) return { kind: 'repr', repr: printedForm(value) };
-  try {
-    const encoded = stringify(value, { PrintedForm: (item) => cannotEncode(item) && printedForm(item) });
-    return { kind: 'value', encoding: 'devalue', encoded };
-  } catch {
-    return { kind: 'repr', repr: printedForm(value) };
-  }
+  const encoded = stringify(value, { PrintedForm: (item) => cannotEncode(item) && printedForm(item) });
+  return { kind: 'value', encoding: 'devalue', encoded };
 }
 
 /** JSON without shared or circular references and without `undefined`, which would not come back the same. */

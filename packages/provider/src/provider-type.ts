@@ -18,7 +18,7 @@ export interface ProviderTypes {
 export type ProviderType = keyof ProviderTypes;
 
 /** The methods that a provider of each type must have; a loader checks them when it has created one. */
-export const requiredMethods: Readonly<Record<string, readonly string[]>> = {
+export const requiredMethods: { readonly [Type in ProviderType]: readonly (keyof ProviderTypes[Type])[] } = {
   DispatchStoreProvider: [
     'createDispatch',
     'updateDispatch',

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { encodeEvent } from '../src/index.ts';
+import { sampleEvents } from './sample-events.ts';
+
+describe('encodeEvent', () => {
+  it('gives back every known type as it was', () => {
+    for (const event of Object.values(sampleEvents)) expect(JSON.parse(encodeEvent(event))).toEqual(event);
+  });
+
+  it('puts the keys in their order with data last, keys of newer versions before it', () => {
+    const line = encodeEvent({
+      data: { text: 'x' },
+      newer: 1,
+      via: 'h1',
+      cause: ['a', 'b'],
+      timestamp: '2026-03-01T09:30:00.000Z',
+      agentId: 'a1',
+      type: 'agent:text',
+      id: 'e1',
+    } as never);
+    expect(line).toBe(
+      '{"id":"e1","type":"agent:text","timestamp":"2026-03-01T09:30:00.000Z","agentId":"a1","cause":["a","b"],"via":"h1","newer":1,"data":{"text":"x"}}',
+    );
+  });
+
+  it('stays on one line whatever the text', () => {
+    const text = `a\nb\r\u2028\u2029\u0000\u{1f600}\ud83d`;
+    const line = encodeEvent({
+      id: 'e',
+      type: 'agent:text',
+      timestamp: '2026-03-01T09:30:00.000Z',
+      data: { text },
+    });
+    expect(line).not.toMatch(/[\n\r]/);
+    expect(Buffer.from(line).toString()).toBe(line);
+    expect(JSON.parse(line).data.text).toBe(text);
+  });
+
+  it('keeps an own key named __proto__', () => {
+    const data = JSON.parse('{"__proto__":{"a":1},"constructor":2}');
+    const line = encodeEvent({ id: 'e', type: 'game:odd', timestamp: '2026-03-01T09:30:00.000Z', data });
+    expect(line).toContain('{"__proto__":{"a":1},"constructor":2}');
+  });
+});

@@ -1,0 +1,18 @@
+import type { PluginErrorCode } from '@hansard/provider';
+
+/** The checks of loading a plugin, in their order, each with the code of an error in it that nobody foresaw. */
+export const loadChecks = {
+  find: 'PLUGIN_NOT_FOUND',
+  read: 'PLUGIN_MANIFEST_UNREADABLE',
+  validate: 'PLUGIN_MANIFEST_INVALID',
+  'api version': 'PLUGIN_API_VERSION',
+  'duplicate id': 'PLUGIN_DUPLICATE_ID',
+  trust: 'PLUGIN_NOT_TRUSTED',
+  configuration: 'PLUGIN_CONFIG_INVALID',
+  import: 'PLUGIN_IMPORT_FAILED',
+  export: 'PLUGIN_EXPORT_MISMATCH',
+  create: 'PLUGIN_CREATE_FAILED',
+  methods: 'PLUGIN_METHOD_MISSING',
+} as const satisfies Record<string, PluginErrorCode>;
+
+export type LoadCheck = keyof typeof loadChecks;

@@ -1,0 +1,118 @@
+import {
+  type Awaitable,
+  isPluginError,
+  PluginError,
+  type ProviderType,
+  type ProviderTypes,
+} from '@hansard/provider';
+import { checkConfiguration } from './check-configuration.ts';
+import { checkExport } from './check-export.ts';
+import { checkApiVersion, checkDuplicateId } from './check-manifest.ts';
+import { checkMethods } from './check-methods.ts';
+import { checkDenied, type Denial } from './check-trust.ts';
+import { type CreateOptions, createProvider } from './create-provider.ts';
+import type { FolderPlugin } from './find-folder-plugins.ts';
+import { findPlugin, isPath } from './find-plugin.ts';
+import { importEntry } from './import-entry.ts';
+import { type LoadCheck, loadChecks } from './load-check.ts';
+import type { PluginReportEntry, PluginSource } from './load-report.ts';
+import type { LoadedProvider } from './loaded-plugins.ts';
+import { messageOf } from './message-of.ts';
+import { readManifestFiles, validateManifest } from './read-plugin-manifest.ts';
+
+/** What may become a plugin: a reference of the configuration, or what lies in a folder and nobody named. */
+export type Candidate =
+  | { readonly named: true; readonly reference: string; readonly config: unknown }
+  | { readonly named: false; readonly found: FolderPlugin };
+
+export interface LoadContext extends CreateOptions {
+  readonly packageDirs: readonly [baseDir: string, ...others: string[]];
+  readonly folderPlugins: readonly FolderPlugin[];
+  readonly denials: readonly Denial[];
+  /** The location of each id that is taken. */
+  readonly claimed: Map<string, string>;
+}
+
+export interface LoadOutcome {
+  readonly entry: PluginReportEntry;
+  readonly error?: PluginError;
+  readonly loaded?: LoadedProvider;
+}
+
+/** Puts one candidate through the checks, in the order of `loadChecks`. Never rejects. */
+export async function loadPlugin(candidate: Candidate, context: LoadContext): Promise<LoadOutcome> {
+  const { clock, limitMs } = context;
+  const timings: Partial<Record<LoadCheck, number>> = {};
+  let entry: Omit<PluginReportEntry, 'state'> = { ...introduce(candidate), timings };
+  let check: LoadCheck = 'find';
+
+  async function pass<T>(name: LoadCheck, run: () => Awaitable<T>): Promise<T> {
+    check = name;
+    const start = clock.now();
+    try {
+      return await run();
+    } finally {
+      timings[name] = clock.now() - start;
+    }
+  }
+
+  try {
+    const source = await pass('find', () =>
+      candidate.named
+        ? findPlugin(candidate.reference, context.packageDirs, context.folderPlugins)
+        : candidate.found.source,
+    );
+    entry = { ...entry, source };
+    const files = await pass('read', () => readManifestFiles(source.location));
+    const manifest = await pass('validate', () => validateManifest(files));
+    const { id, name, version, provides } = manifest;
+    entry = { ...entry, id, provides, ...(name && { name }), ...(version && { version }) };
+    await pass('api version', () => checkApiVersion(manifest));
+    await pass('duplicate id', () => checkDuplicateId(manifest, context.claimed));
+    await pass('trust', () =>
+      checkDenied({ id, packageName: files.packageJson?.name, location: source.location }, context.denials),
+    );
+    context.claimed.set(id, source.location);
+    if (!candidate.named) return { entry: { ...entry, state: 'off', check } };
+
+    const config = await pass('configuration', () => checkConfiguration(manifest, candidate.config));
+    const module = await pass('import', () => importEntry(manifest, files, clock, limitMs));
+    const plugin = await pass('export', () => checkExport(module, manifest));
+    const provider = await pass('create', () => createProvider(plugin, config, context));
+    await pass('methods', () => {
+      try {
+        checkMethods(provider, manifest);
+      } catch (error) {
+        context.discard(id, provider);
+        throw error;
+      }
+    });
+    const type = provides as ProviderType;
+    return {
+      entry: { ...entry, state: 'loaded' },
+      loaded: { id, type, provider: provider as ProviderTypes[typeof type], config },
+    };
+  } catch (thrown) {
+    const error = isPluginError(thrown) ? thrown : unforeseen(thrown, check, entry.id);
+    const { code, message } = error;
+    const state = code === 'PLUGIN_NOT_TRUSTED' ? 'denied' : 'failed';
+    return { entry: { ...entry, state, check, error: { code, message } }, error };
+  }
+}
+
+function introduce(candidate: Candidate): { readonly id: string; readonly source: PluginSource } {
+  if (!candidate.named) return candidate.found;
+  const { reference } = candidate;
+  return { id: reference, source: { kind: isPath(reference) ? 'path' : 'package', location: reference } };
+}
+
+function unforeseen(cause: unknown, check: LoadCheck, id: string): PluginError {
+  return new PluginError(
+    loadChecks[check],
+    `Plugin ${id} failed at the check "${check}": ${messageOf(cause)}`,
+    {
+      cause,
+      details: { plugin: id },
+    },
+  );
+}

@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import type { PluginError } from '@hansard/provider';
+import { readDenials } from './check-trust.ts';
+import { type LoadClock, systemClock } from './clock.ts';
+import { type FolderPlugin, findFolderPlugins } from './find-folder-plugins.ts';
+import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
+import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
+
+export interface LoadPluginsOptions {
+  /** The folder of the configuration: relative paths are relative to it, and packages are looked for from it upwards. */
+  readonly baseDir: string;
+  /** Folders from which packages are looked for where `baseDir` has none of that name, such as the app's own. */
+  readonly packageDirs?: readonly string[];
+  /** What the configuration names, in its order. */
+  readonly plugins: readonly PluginReference[];
+  /** Folders whose subfolders may be plugins. What is found is off until `plugins` names it. */
+  readonly folders?: readonly string[];
+  /** Plugin ids, package names and paths that are never loaded, whatever else names them. */
+  readonly deny?: readonly string[];
+  /** How long importing a plugin, and then creating its provider, may each take. Absent: 10,000. */
+  readonly createTimeoutMs?: number;
+  /** Absent: the time of the system. */
+  readonly clock?: LoadClock;
+}
+
+export interface PluginReference {
+  /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
+  readonly plugin: string;
+  readonly config?: unknown;
+}
+
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Finds, checks and loads plugins, one after the other in the order of the configuration. One that is bad never stops
+ * the others and never makes this reject: the report has it, and the caller decides which ones it can't do without.
+ * @throws TypeError for a `createTimeoutMs` that is no whole number of milliseconds from 1; the error of the file system
+ * for a path in `deny` that can't be followed, as nothing is safe to load then
+ */
+export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {
+  const { plugins, folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
+  if (!Number.isInteger(createTimeoutMs) || createTimeoutMs < 1 || createTimeoutMs > longestTimer)
+    throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimer}.`);
+  const start = clock.now();
+  const baseDir = resolve(options.baseDir);
+  const found = await searchFolders(folders, baseDir);
+  const discarded = new DiscardedProviders();
+  const context: LoadContext = {
+    baseDir,
+    packageDirs: [baseDir, ...(options.packageDirs ?? [])],
+    clock,
+    limitMs: createTimeoutMs,
+    discard: (id, provider) => discarded.discard(id, provider),
+    folderPlugins: found.plugins,
+    denials: await readDenials(deny, baseDir),
+    claimed: new Map(),
+  };
+  const outcomes: LoadOutcome[] = [];
+  for (const { plugin, config } of plugins)
+    outcomes.push(await loadPlugin({ named: true, reference: plugin, config }, context));
+  const named = new Set(outcomes.map(({ entry }) => entry.source.location));
+  for (const plugin of found.plugins) {
+    if (named.has(plugin.source.location)) continue;
+    named.add(plugin.source.location);
+    outcomes.push(await loadPlugin({ named: false, found: plugin }, context));
+  }
+  outcomes.push(...found.failures);
+  const report = { plugins: outcomes.map(({ entry }) => entry), totalMs: clock.now() - start };
+  const errors = outcomes.flatMap(({ error }) => error ?? []);
+  const loaded = outcomes.flatMap((outcome) => outcome.loaded ?? []);
+  return new ProviderSet(report, errors, loaded, discarded);
+}
+
+async function searchFolders(
+  folders: readonly string[],
+  baseDir: string,
+): Promise<{ readonly plugins: FolderPlugin[]; readonly failures: LoadOutcome[] }> {
+  const plugins: FolderPlugin[] = [];
+  const failures: LoadOutcome[] = [];
+  for (const folder of folders) {
+    try {
+      plugins.push(...(await findFolderPlugins(resolve(baseDir, folder))));
+    } catch (error) {
+      failures.push(failureOf(folder, error as PluginError));
+    }
+  }
+  return { plugins, failures };
+}
+
+function failureOf(folder: string, error: PluginError): LoadOutcome {
+  const { code, message } = error;
+  const source = { kind: 'folder', location: folder } as const;
+  return {
+    entry: { id: folder, source, state: 'failed', check: 'find', error: { code, message }, timings: {} },
+    error,
+  };
+}

@@ -1,0 +1,39 @@
+import type { PluginErrorCode } from '@hansard/provider';
+import type { LoadCheck } from './load-check.ts';
+
+/** What became of each plugin. Plain data. */
+export interface LoadReport {
+  /** In the order of the configuration, then those that were found in folders and not named. */
+  readonly plugins: readonly PluginReportEntry[];
+  /** Milliseconds. */
+  readonly totalMs: number;
+}
+
+export interface PluginReportEntry {
+  /** The manifest's id; before it could be read, the reference as it was written or the name of the folder. */
+  readonly id: string;
+  readonly name?: string;
+  readonly version?: string;
+  readonly provides?: string;
+  readonly source: PluginSource;
+  readonly state: PluginState;
+  /** Where it stopped; absent once loaded. */
+  readonly check?: LoadCheck;
+  /** Why it failed or was denied. */
+  readonly error?: { readonly code: PluginErrorCode; readonly message: string };
+  /** What each check took, in milliseconds, as far as it got. */
+  readonly timings: Readonly<Partial<Record<LoadCheck, number>>>;
+}
+
+/**
+ * `loaded`: its provider is there. `failed`: a check said no. `denied`: the configuration forbids it.
+ * `off`: found in a folder, and the configuration does not name it.
+ */
+export type PluginState = 'loaded' | 'failed' | 'denied' | 'off';
+
+export interface PluginSource {
+  /** How it was found: as a package, below one of the `folders`, or at a path that the configuration gives. */
+  readonly kind: 'package' | 'folder' | 'path';
+  /** The plugin's folder with links followed; for what was not found, what was looked for. */
+  readonly location: string;
+}

@@ -1,0 +1,24 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+
+/** Whether a path is the folder itself or lies below it. Both are absolute, with links followed. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** Whether a file system error says that there is no such thing. */
+export function isAbsent(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Whether a folder holds a `plugin.json`, readable or not. */
+export async function hasManifest(folder: string): Promise<boolean> {
+  try {
+    await stat(join(folder, 'plugin.json'));
+    return true;
+  } catch (error) {
+    return !isAbsent(error);
+  }
+}

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeIssues, isPlainObject } from '@hansard/events';
+import { PluginError } from '@hansard/provider';
+import { z } from 'zod';
+import { type PluginManifest, pluginManifestSchema } from './plugin-manifest.ts';
+import { isAbsent } from './plugin-path.ts';
+
+const textOfPackage = z.string().optional().catch(undefined);
+const packageJsonSchema = z.object({
+  name: textOfPackage,
+  version: textOfPackage,
+  description: textOfPackage,
+  exports: z.unknown().optional(),
+});
+
+type PackageJson = z.infer<typeof packageJsonSchema>;
+
+export interface ManifestFiles {
+  readonly folder: string;
+  /** The JSON of `plugin.json`, unchecked. */
+  readonly manifest: unknown;
+  /** Null where the folder has no `package.json`. */
+  readonly packageJson: PackageJson | null;
+}
+
+/**
+ * The manifest of a plugin's folder, with name, version and description from the `package.json` beside it where it
+ * has none. Runs no code of the plugin.
+ * @throws PLUGIN_MANIFEST_UNREADABLE, PLUGIN_MANIFEST_INVALID
+ */
+export async function readPluginManifest(folder: string): Promise<PluginManifest> {
+  return validateManifest(await readManifestFiles(folder));
+}
+
+/** @throws PLUGIN_MANIFEST_UNREADABLE */
+export async function readManifestFiles(folder: string): Promise<ManifestFiles> {
+  return {
+    folder,
+    manifest: await readJson(join(folder, 'plugin.json')),
+    packageJson: await readPackageJson(join(folder, 'package.json')),
+  };
+}
+
+/** @throws PLUGIN_MANIFEST_INVALID naming each path and the value that is there */
+export function validateManifest({ folder, manifest, packageJson }: ManifestFiles): PluginManifest {
+  const { name, version, description } = packageJson ?? {};
+  const whole = isPlainObject(manifest) ? { name, version, description, ...manifest } : manifest;
+  const checked = pluginManifestSchema.safeParse(whole);
+  if (checked.success) return checked.data;
+  const file = join(folder, 'plugin.json');
+  const { text, details } = describeIssues(checked.error, whole);
+  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is no valid manifest: ${text}`, {
+    cause: checked.error,
+    details: { file, ...details },
+  });
+}
+
+async function readPackageJson(file: string): Promise<PackageJson | null> {
+  const json = await readJson(file).catch((error: unknown) => {
+    if (isAbsent((error as Error).cause)) return null;
+    throw error;
+  });
+  if (json === null) return null;
+  const checked = packageJsonSchema.safeParse(json);
+  if (checked.success) return checked.data;
+  throw new PluginError('PLUGIN_MANIFEST_UNREADABLE', `${file} does not hold an object.`, {
+    cause: checked.error,
+    details: { file },
+  });
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new PluginError(
+      'PLUGIN_MANIFEST_UNREADABLE',
+      `${file} can't be read as JSON: ${(cause as Error).message}`,
+      { cause, details: { file } },
+    );
+  }
+}

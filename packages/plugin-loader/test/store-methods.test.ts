@@ -1,0 +1,57 @@
+import { requiredMethods } from '@hansard/provider';
+import { describe, expect, it } from 'vitest';
+import { loadPlugins } from '../src/index.ts';
+import { createGate } from './gate.ts';
+import { createWorkspace, creating } from './plugin-workspace.ts';
+
+const capabilities = {
+  durability: 'memory',
+  writers: 'process',
+  search: false,
+  watch: false,
+  deleteDispatch: false,
+};
+
+async function loadStore(members: Readonly<Record<string, unknown>>): Promise<string | undefined> {
+  const { baseDir, plugin } = createWorkspace();
+  plugin('store', { manifest: { id: 'store', provides: 'DispatchStoreProvider' } });
+  const methods = requiredMethods.DispatchStoreProvider.map((method) => [method, () => undefined]);
+  const provider = { ...Object.fromEntries(methods), ...members };
+  const loaded = await loadPlugins({
+    baseDir,
+    plugins: [{ plugin: './store', config: creating(() => provider) }],
+  });
+  return loaded.report.plugins[0]?.error?.message;
+}
+
+describe('a store', () => {
+  it('is accepted with the required methods when it claims nothing more', async () => {
+    expect(await loadStore({ capabilities })).toBeUndefined();
+  });
+
+  it.each([
+    ['search', 'searchEvents'],
+    ['watch', 'watchEvents'],
+    ['deleteDispatch', 'deleteDispatch'],
+  ])('that claims %s must have %s', async (capability, method) => {
+    const claiming = { ...capabilities, [capability]: true };
+    expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`lacks ${method}\\.$`));
+    expect(await loadStore({ capabilities: claiming, [method]: () => undefined })).toBeUndefined();
+  });
+
+  it('must say what it can do', async () => {
+    expect(await loadStore({})).toMatch(/lacks capabilities\.$/);
+  });
+
+  it('that lacks several methods is told all of them', async () => {
+    expect(await loadStore({ capabilities, appendEvent: undefined, close: 1 })).toMatch(
+      /lacks appendEvent, close\.$/,
+    );
+  });
+
+  it('that is not accepted is closed', async () => {
+    const closed = createGate<string>();
+    await loadStore({ capabilities, appendEvent: undefined, close: () => closed.open('closed') });
+    await expect(closed.opened).resolves.toBe('closed');
+  });
+});

@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { root, type WorkspacePackage, workspacePackages } from './workspace.ts';
+
+/** Which packages of ours each folder's published code may import: DESIGN section 2, decision 0002. */
+const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[] = [
+  [/^packages\/events$/, []],
+  [/^packages\/provider$/, ['events']],
+  [/^packages\/store-conformance$/, ['provider']],
+  [/^packages\/views$/, ['events']],
+  [/^packages\/formats$/, ['events', 'views']],
+  [/^packages\/plugin-loader$/, ['events', 'provider']],
+  [/^packages\/dispatch$/, ['events', 'provider', 'views']],
+  [/^packages\/session$/, ['events', 'provider', 'views', 'dispatch']],
+  [/^plugins\/comm-/, ['events', 'provider', 'views']],
+  [/^plugins\//, ['events', 'provider']],
+];
+
+const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+
+/** Every import, or declared dependency, that goes the wrong way; each in words. */
+export function wrongImports(packages: readonly WorkspacePackage[] = workspacePackages()): string[] {
+  return packages.flatMap((workspacePackage) => {
+    const own = packages.map(({ name }) => name);
+    const may = allowedFor(workspacePackage, own);
+    if (may === null)
+      return [`${workspacePackage.folder}: no rule says what it may import (scripts/import-directions.ts)`];
+    const declared = workspacePackage.dependencies
+      .filter((name) => own.includes(name) && !may.has(name))
+      .map((name) => `${workspacePackage.folder}/package.json depends on ${name}`);
+    return [...declared, ...wrongSourceImports(workspacePackage, own, may)];
+  });
+}
+
+function allowedFor({ folder, name }: WorkspacePackage, own: readonly string[]): ReadonlySet<string> | null {
+  if (folder.startsWith('apps/') || folder.startsWith('examples/')) {
+    return new Set(own.filter((other) => other !== name));
+  }
+  const rule = allowed.find(([pattern]) => pattern.test(folder));
+  return rule === undefined ? null : new Set(rule[1].map((short) => `@hansard/${short}`));
+}
+
+function wrongSourceImports(
+  { folder, name }: WorkspacePackage,
+  own: readonly string[],
+  may: ReadonlySet<string>,
+): string[] {
+  const home = join(root, folder, 'src');
+  return globSync('**/*.ts', { cwd: home }).flatMap((file) => {
+    const path = join(home, file);
+    return [...readFileSync(path, 'utf8').matchAll(importPattern)].flatMap(([, specifier = '']) => {
+      if (specifier.startsWith('.')) {
+        return relative(home, resolve(path, '..', specifier)).startsWith('..')
+          ? [`${folder}/src/${file} reaches out to ${specifier}`]
+          : [];
+      }
+      const target = own.find((other) => specifier === other || specifier.startsWith(`${other}/`));
+      return target === undefined || target === name || may.has(target)
+        ? []
+        : [`${folder}/src/${file} imports ${specifier}`];
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { wrongImports } from '../import-directions.ts';
+import { workspacePackages } from '../workspace.ts';
+
+describe('import directions', () => {
+  const packages = workspacePackages();
+
+  it('point one way', () => {
+    expect(wrongImports(packages)).toEqual([]);
+  });
+
+  it('are told where one points the wrong way, or no rule covers a folder', () => {
+    const withWrong = packages.map((entry) =>
+      entry.name === '@hansard/events' ? { ...entry, dependencies: ['@hansard/dispatch'] } : entry,
+    );
+    expect(wrongImports(withWrong)).toEqual(['packages/events/package.json depends on @hansard/dispatch']);
+    const unknown = {
+      folder: 'packages/unheard-of',
+      name: '@hansard/unheard-of',
+      private: false,
+      dependencies: [],
+    };
+    expect(wrongImports([...packages, unknown])).toEqual([
+      expect.stringContaining('packages/unheard-of: no rule'),
+    ]);
+  });
+});

@@ -1,0 +1,120 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { type CapturedEvent, type DispatchEnvelope, StoreError } from '@hansard/provider';
+
+/** One line of a dispatch's file: its envelope from then on, or events that came together. */
+type DispatchRecord = { readonly envelope: DispatchEnvelope } | { readonly events: readonly CapturedEvent[] };
+
+/** What the file of one dispatch says. A batch is one line, so a torn line loses all of it or nothing. */
+export interface DispatchLog {
+  readonly file: string;
+  envelope: DispatchEnvelope;
+  readonly events: CapturedEvent[];
+  readonly positions: Map<string, number>;
+}
+
+export function createDispatchLog(file: string, envelope: DispatchEnvelope): DispatchLog {
+  try {
+    writeFileSync(file, toLine({ envelope }), { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unavailable(file, error);
+    throw new StoreError('STORE_DISPATCH_EXISTS', `Dispatch ${envelope.dispatchId} exists: ${file}`, {
+      cause: error,
+    });
+  }
+  return { file, envelope: structuredClone(envelope), events: [], positions: new Map() };
+}
+
+/** Reads a file, or gives null where there is none. A line that is not whole is cut off when it is the last. */
+export function readDispatchLog(file: string): DispatchLog | null {
+  const text = readText(file);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  const torn = lines.pop() ?? '';
+  const records = lines.map((line, index) => parseLine(file, line, index + 1));
+  const first = records[0];
+  if (first === undefined || !('envelope' in first)) {
+    throw new StoreError('STORE_CORRUPT', `${file} does not begin with an envelope.`, {
+      details: { file, offset: 0 },
+    });
+  }
+  if (torn !== '') writeFileSync(file, `${lines.join('\n')}\n`);
+  const log: DispatchLog = { file, envelope: first.envelope, events: [], positions: new Map() };
+  for (const record of records) {
+    if ('envelope' in record) log.envelope = record.envelope;
+    else addEvents(log, record.events);
+  }
+  return log;
+}
+
+/** Writes the events that are not there yet, as one line. */
+export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]): void {
+  const fresh = new Map<string, CapturedEvent>();
+  for (const event of events) {
+    const position = log.positions.get(event.id);
+    const existing = position === undefined ? fresh.get(event.id) : log.events[position];
+    if (existing === undefined) fresh.set(event.id, structuredClone(event));
+    else if (!isDeepStrictEqual(plain(existing), plain(event))) {
+      throw new StoreError(
+        'STORE_EVENT_CONFLICT',
+        `Event ${event.id} is there with other content: ${log.file}`,
+      );
+    }
+  }
+  if (fresh.size === 0) return;
+  write(log.file, { events: [...fresh.values()] });
+  addEvents(log, [...fresh.values()]);
+}
+
+export function writeEnvelope(log: DispatchLog, envelope: DispatchEnvelope): void {
+  write(log.file, { envelope });
+  log.envelope = structuredClone(envelope);
+}
+
+function addEvents(log: DispatchLog, events: readonly CapturedEvent[]): void {
+  for (const event of events) {
+    log.positions.set(event.id, log.events.length);
+    log.events.push(event);
+  }
+}
+
+/** The same JSON whatever the prototype of its objects. */
+function plain(event: CapturedEvent): unknown {
+  return JSON.parse(JSON.stringify(event));
+}
+
+function write(file: string, record: DispatchRecord): void {
+  try {
+    appendFileSync(file, toLine(record));
+  } catch (error) {
+    throw unavailable(file, error);
+  }
+}
+
+function toLine(record: DispatchRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+function parseLine(file: string, line: string, number: number): DispatchRecord {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw new StoreError('STORE_CORRUPT', `Line ${number} of ${file} is damaged.`, {
+      cause,
+      details: { file, line: number },
+    });
+  }
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw unavailable(file, error);
+  }
+}
+
+function unavailable(file: string, cause: unknown): StoreError {
+  return new StoreError('STORE_UNAVAILABLE', `${file}: ${(cause as Error).message}`, { cause });
+}

@@ -1,0 +1,137 @@
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  assertDispatchId,
+  assertTaskDir,
+  type DispatchStoreProvider,
+  type StoreCapabilities,
+  StoreError,
+  type TaskRecord,
+} from '@hansard/provider';
+import {
+  appendToLog,
+  createDispatchLog,
+  type DispatchLog,
+  readDispatchLog,
+  writeEnvelope,
+} from './dispatch-log.ts';
+
+const defaultLimit = 1_000;
+
+export const exampleStoreCapabilities: StoreCapabilities = {
+  durability: 'process',
+  writers: 'process',
+  search: false,
+  watch: false,
+  deleteDispatch: false,
+};
+
+/** Opens the store in a folder. Simple on purpose: a dispatch that was touched stays in memory until the store is closed. */
+export function openExampleStore({ root }: { readonly root: string }): DispatchStoreProvider {
+  const logs = new Map<string, DispatchLog>();
+  let closed = false;
+
+  const taskFolder = (taskDir: string): string => {
+    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+    assertTaskDir(taskDir);
+    return join(root, taskDir);
+  };
+  const logFile = (taskDir: string, dispatchId: string): string => {
+    const folder = taskFolder(taskDir);
+    assertDispatchId(dispatchId);
+    return join(folder, 'dispatches', `${dispatchId}.log`);
+  };
+  const findLog = (file: string): DispatchLog | null => {
+    const log = logs.get(file) ?? readDispatchLog(file);
+    if (log !== null) logs.set(file, log);
+    return log;
+  };
+  const getLog = (taskDir: string, dispatchId: string): DispatchLog => {
+    const log = findLog(logFile(taskDir, dispatchId));
+    if (log !== null) return log;
+    throw new StoreError('STORE_DISPATCH_NOT_FOUND', `${taskDir} has no dispatch ${dispatchId}.`);
+  };
+  const readTask = (taskDir: string): TaskRecord | null => {
+    const file = join(taskFolder(taskDir), 'task.json');
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+  };
+
+  return {
+    capabilities: exampleStoreCapabilities,
+
+    createDispatch(taskDir, envelope) {
+      const file = logFile(taskDir, envelope.dispatchId);
+      mkdirSync(dirname(file), { recursive: true });
+      logs.set(file, createDispatchLog(file, envelope));
+    },
+    updateDispatch(taskDir, dispatchId, updates) {
+      const log = getLog(taskDir, dispatchId);
+      writeEnvelope(log, { ...log.envelope, ...updates });
+    },
+    appendEvent: (taskDir, dispatchId, event) => appendToLog(getLog(taskDir, dispatchId), [event]),
+    appendEvents: (taskDir, dispatchId, events) => appendToLog(getLog(taskDir, dispatchId), events),
+
+    getDispatchEnvelopes(taskDir) {
+      const folder = join(taskFolder(taskDir), 'dispatches');
+      if (!existsSync(folder)) return [];
+      const ids = readdirSync(folder)
+        .filter((name) => name.endsWith('.log'))
+        .map((name) => name.slice(0, -'.log'.length));
+      const envelopes = ids.map((id) => structuredClone(getLog(taskDir, id).envelope));
+      return envelopes.sort(
+        (a, b) => compare(a.startedAt, b.startedAt) || compare(a.dispatchId, b.dispatchId),
+      );
+    },
+    getDispatchEnvelope(taskDir, dispatchId) {
+      return structuredClone(findLog(logFile(taskDir, dispatchId))?.envelope ?? null);
+    },
+    getDispatchEvents: (taskDir, dispatchId) => structuredClone(getLog(taskDir, dispatchId).events),
+    getRecentEvents(taskDir, dispatchId, count) {
+      const { events } = getLog(taskDir, dispatchId);
+      return structuredClone(events.slice(Math.max(events.length - count, 0)));
+    },
+    readEvents(taskDir, dispatchId, { after = -1, limit = defaultLimit } = {}) {
+      const { events } = getLog(taskDir, dispatchId);
+      if (after >= events.length) {
+        throw new StoreError(
+          'STORE_INVALID_CURSOR',
+          `${dispatchId} has ${events.length} events; there is no position ${after}.`,
+        );
+      }
+      const page = structuredClone(events.slice(after + 1, after + 1 + limit));
+      return { events: page, first: after + 1, next: after + page.length };
+    },
+
+    putTask(taskDir, task) {
+      const folder = taskFolder(taskDir);
+      mkdirSync(folder, { recursive: true });
+      const temporary = join(folder, `task.json.${process.pid}.tmp`);
+      writeFileSync(temporary, JSON.stringify(task, null, 2));
+      renameSync(temporary, join(folder, 'task.json'));
+    },
+    getTask: readTask,
+    listTasks() {
+      if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+      const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: root }).map((path) =>
+        path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
+      );
+      return [...new Set(folders)].sort().map((taskDir) => ({ taskDir, task: readTask(taskDir) }));
+    },
+    close() {
+      closed = true;
+      logs.clear();
+    },
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
