@@ -29,6 +29,19 @@ describe('a plugin is found', () => {
     });
   });
 
+  it('as a package that comes with the app, where the project has none of that name', async () => {
+    const { baseDir, plugin } = createWorkspace();
+    plugin('app/node_modules/one', { manifest: { id: 'one' }, packageJson: { name: 'one' } });
+    plugin('app/node_modules/two', { manifest: { id: 'two' }, packageJson: { name: 'two' } });
+    plugin('project/node_modules/two', { manifest: { id: 'own-two' }, packageJson: { name: 'two' } });
+    const loaded = await loadPlugins({
+      baseDir: join(baseDir, 'project'),
+      packageDirs: [join(baseDir, 'app')],
+      plugins: [{ plugin: 'one' }, { plugin: 'two' }],
+    });
+    expect(outline(loaded)).toEqual(['one loaded package', 'own-two loaded package']);
+  });
+
   it('at a path, relative to the configuration or absolute', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('plugins/one', { manifest: { id: 'one' } });

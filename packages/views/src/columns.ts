@@ -1,0 +1,34 @@
+import stringWidth from 'string-width';
+
+const graphemes = new Intl.Segmenter();
+
+/** How many columns of a terminal a line takes; wide characters take two. */
+export function columnsOf(line: string): number {
+  return stringWidth(line);
+}
+
+/**
+ * The line if it fits; otherwise as much of its start (or end) as fits beside a `…`. Never cuts a character in two.
+ */
+export function fitColumns(line: string, columns: number, keep: 'start' | 'end' = 'start'): string {
+  if (columns <= 0) return '';
+  // What is far beyond the limit need not be measured.
+  const reach = columns * 16;
+  const near = keep === 'start' ? line.slice(0, reach) : line.slice(-reach);
+  if (near.length === line.length && columnsOf(line) <= columns) return line;
+  const characters = Array.from(graphemes.segment(near), ({ segment }) => segment);
+  if (keep === 'end') characters.reverse();
+  const kept: string[] = [];
+  let used = 0;
+  for (const character of characters) {
+    used += columnsOf(character);
+    if (used > columns - 1) break;
+    kept.push(character);
+  }
+  return keep === 'start' ? `${kept.join('')}…` : `…${kept.reverse().join('')}`;
+}
+
+export function padColumns(line: string, columns: number, side: 'left' | 'right' = 'left'): string {
+  const padding = ' '.repeat(Math.max(0, columns - columnsOf(line)));
+  return side === 'left' ? line + padding : padding + line;
+}

@@ -1,0 +1,54 @@
+import type { Usage } from '@hansard/events';
+
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const fractionsOfCents = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 4,
+});
+
+/** Milliseconds as `340ms`, `1.2s`, `1m 05s` or `2h 03m`. */
+export function formatDuration(milliseconds: number): string {
+  const whole = Math.round(milliseconds);
+  if (whole < 1_000) return `${whole}ms`;
+  if (whole < 59_950) return `${(whole / 1_000).toFixed(1)}s`;
+  const seconds = Math.round(whole / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m ${twoDigits(seconds % 60)}s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`;
+}
+
+/** A count of tokens as `940`, `12.3K` or `1.2M`. */
+export function formatTokens(count: number): string {
+  return compact.format(count);
+}
+
+/** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`. */
+export function formatCost(usd: number): string {
+  if (usd > 0 && usd < 0.0001) return '<$0.0001';
+  return usd < 1 ? fractionsOfCents.format(usd) : cents.format(usd);
+}
+
+/** What was used, in words: `300 in, 60 out, 5.2K cache read, 3 turns`. */
+export function formatUsage(usage: Usage): string {
+  const parts = [`${formatTokens(usage.inputTokens)} in`, `${formatTokens(usage.outputTokens)} out`];
+  if (usage.cacheReadTokens) parts.push(`${formatTokens(usage.cacheReadTokens)} cache read`);
+  if (usage.cacheWriteTokens) parts.push(`${formatTokens(usage.cacheWriteTokens)} cache written`);
+  if (usage.turns !== undefined) parts.push(formatCount(usage.turns, 'turn'));
+  return parts.join(', ');
+}
+
+/** `1 turn`, `3 turns`. */
+export function formatCount(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
+/** The time of day of a timestamp, `HH:MM:SS` in UTC. */
+export function formatTime(timestamp: string): string {
+  return timestamp.slice(11, 19);
+}
+
+function twoDigits(count: number): string {
+  return String(count).padStart(2, '0');
+}

@@ -1,0 +1,14 @@
+/** Whether an event type fits a pattern in which `*` stands for any characters: `agent:*`, `harness:loop_*`, `*`. */
+export function matchesEventType(pattern: string, type: string): boolean {
+  const [start = '', ...rest] = pattern.split('*');
+  const end = rest.pop();
+  if (end === undefined) return pattern === type;
+  if (!type.startsWith(start)) return false;
+  let position = start.length;
+  for (const part of rest) {
+    const found = type.indexOf(part, position);
+    if (found === -1) return false;
+    position = found + part.length;
+  }
+  return type.length - end.length >= position && type.endsWith(end);
+}

@@ -1,0 +1,36 @@
+/** What a terminal obeys or a reader cannot see: controls, lone surrogates, line separators, bidi and zero-width characters. */
+const hidden = /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{FFF9}-\u{FFFB}]/u;
+
+/** Joiners where they shape what is seen: in emoji, after vowel signs, in Arabic script. Elsewhere they only hide. */
+const joined =
+  /(?!\p{Default_Ignorable_Code_Point})[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}\p{Script=Arabic}][\ufe0e\ufe0f]?[\u200c\u200d]/u;
+
+/** The mark for text or emoji style behind what it styles. A second one is a way to smuggle. */
+const styled = new RegExp(`(?!${hidden.source}|\\s)[^][\\ufe0e\\ufe0f]`, 'u');
+
+const harmlessOrHidden = new RegExp(`${joined.source}|${styled.source}|(${hidden.source})`, 'gu');
+
+/**
+ * Makes harmless and visible what must not reach a terminal from the text of others: ESC and other controls become
+ * their pictures (`␛[31m`), C1 controls, bidi overrides, zero-width and other invisible characters `<U+202E>`.
+ * Newlines and tabs stay, `\r\n` counts as a newline, and joiners inside emoji and scripts that need them stay too.
+ */
+export function neutraliseControls(text: string): string {
+  const lines = text.replaceAll('\r\n', '\n');
+  if (!hidden.test(lines)) return lines;
+  return lines.replace(harmlessOrHidden, (match, found: string | undefined) =>
+    found === undefined ? match : picture(found),
+  );
+}
+
+/** The same on one line: newlines become `⏎`, tabs a space. */
+export function neutraliseControlsInLine(text: string): string {
+  return neutraliseControls(text).replaceAll('\n', '⏎').replaceAll('\t', ' ');
+}
+
+function picture(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}

@@ -1,0 +1,75 @@
+import { columnsOf, padColumns } from './columns.ts';
+import type { DispatchTreeNode } from './dispatch-tree.ts';
+import { formatCost, formatDuration, formatTokens } from './format.ts';
+import { neutraliseControlsInLine } from './neutralise-controls.ts';
+
+const unknown = '–';
+
+interface Column {
+  readonly title: string;
+  readonly side: 'left' | 'right';
+  readonly cell: (node: DispatchTreeNode) => string;
+}
+
+const columns: readonly Column[] = [
+  { title: 'dispatch', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
+  { title: 'status', side: 'left', cell: ({ envelope }) => envelope.status },
+  { title: 'model', side: 'left', cell: ({ envelope }) => envelope.model ?? unknown },
+  { title: 'turns', side: 'right', cell: ({ own }) => known(own.turns, String) },
+  { title: 'in', side: 'right', cell: ({ own }) => known(own.inputTokens, formatTokens) },
+  { title: 'out', side: 'right', cell: ({ own }) => known(own.outputTokens, formatTokens) },
+  { title: 'cost', side: 'right', cell: ({ own }) => known(own.costUsd, formatCost) },
+  { title: 'subtree', side: 'right', cell: ({ subtree }) => known(subtree.costUsd, formatCost) },
+  { title: 'duration', side: 'right', cell: ({ own }) => known(own.durationMs, formatDuration) },
+];
+/** Trees as aligned lines with branches: role, dispatch, status, model, turns, tokens, cost own and subtree, duration. */
+export function renderDispatchTree(nodes: readonly DispatchTreeNode[]): string {
+  const branches = branchesOf(nodes);
+  if (branches.length === 0) return '';
+  const rows = [
+    ['role', ...columns.map(({ title }) => title)],
+    ...branches.map(({ node, branch }) => [
+      branch + roleOf(node),
+      ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node))),
+    ]),
+  ];
+  const widths = ['role', ...columns].map((_, index) =>
+    rows.reduce((widest, row) => Math.max(widest, columnsOf(row[index] ?? '')), 0),
+  );
+  return rows
+    .map((row) =>
+      row
+        .map((cell, index) => padColumns(cell, widths[index] ?? 0, columns[index - 1]?.side))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function roleOf({ envelope, orphan }: DispatchTreeNode): string {
+  const note = orphan ? ` (parent ${envelope.parentDispatchId} not found)` : '';
+  return neutraliseControlsInLine(envelope.role + note);
+}
+
+/** Every node with the lines that lead to it, top down. */
+function branchesOf(roots: readonly DispatchTreeNode[]) {
+  const found: { readonly node: DispatchTreeNode; readonly branch: string }[] = [];
+  const waiting = roots.map((node) => ({ node, branch: '', below: '' })).reverse();
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { node, branch, below } = next;
+    found.push({ node, branch });
+    for (const child of node.children.toReversed()) {
+      const isLast = child === node.children.at(-1);
+      waiting.push({
+        node: child,
+        branch: below + (isLast ? '└─ ' : '├─ '),
+        below: below + (isLast ? '   ' : '│  '),
+      });
+    }
+  }
+  return found;
+}
+
+function known(figure: number | null, format: (figure: number) => string): string {
+  return figure === null ? unknown : format(figure);
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { type DispatchTreeNode, dispatchTree, renderDispatchTree } from '../src/index.ts';
+import { envelope } from './make.ts';
+
+const analyst = envelope({ dispatchId: 'A' });
+const developer = envelope({
+  dispatchId: 'B',
+  role: 'ts-dev',
+  parentDispatchId: 'A',
+  startedAt: '2026-03-01T09:30:20.000Z',
+  cost: 0.02,
+  usage: { inputTokens: 1_000, outputTokens: 40, turns: 2, durationMs: 500 },
+});
+const tester = envelope({
+  dispatchId: 'C',
+  role: 'tester',
+  parentDispatchId: 'A',
+  startedAt: '2026-03-01T09:30:10.000Z',
+  completedAt: null,
+  status: 'running',
+  model: null,
+  cost: null,
+  usage: null,
+});
+
+describe('dispatchTree', () => {
+  it('nests the dispatches that a dispatch started, by start, whatever the order of the list', () => {
+    expect(shape(dispatchTree([developer, tester, analyst]))).toEqual({ A: { C: {}, B: {} } });
+  });
+
+  it('adds up what a subtree took, and leaves what nobody knows unknown', () => {
+    const [root] = dispatchTree([analyst, developer, tester]);
+    expect(root?.own).toEqual({
+      costUsd: 0.15,
+      inputTokens: 300,
+      outputTokens: 60,
+      turns: 3,
+      durationMs: 70_000,
+    });
+    expect(root?.subtree).toEqual({
+      costUsd: 0.16999999999999998,
+      inputTokens: 1_300,
+      outputTokens: 100,
+      turns: 5,
+      durationMs: 70_500,
+    });
+    expect(root?.children[0]?.subtree).toEqual({
+      costUsd: null,
+      inputTokens: null,
+      outputTokens: null,
+      turns: null,
+      durationMs: null,
+    });
+  });
+
+  it('keeps a dispatch whose parent is missing as a root that says so', () => {
+    const [root] = dispatchTree([developer]);
+    expect(root).toMatchObject({ orphan: true, envelope: { dispatchId: 'B' } });
+    expect(dispatchTree([analyst])[0]?.orphan).toBe(false);
+  });
+
+  it('shows every dispatch once where bad data makes a ring', () => {
+    const ring = [
+      envelope({ dispatchId: 'A', parentDispatchId: 'C' }),
+      envelope({ dispatchId: 'B', parentDispatchId: 'A' }),
+      envelope({ dispatchId: 'C', parentDispatchId: 'B' }),
+      envelope({ dispatchId: 'self', parentDispatchId: 'self' }),
+    ];
+    const tree = dispatchTree(ring);
+    expect(shape(tree)).toEqual({ C: { A: { B: {} } }, self: {} });
+    expect(tree.map(({ orphan }) => orphan)).toEqual([true, true]);
+  });
+
+  it('takes a chain of a thousand', () => {
+    const chain = Array.from({ length: 1_000 }, (_, index) =>
+      envelope({
+        dispatchId: `d${index}`,
+        parentDispatchId: index === 0 ? null : `d${index - 1}`,
+        startedAt: new Date(Date.UTC(2026, 2, 1) + index).toISOString(),
+        cost: 1,
+      }),
+    );
+    const [root] = dispatchTree(chain);
+    expect(root?.subtree.costUsd).toBe(1_000);
+    expect(renderDispatchTree(dispatchTree(chain)).split('\n')).toHaveLength(1_001);
+  });
+
+  it('of nothing is empty', () => {
+    expect(dispatchTree([])).toEqual([]);
+    expect(renderDispatchTree([])).toBe('');
+  });
+});
+
+describe('renderDispatchTree', () => {
+  it('draws branches and aligned columns', () => {
+    const below = envelope({
+      dispatchId: 'D',
+      role: 'helper',
+      parentDispatchId: 'C',
+      model: 'haiku',
+      cost: 0.0018,
+    });
+    const lost = envelope({
+      dispatchId: 'E',
+      role: 'lost',
+      parentDispatchId: 'Z',
+      startedAt: '2026-03-02T00:00:00.000Z',
+      completedAt: null,
+    });
+    expect(`\n${renderDispatchTree(dispatchTree([analyst, developer, tester, below, lost]))}\n`).toBe(`
+role                       dispatch  status     model              turns   in  out     cost  subtree  duration
+product-analyst            A         completed  claude-sonnet-4-5      3  300   60    $0.15  $0.1718    1m 10s
+├─ tester                  C         running    –                      –    –    –        –  $0.0018         –
+│  └─ helper               D         completed  haiku                  3  300   60  $0.0018  $0.0018    1m 10s
+└─ ts-dev                  B         completed  claude-sonnet-4-5      2   1K   40    $0.02    $0.02     500ms
+lost (parent Z not found)  E         completed  claude-sonnet-4-5      3  300   60    $0.15    $0.15         –
+`);
+  });
+
+  it('neutralises what envelopes say', () => {
+    const hostile = envelope({ role: '\x1b[31mroot\n', model: 'a\x07' });
+    expect(renderDispatchTree(dispatchTree([hostile]))).toMatch(/␛\[31mroot⏎ .* a␇ /);
+  });
+});
+
+function shape(nodes: readonly DispatchTreeNode[]): Record<string, unknown> {
+  return Object.fromEntries(
+    nodes.map(({ envelope: { dispatchId }, children }) => [dispatchId, shape(children)]),
+  );
+}

@@ -1,0 +1,289 @@
+import { eventDataSchemas, type KnownEventType } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import { eventLine, eventLineSegments, renderEventLine } from '../src/index.ts';
+import { anyEvent, event } from './make.ts';
+
+const hostile = '\x1b[2Jx\ny';
+
+describe('eventLine', () => {
+  it('gives what was said with its time and its agent', () => {
+    const line = eventLine(
+      event('agent:text', { text: 'Two files.\nBoth small.' }, { agentId: 'agent_002' }),
+    );
+    expect(line).toEqual({
+      time: '09:30:00',
+      agent: 'agent_002',
+      kind: 'text',
+      target: '',
+      text: 'Two files.⏎Both small.',
+      tone: 'plain',
+    });
+  });
+
+  it('gives a tool call with what it works on, and its arguments where it names no target', () => {
+    const call = { toolCallId: 't', tool: 'Bash', metadata: { command: 'ls' } };
+    expect(eventLine(event('agent:tool_call', { ...call, target: 'ls' }))).toMatchObject({
+      kind: 'call',
+      target: 'Bash ls',
+      text: '',
+    });
+    expect(eventLine(event('agent:tool_call', call))).toMatchObject({ target: 'Bash', text: 'command ls' });
+    expect(eventLine(event('agent:tool_call', { ...call, input: { depth: 2 } }))).toMatchObject({
+      text: '{"depth":2}',
+    });
+  });
+
+  it('gives a result with status, duration and what is worth knowing, but the target only once', () => {
+    const line = eventLine(
+      event('agent:tool_result', {
+        toolCallId: 't',
+        tool: 'Bash',
+        target: 'ls',
+        status: 'completed',
+        durationMs: 340,
+        metadata: { command: 'ls', exitCode: 0 },
+      }),
+    );
+    expect(line).toMatchObject({
+      kind: 'result',
+      target: 'Bash ls',
+      status: 'completed',
+      durationMs: 340,
+      text: 'exitCode 0',
+      tone: 'good',
+    });
+  });
+
+  it('gives a failed result with its error', () => {
+    const result = {
+      toolCallId: 't',
+      tool: 'Read',
+      status: 'error',
+      error: 'no such file',
+      metadata: {},
+    } as const;
+    expect(eventLine(event('agent:tool_result', result))).toMatchObject({
+      status: 'error',
+      text: 'no such file',
+      tone: 'bad',
+    });
+  });
+
+  it('gives a denial with the hook and the reason', () => {
+    const decision = { hook: 'no-delete', on: 'tool_call', decision: 'deny', reason: 'not here' } as const;
+    expect(eventLine(event('harness:hook_decision', decision))).toMatchObject({
+      kind: 'hook',
+      target: 'no-delete on tool_call',
+      status: 'denied',
+      text: 'not here',
+      tone: 'bad',
+    });
+  });
+
+  it('gives the end of a session with its result, and with its errors', () => {
+    expect(eventLine(event('session:complete', { status: 'completed', result: 'done' }))).toMatchObject({
+      kind: 'complete',
+      status: 'completed',
+      text: 'done',
+      tone: 'good',
+    });
+    expect(
+      eventLine(
+        event('session:complete', { status: 'failed', reason: 'error_max_turns', errors: ['too long'] }),
+      ),
+    ).toMatchObject({ status: 'failed', text: 'error_max_turns, too long', tone: 'bad' });
+    expect(
+      eventLine(event('session:complete', { status: 'failed', result: 'half done', errors: ['boom'] })),
+    ).toMatchObject({ text: 'half done⏎boom' });
+  });
+
+  it('shows a type that it does not know by its name and its data', () => {
+    expect(eventLine(anyEvent('game:vote', { player: 'Jack', for: ['Jill'] }))).toMatchObject({
+      kind: 'game:vote',
+      text: '{"player":"Jack","for":["Jill"]}',
+    });
+  });
+
+  it('shows a known type whose data a newer version changed like one that it does not know', () => {
+    expect(eventLine(anyEvent('agent:text', { content: [{ text: 'hi' }] }, { v: 2 }))).toMatchObject({
+      kind: 'agent:text',
+      text: '{"content":[{"text":"hi"}]}',
+    });
+  });
+
+  it('has words for every type of the vocabulary', () => {
+    const kinds = Object.entries(examples).map(([type, data]) =>
+      eventLine(event(type as KnownEventType, data as never)),
+    );
+    expect(Object.keys(examples)).toEqual(Object.keys(eventDataSchemas));
+    expect(kinds.filter(({ kind }) => kind.includes(':') || kind.length > 8)).toEqual([]);
+    expect(kinds.map(({ kind, target, text }) => [kind, target, text].join(' | '))).toMatchInlineSnapshot(`
+      [
+        "created | Jack | haiku",
+        "system |  | You are Jack.",
+        "text |  | Hello.",
+        "thinking |  | Hm.",
+        "call | Bash ls | ",
+        "result | Bash ls | lines 2",
+        "piece |  | A discussion begins.",
+        "model | haiku | 1.2K in, 60 out, 5.2K cache read, 10 cache written, 1 turn, $0.0018, end_turn",
+        "output |  | seen⏎{"a":1}⏎[image/png]⏎[["Set",1],2]⏎Socket{}",
+        "message | from agent agent_001 | Stop.",
+        "init | haiku | session s, /work, 2 tools",
+        "complete |  | Done.",
+        "compact |  | auto, from 120K tokens, to 20K tokens, So far …",
+        "limit |  | status allowed, resetsAt 5",
+        "status |  | status requesting",
+        "loop | Bash ls | 5 times in the last 10 calls (limit 5)",
+        "loop | Bash ls | 5 times in the last 10 calls (limit 5)",
+        "stall |  | nothing for 1m 01s (limit 1m 00s)",
+        "timeout |  | ran for 1h 00m (limit 1h 00m)",
+        "abort | by user | enough",
+        "error | STORE_CLOSED | boom",
+        "hook | redact on delivery | a secret",
+        "files |  | files ["a.txt"]",
+        "hook | started | hook pre",
+        "hook | progress | output half",
+        "hook | response | exitCode 0",
+        "task | started | taskId x",
+        "task | progress | taskId x",
+        "task | updated | taskId x, patch {"status":"done"}",
+        "task | notification | summary ready",
+        "notice |  | text hello",
+      ]
+    `);
+  });
+
+  it.each([
+    ['text', event('agent:text', { text: hostile })],
+    ['target', event('agent:tool_call', { toolCallId: 't', tool: hostile, target: hostile, metadata: {} })],
+    ['error', event('harness:error', { message: hostile, code: hostile })],
+    ['name', event('agent:created', { name: hostile })],
+    ['field of an unknown type', anyEvent('game:vote', { [hostile]: '\x9b2J\u202e' })],
+    ['type', anyEvent('game:\x1b[2J', {})],
+  ])('holds no control characters when the %s does', (_, hostileEvent) => {
+    for (const part of Object.values(eventLine(hostileEvent)))
+      expect(String(part)).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+});
+
+describe('renderEventLine', () => {
+  const line = eventLine(
+    event(
+      'agent:tool_result',
+      {
+        toolCallId: 't',
+        tool: 'Bash',
+        target: 'make',
+        status: 'error',
+        durationMs: 1_200,
+        error: 'boom',
+        metadata: {},
+      },
+      { agentId: 'agent_002' },
+    ),
+  );
+
+  it('joins the parts in one line', () => {
+    expect(renderEventLine(line)).toBe('09:30:00  (agent_002)  result    Bash make  error 1.2s  boom');
+  });
+
+  it('says whose line it is where dispatches are mixed', () => {
+    expect(renderEventLine(line, { role: 'ts-dev' })).toMatch(/^09:30:00 {2}ts-dev {2}\(agent_002\)/);
+  });
+
+  it('cuts a long text at the width and marks the cut', () => {
+    const long = { ...line, agent: '', text: 'x'.repeat(500) };
+    const cut = renderEventLine(long, { width: 60 });
+    expect(cut).toHaveLength(60);
+    expect(cut).toMatch(/^09:30:00 {2}result {4}Bash make {2}error 1\.2s {2}x+…$/);
+    expect(renderEventLine(long)).toContain('x'.repeat(500));
+  });
+
+  it('counts wide characters as two columns and never cuts one', () => {
+    const wide = renderEventLine({ ...line, text: '漢字'.repeat(40) }, { width: 70 });
+    expect(wide).toMatch(/[漢字]…$/);
+    expect(wide.length + (wide.match(/[漢字]/g)?.length ?? 0)).toBeLessThanOrEqual(70);
+    expect(renderEventLine({ ...line, text: '👩‍💻'.repeat(40) }, { width: 70 })).toMatch(/👩‍💻…$/);
+  });
+
+  it('leaves room for status and duration beside a long target', () => {
+    const cut = renderEventLine({ ...line, agent: '', target: 't'.repeat(200) }, { width: 60 });
+    expect(cut).toMatch(/…/);
+    expect(cut).toMatch(/error 1\.2s/);
+  });
+
+  it('marks the cut also where a whole part was left out', () => {
+    for (let width = 1; width <= 50; width += 1) {
+      const cut = renderEventLine(line, { width });
+      expect(cut.endsWith('…'), `width ${width}: ${cut}`).toBe(true);
+      expect(cut.length).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('neutralises parts that somebody else made', () => {
+    expect(renderEventLine({ ...line, agent: '\x1b[31m' }, { role: 'a\nb' })).toContain('a⏎b  (␛[31m)');
+  });
+
+  it('gives the same line in parts, for colours', () => {
+    const segments = eventLineSegments(line, { width: 40 });
+    expect(segments.map(({ part }) => part)).toEqual(['time', 'agent', 'kind', 'target']);
+    expect(segments.map(({ text }) => text).join('')).toBe(renderEventLine(line, { width: 40 }));
+  });
+});
+
+const loop = { tool: 'Bash', target: 'ls', count: 5, limit: 5, window: 10 };
+const usage = {
+  inputTokens: 1_200,
+  outputTokens: 60,
+  cacheReadTokens: 5_200,
+  cacheWriteTokens: 10,
+  turns: 1,
+};
+const examples: Record<KnownEventType, unknown> = {
+  'agent:created': { name: 'Jack', languageModel: 'haiku' },
+  'agent:system_prompt': { text: 'You are Jack.' },
+  'agent:text': { text: 'Hello.' },
+  'agent:thinking': { text: 'Hm.', signature: 'abc' },
+  'agent:tool_call': { toolCallId: 't', tool: 'Bash', target: 'ls', metadata: {} },
+  'agent:tool_result': {
+    toolCallId: 't',
+    tool: 'Bash',
+    target: 'ls',
+    status: 'completed',
+    metadata: { lines: 2 },
+  },
+  'agent:piece_of_text': { text: 'A discussion begins.' },
+  'agent:inference': { model: 'haiku', usage, costUsd: 0.0018, stopReason: 'end_turn' },
+  'agent:output': {
+    parts: [
+      { kind: 'text', text: 'seen' },
+      { kind: 'json', json: { a: 1 } },
+      { kind: 'image', mediaType: 'image/png', base64: 'AAAA' },
+      { kind: 'value', encoding: 'devalue', encoded: '[["Set",1],2]' },
+      { kind: 'repr', repr: 'Socket{}' },
+    ],
+  },
+  'user:message': { text: 'Stop.', source: { kind: 'agent', agentId: 'agent_001' } },
+  'session:init': { model: 'haiku', sessionId: 's', cwd: '/work', tools: ['Bash', 'Read'] },
+  'session:complete': { status: 'completed', result: 'Done.' },
+  'session:compaction': { trigger: 'auto', preTokens: 120_000, postTokens: 20_000, summary: 'So far …' },
+  'session:rate_limit': { status: 'allowed', resetsAt: 5 },
+  'session:status': { status: 'requesting' },
+  'harness:loop_warning': loop,
+  'harness:loop_kill': loop,
+  'harness:stall': { idleMs: 61_000, limitMs: 60_000 },
+  'harness:timeout': { elapsedMs: 3_600_000, limitMs: 3_600_000 },
+  'harness:abort': { reason: 'enough', by: 'user' },
+  'harness:error': { message: 'boom', code: 'STORE_CLOSED' },
+  'harness:hook_decision': { hook: 'redact', on: 'delivery', decision: 'alter', reason: 'a secret' },
+  'system:files_persisted': { files: ['a.txt'] },
+  'system:hook_started': { hook: 'pre' },
+  'system:hook_progress': { output: 'half' },
+  'system:hook_response': { exitCode: 0 },
+  'system:task_started': { taskId: 'x' },
+  'system:task_progress': { taskId: 'x' },
+  'system:task_updated': { taskId: 'x', patch: { status: 'done' } },
+  'system:task_notification': { summary: 'ready' },
+  'system:notice': { text: 'hello', nothing: null },
+};

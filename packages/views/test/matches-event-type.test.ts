@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { matchesEventType } from '../src/index.ts';
+
+it.each([
+  ['agent:text', 'agent:text', true],
+  ['agent:text', 'agent:text_more', false],
+  ['agent:*', 'agent:tool_call', true],
+  ['agent:*', 'harness:stall', false],
+  ['*', 'game:vote', true],
+  ['harness:loop_*', 'harness:loop_kill', true],
+  ['harness:loop_*', 'harness:stall', false],
+  ['*:*_result', 'agent:tool_result', true],
+  ['*ab*ab', 'xab', false],
+  ['*ab*ab', 'xabab', true],
+  ['agent.*', 'agent:text', false],
+  ['', 'agent:text', false],
+])('the pattern %j and the type %j: %j', (pattern, type, matches) => {
+  expect(matchesEventType(pattern, type)).toBe(matches);
+});

@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream';
+import type {
+  CommunicationHost,
+  CommunicationProvider,
+  DeltaNotice,
+  DispatchNotice,
+  EventNotice,
+} from '@hansard/provider';
+import { type EventLine, eventLine, neutraliseControlsInLine } from '@hansard/views';
+import { AgentNames } from './agent-names.ts';
+import { dispatchEndLine, dispatchStartLine } from './dispatch-lines.ts';
+import { LiveText } from './live-text.ts';
+import { createPainter } from './painter.ts';
+import { readMessages } from './read-messages.ts';
+import { RunningDispatches } from './running-dispatches.ts';
+import { type ConsoleOutput, Screen } from './screen.ts';
+
+export interface ConsoleOptions {
+  readonly output: ConsoleOutput;
+  /** Where the user types; read only if it is a terminal. Absent: nobody types. */
+  readonly input?: (Readable & { readonly isTTY?: boolean | undefined }) | undefined;
+  /** Reads the input although it is not a terminal. */
+  readonly readAnyInput?: boolean | undefined;
+  /** Absent: on a terminal, where the environment has no `NO_COLOR`. */
+  readonly color?: boolean | undefined;
+  /** Whether a terminal shows text while the model still writes it. Absent: yes. */
+  readonly deltas?: boolean | undefined;
+}
+
+export interface ConsoleProvider extends CommunicationProvider, AsyncDisposable {
+  close(): Promise<void>;
+}
+
+/**
+ * Shows each event as one line, and delivers each line that the user types to the dispatch that started last. A
+ * terminal gets lines that fit its width, other outputs get them whole. When the output's reader is gone, it falls silent.
+ */
+export function createConsole(options: ConsoleOptions): ConsoleProvider {
+  const { output, input, readAnyInput = false, deltas = true } = options;
+  const screen = new Screen(output);
+  const painter = createPainter(options.color ?? (output.isTTY === true && !process.env.NO_COLOR));
+  const running = new RunningDispatches();
+  const names = new AgentNames();
+  const live = new LiveText();
+  let stopReading = () => {};
+
+  const liveLine = () => {
+    const text = screen.columns === undefined ? '' : live.render(screen.columns - 1);
+    return text === '' ? '' : painter.dim(text);
+  };
+  const say = (text: string) => screen.print(painter.notice(neutraliseControlsInLine(text)), liveLine());
+  const show = (line: EventLine, role?: string) => {
+    screen.print(painter.line(line, { width: screen.columns, role }), liveLine());
+    screen.throwFailure();
+  };
+
+  async function close(): Promise<void> {
+    stopReading();
+    await screen.close();
+    screen.throwFailure();
+  }
+
+  return {
+    start(host: CommunicationHost) {
+      if (input !== undefined && (input.isTTY === true || readAnyInput)) {
+        stopReading = readMessages(input, host, say);
+      }
+    },
+
+    dispatchStarted({ taskDir, envelope }: DispatchNotice) {
+      running.add(envelope);
+      show(dispatchStartLine(taskDir, envelope));
+    },
+
+    eventRecorded({ envelope, event }: EventNotice) {
+      names.learn(envelope.dispatchId, event);
+      if (event.type.startsWith('agent:')) live.finish(envelope.dispatchId, event.agentId);
+      const line = { ...eventLine(event), agent: names.of(envelope.dispatchId, event.agentId) };
+      show(line, running.labelOf(envelope));
+    },
+
+    deltaReceived({ envelope, delta }: DeltaNotice) {
+      if (!deltas || screen.columns === undefined || delta.type === 'delta:tool_input') return;
+      const agent = names.of(envelope.dispatchId, delta.agentId);
+      live.add(envelope.dispatchId, delta, { role: running.labelOf(envelope), agent });
+      screen.draw(liveLine());
+      screen.throwFailure();
+    },
+
+    dispatchEnded({ envelope }: DispatchNotice) {
+      running.remove(envelope.dispatchId);
+      names.forget(envelope.dispatchId);
+      live.forget(envelope.dispatchId);
+      show(dispatchEndLine(envelope));
+    },
+
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

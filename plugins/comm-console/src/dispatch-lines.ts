@@ -1,0 +1,31 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { dispatchDuration, type EventLine, formatCost, formatTime, formatUsage } from '@hansard/views';
+
+/** Says who starts to work on what. */
+export function dispatchStartLine(taskDir: string, envelope: DispatchEnvelope): EventLine {
+  const { role, model, dispatchId, startedAt } = envelope;
+  return {
+    time: formatTime(startedAt),
+    agent: '',
+    kind: 'start',
+    target: role,
+    text: [model, taskDir, dispatchId].filter(Boolean).join(', '),
+    tone: 'notice',
+  };
+}
+
+/** Says how a dispatch ended and what it took. */
+export function dispatchEndLine(envelope: DispatchEnvelope): EventLine {
+  const { role, status, cost, usage, startedAt, completedAt } = envelope;
+  const figures = [cost === null ? '' : formatCost(cost), usage === null ? '' : formatUsage(usage)];
+  return {
+    time: formatTime(completedAt ?? startedAt),
+    agent: '',
+    kind: 'end',
+    target: role,
+    status,
+    durationMs: dispatchDuration(envelope) ?? undefined,
+    text: figures.filter(Boolean).join(', '),
+    tone: status === 'completed' ? 'good' : 'bad',
+  };
+}

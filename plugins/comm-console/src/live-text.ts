@@ -1,0 +1,60 @@
+import type { Delta } from '@hansard/events';
+import { columnsOf, eventLineSegments, fitColumns, neutraliseControlsInLine } from '@hansard/views';
+
+/** More than any terminal shows of a line that still grows. */
+const longestKept = 2_000;
+
+interface Growing {
+  readonly type: Delta['type'];
+  readonly messageId: string | undefined;
+  readonly who: Speaker;
+  readonly text: string;
+}
+
+interface Speaker {
+  readonly role: string | undefined;
+  readonly agent: string;
+}
+
+/** What models are writing at the moment: one text for each agent that writes. */
+export class LiveText {
+  /** In the order of the latest change. */
+  readonly #growing = new Map<string, Growing>();
+
+  add(dispatchId: string, delta: Delta, who: Speaker): void {
+    const key = keyOf(dispatchId, delta.agentId);
+    const before = this.#growing.get(key);
+    const goesOn = before?.type === delta.type && before.messageId === delta.messageId;
+    const text = ((goesOn ? before.text : '') + delta.text).slice(-longestKept);
+    this.#growing.delete(key);
+    this.#growing.set(key, { type: delta.type, messageId: delta.messageId, who, text });
+  }
+
+  /** What the agent was writing is in the log by now. */
+  finish(dispatchId: string, agentId: string | undefined): void {
+    this.#growing.delete(keyOf(dispatchId, agentId));
+  }
+
+  forget(dispatchId: string): void {
+    for (const key of this.#growing.keys())
+      if (key.startsWith(keyOf(dispatchId, ''))) this.#growing.delete(key);
+  }
+
+  /** The end of the text that grew last, on one line that fits; '' where nobody writes. */
+  render(columns: number): string {
+    const latest = [...this.#growing.values()].at(-1);
+    if (latest === undefined) return '';
+    const { type, who, text } = latest;
+    const kind = type === 'delta:thinking' ? 'thinking' : 'text';
+    const line = { time: '        ', agent: who.agent, kind, target: '', text: '', tone: 'dim' } as const;
+    const prefix = eventLineSegments(line, { role: who.role })
+      .map((segment) => segment.text)
+      .join('');
+    const start = fitColumns(`${prefix}  `, columns);
+    return start + fitColumns(neutraliseControlsInLine(text), columns - columnsOf(start), 'end');
+  }
+}
+
+function keyOf(dispatchId: string, agentId = ''): string {
+  return `${dispatchId} ${agentId}`;
+}

@@ -1,0 +1,47 @@
+import {
+  type EventLine,
+  type EventLineOptions,
+  eventLineSegments,
+  type LineSegment,
+  type Tone,
+} from '@hansard/views';
+import picocolors from 'picocolors';
+
+type Paint = (text: string) => string;
+
+export interface Painter {
+  line(line: EventLine, options: EventLineOptions): string;
+  readonly dim: Paint;
+  readonly notice: Paint;
+}
+
+/** Gives each part of a line its colour, or leaves it as it is. */
+export function createPainter(enabled: boolean): Painter {
+  const colors = picocolors.createColors(enabled);
+  const plain: Paint = (text) => text;
+  const tones: Readonly<Record<Tone, Paint>> = {
+    plain,
+    dim: colors.dim,
+    good: colors.green,
+    bad: colors.red,
+    notice: colors.yellow,
+  };
+  const quietTones: Readonly<Record<Tone, Paint>> = { ...tones, good: plain, notice: plain };
+  const parts: Readonly<Record<LineSegment['part'], (tone: Tone) => Paint>> = {
+    time: () => colors.dim,
+    role: () => colors.cyan,
+    agent: () => colors.magenta,
+    kind: (tone) => tones[tone],
+    target: (tone) => (tone === 'dim' ? colors.dim : colors.bold),
+    status: (tone) => tones[tone],
+    text: (tone) => quietTones[tone],
+  };
+  return {
+    line: (line, options) =>
+      eventLineSegments(line, options)
+        .map(({ part, text }) => parts[part](line.tone)(text))
+        .join(''),
+    dim: colors.dim,
+    notice: colors.yellow,
+  };
+}

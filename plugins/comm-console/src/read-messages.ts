@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { CommunicationHost } from '@hansard/provider';
+
+/**
+ * Delivers each line of an input as a message, one after the other; empty lines are no messages. Says so when a message
+ * reached nobody. Gives back what ends the reading.
+ */
+export function readMessages(
+  input: Readable,
+  host: CommunicationHost,
+  say: (text: string) => void,
+): () => void {
+  let stopped = false;
+  let delivered = Promise.resolve();
+  const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
+
+  async function deliver(text: string): Promise<void> {
+    if (stopped) return;
+    try {
+      if (await host.deliver({ text })) return;
+      if (!stopped) say('Not delivered: no dispatch is running.');
+    } catch (error) {
+      if (!stopped) say(`Not delivered: ${messageOf(error)}`);
+    }
+  }
+
+  lines.on('line', (line) => {
+    const text = line.trim();
+    if (text !== '') delivered = delivered.then(() => deliver(text));
+  });
+  // The input's errors come through here, too.
+  lines.on('error', (error) => say(`No more messages can be typed: ${messageOf(error)}`));
+
+  return () => {
+    stopped = true;
+    lines.close();
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

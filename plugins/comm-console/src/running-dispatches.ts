@@ -1,0 +1,34 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { columnsOf, neutraliseControlsInLine, padColumns } from '@hansard/views';
+
+const shownOfId = 4;
+
+/** The dispatches that run now, and how their lines are told apart. */
+export class RunningDispatches {
+  readonly #envelopes = new Map<string, DispatchEnvelope>();
+
+  add(envelope: DispatchEnvelope): void {
+    this.#envelopes.set(envelope.dispatchId, envelope);
+  }
+
+  remove(dispatchId: string): void {
+    this.#envelopes.delete(dispatchId);
+  }
+
+  /**
+   * The role before a dispatch's lines, as wide as the widest; with the end of its id where another one of that role
+   * runs. Undefined while no other dispatch runs.
+   */
+  labelOf(envelope: DispatchEnvelope): string | undefined {
+    const all = [...this.#envelopes.values()].filter(({ dispatchId }) => dispatchId !== envelope.dispatchId);
+    if (all.length === 0) return undefined;
+    all.push(envelope);
+    const widest = Math.max(...all.map((one) => columnsOf(label(one, all))));
+    return padColumns(label(envelope, all), widest);
+  }
+}
+
+function label({ role, dispatchId }: DispatchEnvelope, all: readonly DispatchEnvelope[]): string {
+  const isShared = all.filter((other) => other.role === role).length > 1;
+  return neutraliseControlsInLine(isShared ? `${role} ${dispatchId.slice(-shownOfId)}` : role);
+}
