@@ -42,7 +42,7 @@ function tsconfig(): object {
   });
   return {
     extends: join(root, 'tsconfig.base.json'),
-    compilerOptions: { paths: Object.fromEntries(paths), lib: ['es2023', 'esnext.disposable'] },
+    compilerOptions: { paths: Object.fromEntries(paths), lib: ['es2024', 'esnext.disposable'] },
     include: ['*.ts'],
   };
 }

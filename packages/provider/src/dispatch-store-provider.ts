@@ -92,7 +92,8 @@ export interface DispatchStoreProvider {
   close(): Awaitable<void>;
 
   /**
-   * Events of a task that contain every word of the query, newest last. With `capabilities.search`.
+   * Events of a task that contain every word of the query, newest last; of more than `limit` the newest. With
+   * `capabilities.search`.
    * Which texts are searched and how words are told apart is the store's to document.
    */
   searchEvents?(taskDir: string, query: string, options?: SearchEventsOptions): Awaitable<SearchHit[]>;

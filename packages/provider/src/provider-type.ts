@@ -18,7 +18,7 @@ export interface ProviderTypes {
 export type ProviderType = keyof ProviderTypes;
 
 /** The methods that a provider of each type must have; a loader checks them when it has created one. */
-export const requiredMethods: { readonly [Type in ProviderType]: readonly (keyof ProviderTypes[Type])[] } = {
+export const requiredMethods = {
   DispatchStoreProvider: [
     'createDispatch',
     'updateDispatch',
@@ -39,4 +39,4 @@ export const requiredMethods: { readonly [Type in ProviderType]: readonly (keyof
   LanguageModelProvider: ['generate'],
   ToolProvider: ['listTools', 'callTool'],
   HookProvider: ['decide'],
-};
+} as const satisfies { readonly [Type in ProviderType]?: readonly (keyof ProviderTypes[Type])[] };

@@ -1,7 +1,8 @@
 import { StoreError } from './store-error.ts';
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
-const longestSegment = 128;
+/** What common file systems take for one name, in bytes of UTF-8. */
+const longestSegment = 255;
 
 /**
  * Refuses a `taskDir` that is not a plain relative path: segments of letters, digits, `.`, `_`, `-`, space and other
@@ -38,7 +39,8 @@ function whyNotTaskDir(taskDir: string): string | null {
   for (const segment of taskDir.split('/')) {
     if (segment === '') return 'it has an empty part (a leading, trailing or doubled /)';
     if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;
-    if (segment.length > longestSegment) return `a part is longer than ${longestSegment} characters`;
+    if (!segment.isWellFormed()) return 'it has half of a surrogate pair';
+    if (Buffer.byteLength(segment) > longestSegment) return `a part is longer than ${longestSegment} bytes`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
     if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(segment))
       return `its part ${JSON.stringify(segment)} has a character that paths can't hold`;

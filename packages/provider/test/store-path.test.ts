@@ -34,7 +34,9 @@ describe('assertTaskDir', () => {
     'a.',
     'a ',
     'a/b*',
-    'x'.repeat(129),
+    'x'.repeat(256),
+    '会'.repeat(86),
+    'a/\ud800',
   ])('refuses %j', (taskDir) => {
     expect(() => assertTaskDir(taskDir)).toThrow(refused);
   });

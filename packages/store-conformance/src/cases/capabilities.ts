@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { requiredMethods } from '@hansard/provider';
+import { caseFamily } from '../conformance-case.ts';
+import { sameContent } from '../expectations.ts';
+
+export const capabilityCases = caseFamily('capabilities', [
+  {
+    name: 'as-stated',
+    rule: null,
+    title: 'the opened store states the capabilities that its author tests it with, as plain data',
+    run: async ({ store, capabilities }) => {
+      sameContent(store.capabilities, capabilities, 'capabilities');
+      sameContent(structuredClone(store.capabilities), capabilities, 'a copy of the capabilities');
+    },
+  },
+  {
+    name: 'methods-there',
+    rule: null,
+    title: 'every method of the contract is there, and each optional one exactly where its flag is set',
+    run: async ({ store, capabilities }) => {
+      const methods = store as unknown as Record<string, unknown>;
+      for (const name of requiredMethods.DispatchStoreProvider)
+        assert.equal(typeof methods[name], 'function', `${name} is missing`);
+      const optional = {
+        searchEvents: capabilities.search,
+        watchEvents: capabilities.watch,
+        deleteDispatch: capabilities.deleteDispatch,
+      };
+      for (const [name, claimed] of Object.entries(optional))
+        assert.equal(
+          typeof methods[name],
+          claimed ? 'function' : 'undefined',
+          `${name} does not match its flag`,
+        );
+    },
+  },
+]);

@@ -1,0 +1,70 @@
+import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import type { CaseContext } from '../case-context.ts';
+import { caseFamily } from '../conformance-case.ts';
+import { describeError, preview, sameContent } from '../expectations.ts';
+import { allReads, createStepSource, type Step } from '../model-steps.ts';
+import { createModelStore } from '../model-store.ts';
+import { createRandom } from '../random.ts';
+
+const stepCount = 500;
+const stepsShown = 8;
+
+export const modelCases = caseFamily('model', [
+  {
+    name: 'random-steps',
+    rule: 4,
+    title: `${stepCount} random steps give what the plain model of the contract gives`,
+    run: async (context) => {
+      const seed = chooseSeed(context.seed);
+      const model: DispatchStoreProvider = createModelStore();
+      const nextStep = createStepSource(createRandom(seed), context.capabilities);
+      const steps: Step[] = [];
+      let store = context.store;
+      const compare = async (step: Step) => {
+        steps.push(step);
+        if (step.method === 'reopen') store = await context.reopen();
+        else sameContent(await outcomeOf(store, step), await outcomeOf(model, step), 'the outcome');
+      };
+      try {
+        while (steps.length < stepCount) await compare(nextStep());
+        for (const step of allReads()) await compare(step);
+      } catch (error) {
+        throw new Error(explain(seed, steps, error), { cause: error });
+      }
+    },
+  },
+]);
+
+function chooseSeed(given: CaseContext['seed']): number {
+  const fromEnvironment = process.env.HANSARD_SEED;
+  const seed = given ?? (fromEnvironment ? Number(fromEnvironment) : Date.now() % 2 ** 32);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new TypeError(`A seed is a whole number from 0, not ${JSON.stringify(given ?? fromEnvironment)}.`);
+  return seed;
+}
+
+/** What a call answered, or the code of its error. What a method that only writes answers does not count. */
+async function outcomeOf(store: DispatchStoreProvider, { method, args }: Step): Promise<unknown> {
+  const methods = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
+  try {
+    const answer = await methods[method]?.(...structuredClone(args));
+    return /^(get|read|list)/.test(method) ? { answer } : 'done';
+  } catch (error) {
+    if (isStoreError(error)) return { error: error.code };
+    throw error;
+  }
+}
+
+function explain(seed: number, steps: readonly Step[], error: unknown): string {
+  const first = Math.max(0, steps.length - stepsShown);
+  const last = steps.slice(first).map(({ method, args }, index) => {
+    const text = args.map((arg) => preview(arg)).join(', ');
+    return `  ${first + index + 1}. ${method}(${text})`;
+  });
+  return [
+    `Step ${steps.length} of the sequence with seed ${seed}: ${describeError(error)}`,
+    'The last steps:',
+    ...last,
+    `To replay it, set the option seed: ${seed}, or HANSARD_SEED=${seed} in the environment.`,
+  ].join('\n');
+}

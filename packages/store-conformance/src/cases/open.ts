@@ -1,0 +1,17 @@
+import { caseFamily } from '../conformance-case.ts';
+import { dispatchId, prepareStore, taskDir } from '../prepared-store.ts';
+import { storeOperations } from '../store-operations.ts';
+
+export const openCases = caseFamily(
+  'open',
+  storeOperations.map((operation) => ({
+    name: operation.name,
+    rule: null,
+    title: `${operation.method} does its work on an open store`,
+    needs: operation.needs,
+    run: async ({ store }) => {
+      await prepareStore(store);
+      await operation.verify(await operation.call(store, taskDir, dispatchId), store);
+    },
+  })),
+);

@@ -1,0 +1,73 @@
+import { caseFamily } from '../conformance-case.ts';
+import { refuses, sameContent } from '../expectations.ts';
+import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents } from '../sample-data.ts';
+
+/** One store opened twice at the same time, in one process. Real processes beside each other are not tried here. */
+export const sharedCases = caseFamily('shared', [
+  {
+    name: 'reads-what-another-writes',
+    rule: 6,
+    title: 'a store that is opened twice shows each opening what the other wrote',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const reader = await openBeside();
+      await beginDispatch(store, prepared.events);
+      await store.putTask(taskDir, prepared.task);
+      await holdsEvents(reader, prepared.events);
+      const late = sampleEvent('late');
+      await store.appendEvent(taskDir, dispatchId, late);
+      await store.updateDispatch(taskDir, dispatchId, { cost: 1 });
+      await holdsEvents(reader, [...prepared.events, late]);
+      sameContent(
+        await reader.getDispatchEnvelopes(taskDir),
+        [{ ...prepared.envelope, cost: 1 }],
+        'getDispatchEnvelopes',
+      );
+      sameContent(await reader.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks');
+    },
+  },
+  {
+    name: 'writes-different-dispatches',
+    rule: 6,
+    title: 'two openings of a store write different dispatches of a task at the same time',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const other = await openBeside();
+      await beginDispatch(store);
+      await other.createDispatch(taskDir, sampleEnvelope('OTHER'));
+      const events = sampleEvents(20);
+      for (const event of events)
+        await Promise.all([
+          store.appendEvent(taskDir, dispatchId, event),
+          other.appendEvent(taskDir, 'OTHER', event),
+        ]);
+      for (const reader of [store, other]) {
+        await holdsEvents(reader, events);
+        await holdsEvents(reader, events, { taskDir, dispatchId: 'OTHER' });
+      }
+    },
+  },
+  {
+    name: 'second-writer-refused',
+    rule: 6,
+    title: 'a second writer on one dispatch is STORE_LOCKED, until the first has closed its store',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      await beginDispatch(store, prepared.events);
+      const second = await openBeside();
+      const append = () => second.appendEvent(taskDir, dispatchId, sampleEvent('second'));
+      await refuses('STORE_LOCKED', 'appendEvent of a second writer', append);
+      await refuses('STORE_LOCKED', 'appendEvents of a second writer', () =>
+        second.appendEvents(taskDir, dispatchId, [sampleEvent('second')]),
+      );
+      await refuses('STORE_LOCKED', 'updateDispatch of a second writer', () =>
+        second.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+      );
+      await store.appendEvent(taskDir, dispatchId, sampleEvent('first'));
+      await store.close();
+      await append();
+      await holdsEvents(second, [...prepared.events, sampleEvent('first'), sampleEvent('second')]);
+    },
+  },
+]);

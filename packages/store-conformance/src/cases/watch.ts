@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { createBell } from '../bell.ts';
+import { caseFamily } from '../conformance-case.ts';
+import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../prepared-store.ts';
+import { sampleEvent, sampleEvents } from '../sample-data.ts';
+
+export const watchCases = caseFamily('watch', [
+  {
+    name: 'appends',
+    rule: null,
+    title: 'a listener is called after an append, and finds the event when it reads',
+    needs: ['watch'],
+    run: async ({ store }) => {
+      await beginDispatch(store, prepared.events);
+      const bell = createBell();
+      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      for (const [index, event] of sampleEvents(3, 'watched').entries()) {
+        if (index < 2) await store.appendEvent(taskDir, dispatchId, event);
+        else await store.appendEvents(taskDir, dispatchId, [event]);
+        await bell.heardUntil(`of ${event.id}`, async () => {
+          const [last] = await store.getRecentEvents(taskDir, dispatchId, 1);
+          return last?.id === event.id;
+        });
+      }
+      stop();
+    },
+  },
+  {
+    name: 'updates',
+    rule: null,
+    title: 'a listener is called after the envelope changed',
+    needs: ['watch'],
+    run: async ({ store }) => {
+      await beginDispatch(store, prepared.events);
+      const bell = createBell();
+      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      await bell.heardUntil('of the changed envelope', async () => {
+        const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+        return envelope?.status === 'completed';
+      });
+      stop();
+    },
+  },
+  {
+    name: 'stop',
+    rule: null,
+    title: 'a listener that was stopped is not called again while others are; stopping twice is safe',
+    needs: ['watch'],
+    run: async ({ store }) => {
+      await beginDispatch(store);
+      const watch = optionalMethod(store, 'watchEvents');
+      const bell = createBell();
+      let callsOfStopped = 0;
+      const count = () => {
+        callsOfStopped += 1;
+      };
+      const stopFirst = await watch(taskDir, dispatchId, count);
+      const stopOther = await watch(taskDir, dispatchId, bell.ring);
+      stopFirst();
+      stopFirst();
+      const before = callsOfStopped;
+      await store.appendEvent(taskDir, dispatchId, sampleEvent('one'));
+      await bell.heardUntil('by the listener that was not stopped', async () => true);
+      assert.equal(callsOfStopped, before, 'the stopped listener was called');
+      stopOther();
+    },
+  },
+  {
+    name: 'stop-after-close',
+    rule: 9,
+    title: 'closing a store ends its watching, and stopping a listener afterwards is safe',
+    needs: ['watch'],
+    run: async ({ store }) => {
+      await beginDispatch(store);
+      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, () => {});
+      await store.close();
+      stop();
+    },
+  },
+  {
+    name: 'another-opening',
+    rule: 6,
+    title: 'a listener hears of what another opening of the store appends',
+    needs: ['watch', 'durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      await beginDispatch(store);
+      const other = await openBeside();
+      const bell = createBell();
+      const stop = await optionalMethod(other, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      await store.appendEvent(taskDir, dispatchId, sampleEvent('one'));
+      await bell.heardUntil('of the event of the other opening', async () => {
+        const events = await other.getDispatchEvents(taskDir, dispatchId);
+        return events.length === 1;
+      });
+      stop();
+    },
+  },
+]);

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  assertDispatchId,
+  assertTaskDir,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchStoreProvider,
+  type EnvelopeUpdates,
+  type ReadEventsOptions,
+  StoreError,
+  type StoreErrorCode,
+  type TaskRecord,
+} from '@hansard/provider';
+
+interface ModelDispatch {
+  envelope: DispatchEnvelope;
+  events: CapturedEvent[];
+}
+
+/** What the model holds. Give the same data to a second model to open it again. */
+export interface ModelData {
+  readonly tasks: Map<string, TaskRecord>;
+  /** By task, then by dispatch. */
+  readonly dispatches: Map<string, Map<string, ModelDispatch>>;
+}
+
+export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: new Map() });
+
+/**
+ * What the contract says, in the plainest words there are: lists that are looked through from the front, and a deep
+ * copy of everything that comes in or goes out. What a store does is compared with it.
+ */
+export function createModelStore(data: ModelData = emptyModelData()) {
+  let closed = false;
+
+  const fail = (code: StoreErrorCode): never => {
+    throw new StoreError(code, 'The model refused this.');
+  };
+  const enter = (taskDir?: string, dispatchId?: string) => {
+    if (closed) fail('STORE_CLOSED');
+    if (taskDir !== undefined) assertTaskDir(taskDir);
+    if (dispatchId !== undefined) assertDispatchId(dispatchId);
+  };
+  const find = (taskDir: string, dispatchId: string): ModelDispatch => {
+    enter(taskDir, dispatchId);
+    return data.dispatches.get(taskDir)?.get(dispatchId) ?? fail('STORE_DISPATCH_NOT_FOUND');
+  };
+
+  return {
+    capabilities: {
+      durability: 'process',
+      writers: 'process',
+      search: false,
+      watch: false,
+      deleteDispatch: true,
+    },
+    createDispatch(taskDir: string, envelope: DispatchEnvelope) {
+      enter(taskDir, envelope.dispatchId);
+      const dispatches = data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
+      if (dispatches.has(envelope.dispatchId)) fail('STORE_DISPATCH_EXISTS');
+      dispatches.set(envelope.dispatchId, { envelope: structuredClone(envelope), events: [] });
+      data.dispatches.set(taskDir, dispatches);
+    },
+    updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates) {
+      const dispatch = find(taskDir, dispatchId);
+      dispatch.envelope = { ...dispatch.envelope, ...structuredClone(updates) };
+    },
+    appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent) {
+      this.appendEvents(taskDir, dispatchId, [event]);
+    },
+    appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) {
+      const dispatch = find(taskDir, dispatchId);
+      const next = [...dispatch.events];
+      for (const event of events) {
+        const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
+        const stored = next.find(({ id }) => id === copy.id);
+        if (stored === undefined) next.push(copy);
+        else if (!isDeepStrictEqual(stored, copy)) fail('STORE_EVENT_CONFLICT');
+      }
+      dispatch.events = next;
+    },
+    getDispatchEnvelopes(taskDir: string) {
+      enter(taskDir);
+      const envelopes = [...(data.dispatches.get(taskDir)?.values() ?? [])].map(({ envelope }) => envelope);
+      const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt} ${dispatchId}`;
+      return structuredClone(envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)));
+    },
+    getDispatchEnvelope(taskDir: string, dispatchId: string) {
+      enter(taskDir, dispatchId);
+      return structuredClone(data.dispatches.get(taskDir)?.get(dispatchId)?.envelope ?? null);
+    },
+    getDispatchEvents(taskDir: string, dispatchId: string) {
+      return structuredClone(find(taskDir, dispatchId).events);
+    },
+    getRecentEvents(taskDir: string, dispatchId: string, count: number) {
+      const { events } = find(taskDir, dispatchId);
+      return structuredClone(events.slice(Math.max(0, events.length - count)));
+    },
+    readEvents(taskDir: string, dispatchId: string, { after = -1, limit = 1_000 }: ReadEventsOptions = {}) {
+      const { events } = find(taskDir, dispatchId);
+      if (after >= events.length) fail('STORE_INVALID_CURSOR');
+      const page = structuredClone(events.slice(after + 1, after + 1 + limit));
+      return { events: page, first: after + 1, next: after + page.length };
+    },
+    putTask(taskDir: string, task: TaskRecord) {
+      enter(taskDir);
+      data.tasks.set(taskDir, structuredClone(task));
+    },
+    getTask(taskDir: string) {
+      enter(taskDir);
+      return structuredClone(data.tasks.get(taskDir) ?? null);
+    },
+    listTasks() {
+      enter();
+      const withDispatch = [...data.dispatches].filter(([, dispatches]) => dispatches.size > 0);
+      const names = new Set([...data.tasks.keys(), ...withDispatch.map(([taskDir]) => taskDir)]);
+      return [...names]
+        .sort()
+        .map((taskDir) => ({ taskDir, task: structuredClone(data.tasks.get(taskDir) ?? null) }));
+    },
+    deleteDispatch(taskDir: string, dispatchId: string) {
+      find(taskDir, dispatchId);
+      data.dispatches.get(taskDir)?.delete(dispatchId);
+    },
+    close() {
+      closed = true;
+    },
+  } satisfies DispatchStoreProvider;
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import { sameContent } from './expectations.ts';
+import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
+
+/** Where most cases work: a task with one dispatch. */
+export const taskDir = 'research/tasks/route-models';
+export const dispatchId = '01JQ00000000000000000000AA';
+
+/** What a prepared store holds: a task with its record, and one dispatch with three events. */
+export const prepared = {
+  task: sampleTask('route-models'),
+  envelope: sampleEnvelope(dispatchId),
+  events: sampleEvents(3),
+} as const;
+
+export async function prepareStore(store: DispatchStoreProvider): Promise<void> {
+  await store.putTask(taskDir, prepared.task);
+  await beginDispatch(store, prepared.events);
+}
+
+/** Begins the dispatch that most cases use, with these events in it. */
+export async function beginDispatch(
+  store: DispatchStoreProvider,
+  events: readonly CapturedEvent[] = [],
+): Promise<void> {
+  await store.createDispatch(taskDir, prepared.envelope);
+  if (events.length > 0) await store.appendEvents(taskDir, dispatchId, events);
+}
+
+/** Fails unless the dispatch holds exactly these events, by each of the three ways to read them. */
+export async function holdsEvents(
+  store: DispatchStoreProvider,
+  expected: readonly CapturedEvent[],
+  place: { readonly taskDir: string; readonly dispatchId: string } = { taskDir, dispatchId },
+): Promise<void> {
+  const all = await store.getDispatchEvents(place.taskDir, place.dispatchId);
+  sameContent(all, expected, 'getDispatchEvents');
+  const recent = await store.getRecentEvents(place.taskDir, place.dispatchId, expected.length + 1);
+  sameContent(recent, expected, 'getRecentEvents');
+  const page = await store.readEvents(place.taskDir, place.dispatchId, { limit: expected.length + 1 });
+  sameContent(page, { events: expected, first: 0, next: expected.length - 1 }, 'readEvents');
+}
+
+/** A method that a store has by capability. */
+export function optionalMethod<Name extends 'searchEvents' | 'watchEvents' | 'deleteDispatch'>(
+  store: DispatchStoreProvider,
+  name: Name,
+): NonNullable<DispatchStoreProvider[Name]> {
+  const method = store[name];
+  assert.equal(typeof method, 'function', `the capabilities claim ${name}, but the store has no such method`);
+  return (method as CallableFunction).bind(store) as NonNullable<DispatchStoreProvider[Name]>;
+}

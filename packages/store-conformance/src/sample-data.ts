@@ -1,0 +1,44 @@
+import type { CapturedEvent, DispatchEnvelope, JsonObject, TaskRecord } from '@hansard/provider';
+
+export const startOfDay = '2026-03-01T09:00:00.000Z';
+
+/** An envelope of a dispatch that has just begun. */
+export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
+  return {
+    dispatchId,
+    taskSlug: 'route-models',
+    role: 'worker',
+    model: 'model-a',
+    cwd: '/home/ada/route models',
+    startedAt: startOfDay,
+    completedAt: null,
+    status: 'running',
+    cost: null,
+    usage: null,
+    structuredResult: null,
+    parentDispatchId: null,
+    botId: null,
+    fidelity: 'narrative',
+    schemaVersion: 1,
+    ...fields,
+  };
+}
+
+/** An event that says something. */
+export function sampleEvent(id: string, text = `the text of ${id}`): CapturedEvent {
+  return { id, type: 'agent:text', timestamp: startOfDay, data: { text } };
+}
+
+/** Events with the ids `prefix-0`, `prefix-1` … */
+export function sampleEvents(count: number, prefix = 'event'): CapturedEvent[] {
+  return Array.from({ length: count }, (_, index) => sampleEvent(`${prefix}-${index}`));
+}
+
+/** An event of a type that nobody knows, with any data. */
+export function valueEvent(id: string, data: JsonObject): CapturedEvent {
+  return { id, type: 'kit:value', timestamp: startOfDay, data };
+}
+
+export function sampleTask(slug: string, fields: Partial<TaskRecord> = {}): TaskRecord {
+  return { slug, name: `Task ${slug}`, project: 'research', status: 'open', created: startOfDay, ...fields };
+}

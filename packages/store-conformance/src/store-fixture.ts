@@ -1,0 +1,13 @@
+import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
+
+/** One fresh, empty store for one case. */
+export interface StoreFixture {
+  readonly store: DispatchStoreProvider;
+  /**
+   * Opens the same data again. It closes nothing itself: the kit has closed the store before, except in the cases for
+   * `writers: 'dispatch'`, which open it twice on purpose. Required unless `durability` is `memory`.
+   */
+  readonly reopen?: () => Awaitable<DispatchStoreProvider>;
+  /** Removes what the store kept. The kit has closed everything by then. */
+  readonly dispose: () => Awaitable<void>;
+}

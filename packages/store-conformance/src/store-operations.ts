@@ -1,0 +1,196 @@
+import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
+import type { CapabilityFlag } from './conformance-case.ts';
+import { sameContent } from './expectations.ts';
+import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
+
+export interface StoreOperation {
+  /** Part of the ids of its cases. */
+  readonly name: string;
+  readonly method: string;
+  readonly needs: readonly CapabilityFlag[];
+  /** Which of its arguments names a place. */
+  readonly takes: 'taskDir and dispatchId' | 'taskDir' | 'nothing';
+  /** What it answers where nothing is there: STORE_DISPATCH_NOT_FOUND, a value, or it creates what was missing. */
+  readonly whenMissing: 'refused' | 'creates' | { readonly answer: unknown };
+  call(store: DispatchStoreProvider, taskDir: string, dispatchId: string): Awaitable<unknown>;
+  /** Checks what the call answered and did, on a prepared store. */
+  verify(answer: unknown, store: DispatchStoreProvider): Promise<void>;
+}
+
+const added = sampleEvent('added');
+const addedToo = sampleEvent('added-too');
+const changedTask = sampleTask('route-models', { status: 'done' });
+const newDispatch = sampleEnvelope('01JQ00000000000000000000BB');
+
+/** Every operation of a store but `close`. */
+export const storeOperations: readonly StoreOperation[] = [
+  {
+    name: 'create-dispatch',
+    method: 'createDispatch',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'creates',
+    // The prepared dispatch is there already, so another one is created in its place.
+    call: (store, task, dispatch) =>
+      store.createDispatch(task, dispatch === dispatchId ? newDispatch : sampleEnvelope(dispatch)),
+    verify: async (_, store) =>
+      sameContent(
+        await store.getDispatchEnvelopes(taskDir),
+        [prepared.envelope, newDispatch],
+        'getDispatchEnvelopes',
+      ),
+  },
+  {
+    name: 'update-dispatch',
+    method: 'updateDispatch',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) =>
+      store.updateDispatch(task, dispatch, { status: 'completed', cost: 0.25 }),
+    verify: async (_, store) =>
+      sameContent(
+        await store.getDispatchEnvelope(taskDir, dispatchId),
+        { ...prepared.envelope, status: 'completed', cost: 0.25 },
+        'getDispatchEnvelope',
+      ),
+  },
+  {
+    name: 'append-event',
+    method: 'appendEvent',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.appendEvent(task, dispatch, added),
+    verify: (_, store) => holdsEvents(store, [...prepared.events, added]),
+  },
+  {
+    name: 'append-events',
+    method: 'appendEvents',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.appendEvents(task, dispatch, [added, addedToo]),
+    verify: (_, store) => holdsEvents(store, [...prepared.events, added, addedToo]),
+  },
+  {
+    name: 'get-dispatch-envelopes',
+    method: 'getDispatchEnvelopes',
+    needs: [],
+    takes: 'taskDir',
+    whenMissing: { answer: [] },
+    call: (store, task) => store.getDispatchEnvelopes(task),
+    verify: async (answer) => sameContent(answer, [prepared.envelope], 'getDispatchEnvelopes'),
+  },
+  {
+    name: 'get-dispatch-envelope',
+    method: 'getDispatchEnvelope',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: { answer: null },
+    call: (store, task, dispatch) => store.getDispatchEnvelope(task, dispatch),
+    verify: async (answer) => sameContent(answer, prepared.envelope, 'getDispatchEnvelope'),
+  },
+  {
+    name: 'get-dispatch-events',
+    method: 'getDispatchEvents',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.getDispatchEvents(task, dispatch),
+    verify: async (answer) => sameContent(answer, prepared.events, 'getDispatchEvents'),
+  },
+  {
+    name: 'get-recent-events',
+    method: 'getRecentEvents',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.getRecentEvents(task, dispatch, 2),
+    verify: async (answer) => sameContent(answer, prepared.events.slice(1), 'getRecentEvents'),
+  },
+  {
+    name: 'read-events',
+    method: 'readEvents',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.readEvents(task, dispatch),
+    verify: async (answer) =>
+      sameContent(answer, { events: prepared.events, first: 0, next: 2 }, 'readEvents'),
+  },
+  {
+    name: 'put-task',
+    method: 'putTask',
+    needs: [],
+    takes: 'taskDir',
+    whenMissing: 'creates',
+    call: (store, task) => store.putTask(task, changedTask),
+    verify: async (_, store) => sameContent(await store.getTask(taskDir), changedTask, 'getTask'),
+  },
+  {
+    name: 'get-task',
+    method: 'getTask',
+    needs: [],
+    takes: 'taskDir',
+    whenMissing: { answer: null },
+    call: (store, task) => store.getTask(task),
+    verify: async (answer) => sameContent(answer, prepared.task, 'getTask'),
+  },
+  {
+    name: 'list-tasks',
+    method: 'listTasks',
+    needs: [],
+    takes: 'nothing',
+    whenMissing: { answer: [] },
+    call: (store) => store.listTasks(),
+    verify: async (answer) => sameContent(answer, [{ taskDir, task: prepared.task }], 'listTasks'),
+  },
+  {
+    name: 'get-repairs',
+    method: 'getRepairs',
+    needs: [],
+    takes: 'nothing',
+    whenMissing: { answer: [] },
+    call: (store) => store.getRepairs?.() ?? [],
+    verify: async (answer) => sameContent(answer, [], 'getRepairs'),
+  },
+  {
+    name: 'search-events',
+    method: 'searchEvents',
+    needs: ['search'],
+    takes: 'taskDir',
+    whenMissing: { answer: [] },
+    call: (store, task) => optionalMethod(store, 'searchEvents')(task, 'text'),
+    verify: async (answer) =>
+      sameContent(
+        answer,
+        prepared.events.map((event, position) => ({ dispatchId, position, event })),
+        'searchEvents',
+      ),
+  },
+  {
+    name: 'watch-events',
+    method: 'watchEvents',
+    needs: ['watch'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: async (store, task, dispatch) => {
+      const stop = await optionalMethod(store, 'watchEvents')(task, dispatch, () => {});
+      stop();
+      return typeof stop;
+    },
+    verify: async (answer) => sameContent(answer, 'function', 'what watchEvents gives back'),
+  },
+  {
+    name: 'delete-dispatch',
+    method: 'deleteDispatch',
+    needs: ['deleteDispatch'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => optionalMethod(store, 'deleteDispatch')(task, dispatch),
+    verify: async (_, store) =>
+      sameContent(await store.getDispatchEnvelopes(taskDir), [], 'getDispatchEnvelopes'),
+  },
+];

@@ -1,0 +1,79 @@
+import type { DispatchStoreProvider } from '@hansard/provider';
+import { describe, expect, it, vi } from 'vitest';
+import { runStoreConformance, type StoreFixture } from '../src/index.ts';
+import { createModelStore, emptyModelData, type ModelData } from '../src/model-store.ts';
+import { modelCapabilities, openModel } from './open-model.ts';
+
+type Reopen = (data: ModelData) => DispatchStoreProvider;
+
+/** Faults that only show when a store is opened again; those of an open store are tried with store-memory. */
+const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reopen]> = [
+  ['is empty when it is opened again', 'reopened/everything', () => createModelStore()],
+  [
+    'loses the last event of each dispatch',
+    'reopened/goes-on',
+    (data) => {
+      for (const dispatches of data.dispatches.values())
+        for (const dispatch of dispatches.values()) dispatch.events = dispatch.events.slice(0, -1);
+      return createModelStore(data);
+    },
+  ],
+  [
+    'calls every running dispatch crashed',
+    'reopened/still-running',
+    (data) => {
+      for (const dispatches of data.dispatches.values())
+        for (const dispatch of dispatches.values())
+          dispatch.envelope = { ...dispatch.envelope, status: 'crashed' };
+      return createModelStore(data);
+    },
+  ],
+  [
+    'forgets tasks that have no dispatch',
+    'reopened/everything',
+    (data) => {
+      for (const taskDir of data.tasks.keys()) if (!data.dispatches.has(taskDir)) data.tasks.delete(taskDir);
+      return createModelStore(data);
+    },
+  ],
+];
+
+describe('the kit', () => {
+  it.each(faults)('notices a store that %s: %s', async (_, caseId, reopen) => {
+    const create = () => {
+      const data = emptyModelData();
+      return { store: createModelStore(data), reopen: () => reopen(data), dispose: () => {} };
+    };
+    expect(await failureOf(caseId, create)).toBeInstanceOf(Error);
+  });
+
+  it('says what is missing where a durable store comes without reopen', async () => {
+    const error = await failureOf('reopened/everything', () => ({
+      store: createModelStore(),
+      dispose: () => {},
+    }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toContain('reopen()');
+  });
+
+  it('reports both what failed and what could not be cleaned up, and removes the store all the same', async () => {
+    const dispose = vi.fn();
+    const error = await failureOf('open/get-task', () => ({
+      store: { ...createModelStore(), getTask: () => null, close: () => Promise.reject(new Error('stuck')) },
+      dispose,
+    }));
+    expect(String(error)).toMatch(/getTask is null[\s\S]*and in cleaning up: Error: stuck/);
+    expect(dispose).toHaveBeenCalledOnce();
+  });
+
+  it('refuses to run a case that does not exist or does not apply', async () => {
+    const store = { capabilities: modelCapabilities, create: openModel };
+    await expect(runStoreConformance(store, ['open/get-tusk'])).rejects.toThrow(/open\/get-tusk/);
+    await expect(runStoreConformance(store, ['search/limit'])).rejects.toThrow(TypeError);
+  });
+});
+
+async function failureOf(caseId: string, create: () => StoreFixture): Promise<unknown> {
+  const [result] = await runStoreConformance({ capabilities: modelCapabilities, create }, [caseId]);
+  return result?.error;
+}

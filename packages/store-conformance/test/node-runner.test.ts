@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { appliesTo } from '../src/conformance-case.ts';
+import { storeConformanceCases } from '../src/index.ts';
+import { modelCapabilities } from './open-model.ts';
+
+describe('the kit under node:test', () => {
+  it('runs the same cases as under any other runner', async () => {
+    const file = fileURLToPath(new URL('./model.node-test.ts', import.meta.url));
+    const args = ['--conditions=@hansard/source', '--test', '--test-reporter=tap', file];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+    const { length } = storeConformanceCases.filter((one) => appliesTo(one, modelCapabilities));
+    expect(stdout).toMatch(new RegExp(`^# pass ${length}$`, 'm'));
+    expect(stdout).toMatch(/^# fail 0$/m);
+  });
+});

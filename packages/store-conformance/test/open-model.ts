@@ -1,0 +1,32 @@
+import type { DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
+import type { StoreFixture } from '../src/index.ts';
+import { createModelStore, emptyModelData } from '../src/model-store.ts';
+
+export const modelCapabilities: StoreCapabilities = createModelStore().capabilities;
+
+/** The kit's own model as a store that can be opened again. */
+export function openModel(): StoreFixture {
+  const data = emptyModelData();
+  return { store: createModelStore(data), reopen: () => createModelStore(data), dispose: () => {} };
+}
+
+/** The same, but each method answers with a promise and fails by rejecting it. */
+export function openAsyncModel(): StoreFixture {
+  const data = emptyModelData();
+  const open = () => answerLater(createModelStore(data));
+  return { store: open(), reopen: async () => open(), dispose: async () => {} };
+}
+
+function answerLater(store: DispatchStoreProvider): DispatchStoreProvider {
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (...args: readonly unknown[]) => {
+        const copies = structuredClone(args);
+        await Promise.resolve();
+        return Reflect.apply(member, target, copies) as unknown;
+      };
+    },
+  });
+}

@@ -1,0 +1,238 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  isStoreError,
+  type ReadEventsOptions,
+  type SearchEventsOptions,
+  type TaskRecord,
+} from '@hansard/provider';
+import { MemoryStore } from '../src/memory-store.ts';
+
+interface BrokenStore {
+  readonly fault: string;
+  /** The cases that name the fault. */
+  readonly caseIds: readonly string[];
+  readonly create: () => MemoryStore;
+}
+
+type Events = readonly CapturedEvent[];
+
+/** The memory store, each time with one fault. */
+export const brokenStores: readonly BrokenStore[] = [
+  {
+    fault: 'drops an event in silence',
+    caseIds: ['appends/batch-is-whole', 'appends/each-is-readable'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          super.appendEvents(
+            taskDir,
+            dispatchId,
+            events.filter(({ id }) => !id.endsWith('7')),
+          );
+        }
+      })(),
+  },
+  {
+    fault: 'keeps the first half of a refused batch',
+    caseIds: ['appends/batch-all-or-nothing', 'appends/batch-conflict-in-itself'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          for (const event of events) super.appendEvents(taskDir, dispatchId, [event]);
+        }
+      })(),
+  },
+  {
+    fault: 'takes other content under a known id for a retry',
+    caseIds: ['idempotence/conflict', 'idempotence/close-values'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          try {
+            super.appendEvents(taskDir, dispatchId, events);
+          } catch (error) {
+            if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
+          }
+        }
+      })(),
+  },
+  {
+    fault: 'forgets a field of an event',
+    caseIds: ['values/links'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          super.appendEvents(
+            taskDir,
+            dispatchId,
+            events.map(({ via: _, ...rest }) => rest),
+          );
+        }
+      })(),
+  },
+  {
+    fault: 'loses keys named __proto__',
+    caseIds: ['values/proto-keys'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          const copies = events.map((event) => ({ ...event, data: Object.assign({}, event.data) }));
+          super.appendEvents(taskDir, dispatchId, copies);
+        }
+      })(),
+  },
+  {
+    fault: 'begins a dispatch that does not exist',
+    caseIds: ['dispatches/missing-append-event', 'dispatches/missing-append-events'],
+    create: () =>
+      new (class extends MemoryStore {
+        override appendEvents(taskDir: string, dispatchId: string, events: Events) {
+          if (this.getDispatchEnvelope(taskDir, dispatchId) === null)
+            this.createDispatch(taskDir, { dispatchId } as DispatchEnvelope);
+          super.appendEvents(taskDir, dispatchId, events);
+        }
+      })(),
+  },
+  {
+    fault: 'creates over a dispatch that exists',
+    caseIds: ['dispatches/create-twice', 'dispatches/create-at-once'],
+    create: () =>
+      new (class extends MemoryStore {
+        override createDispatch(taskDir: string, envelope: DispatchEnvelope) {
+          if (this.getDispatchEnvelope(taskDir, envelope.dispatchId) !== null)
+            this.deleteDispatch(taskDir, envelope.dispatchId);
+          super.createDispatch(taskDir, envelope);
+        }
+      })(),
+  },
+  {
+    fault: 'gives away the envelope that it holds',
+    caseIds: ['reads/copies-get-dispatch-envelope'],
+    create: () => {
+      const given = new Map<string, DispatchEnvelope | null>();
+      return new (class extends MemoryStore {
+        override getDispatchEnvelope(taskDir: string, dispatchId: string) {
+          const fresh = super.getDispatchEnvelope(taskDir, dispatchId);
+          const held = given.get(dispatchId) ?? fresh;
+          given.set(dispatchId, held);
+          return held;
+        }
+      })();
+    },
+  },
+  {
+    fault: 'gives the newest of the last events first',
+    caseIds: ['reads/recent-oldest-first', 'open/get-recent-events'],
+    create: () =>
+      new (class extends MemoryStore {
+        override getRecentEvents(taskDir: string, dispatchId: string, count: number) {
+          return super.getRecentEvents(taskDir, dispatchId, count).reverse();
+        }
+      })(),
+  },
+  {
+    fault: 'ignores the limit of a page',
+    caseIds: ['pages/first-and-next', 'pages/default-limit'],
+    create: () =>
+      new (class extends MemoryStore {
+        override readEvents(taskDir: string, dispatchId: string, { after = -1 }: ReadEventsOptions = {}) {
+          return super.readEvents(taskDir, dispatchId, { after, limit: Number.MAX_SAFE_INTEGER });
+        }
+      })(),
+  },
+  {
+    fault: 'gives a cursor that is one too far',
+    caseIds: ['pages/first-and-next', 'pages/walk', 'model/random-steps'],
+    create: () =>
+      new (class extends MemoryStore {
+        override readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions) {
+          const page = super.readEvents(taskDir, dispatchId, options);
+          return { ...page, next: page.next + 1 };
+        }
+      })(),
+  },
+  {
+    fault: 'gives an empty page for a cursor beyond the end',
+    caseIds: ['pages/beyond-the-end'],
+    create: () =>
+      new (class extends MemoryStore {
+        override readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}) {
+          const last = this.getDispatchEvents(taskDir, dispatchId).length - 1;
+          return super.readEvents(taskDir, dispatchId, {
+            ...options,
+            after: Math.min(options.after ?? -1, last),
+          });
+        }
+      })(),
+  },
+  {
+    fault: 'loses the nulls of an update',
+    caseIds: ['envelopes/update-to-null'],
+    create: () =>
+      new (class extends MemoryStore {
+        override updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates) {
+          const kept = Object.entries(updates).filter(([, value]) => value !== null);
+          super.updateDispatch(taskDir, dispatchId, Object.fromEntries(kept));
+        }
+      })(),
+  },
+  {
+    fault: 'merges a record into the one before',
+    caseIds: ['tasks/replaced'],
+    create: () =>
+      new (class extends MemoryStore {
+        override putTask(taskDir: string, task: TaskRecord) {
+          super.putTask(taskDir, { ...this.getTask(taskDir), ...task });
+        }
+      })(),
+  },
+  {
+    fault: 'answers that there is nothing above its root',
+    caseIds: ['paths/get-task'],
+    create: () =>
+      new (class extends MemoryStore {
+        override getTask(taskDir: string) {
+          return taskDir.startsWith('../') ? null : super.getTask(taskDir);
+        }
+      })(),
+  },
+  {
+    fault: 'goes on after it was closed',
+    caseIds: ['closed/append-event', 'closed/read-events', 'closed/list-tasks'],
+    create: () =>
+      new (class extends MemoryStore {
+        override close() {}
+      })(),
+  },
+  {
+    fault: 'finds events with any of the words',
+    caseIds: ['search/every-word'],
+    create: () =>
+      new (class extends MemoryStore {
+        override searchEvents(taskDir: string, query: string, options?: SearchEventsOptions) {
+          return query.split(' ').flatMap((word) => super.searchEvents(taskDir, word, options));
+        }
+      })(),
+  },
+  {
+    fault: 'calls listeners that were stopped',
+    caseIds: ['watch/stop'],
+    create: () =>
+      new (class extends MemoryStore {
+        override watchEvents(...args: Parameters<MemoryStore['watchEvents']>) {
+          super.watchEvents(...args);
+          return () => {};
+        }
+      })(),
+  },
+  {
+    fault: 'deletes nothing',
+    caseIds: ['delete/gone', 'delete/begin-again', 'open/delete-dispatch'],
+    create: () =>
+      new (class extends MemoryStore {
+        override deleteDispatch() {}
+      })(),
+  },
+];
