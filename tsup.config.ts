@@ -18,6 +18,8 @@ export default defineConfig(async () => {
     sourcemap: true,
     clean: true,
     dts: false,
+    // `node:sqlite` has no name without the prefix.
+    removeNodeProtocol: false,
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
     noExternal: ['@hansard/events/coded-error'],
   };

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { storeConformanceCases } from '../../packages/store-conformance/src/index.ts';
 import { root, workspacePackages } from '../workspace.ts';
 
 const documents = globSync(
@@ -23,6 +24,16 @@ describe('the documents', () => {
   it('exist for every package', () => {
     for (const { folder } of workspacePackages())
       expect(existsSync(join(root, folder, 'README.md')), folder).toBe(true);
+  });
+
+  it('name only cases that the kit has', () => {
+    const ids = storeConformanceCases.map(({ id }) => id);
+    const families = new Set(ids.map((id) => id.split('/')[0]));
+    for (const document of documents) {
+      for (const [, id = '', family = ''] of readFileSync(join(root, document), 'utf8').matchAll(/`(([a-z]+)\/[a-z]+(?:-[a-z]+)+)`/g)) {
+        if (families.has(family)) expect(ids, document).toContain(id);
+      }
+    }
   });
 
   it('link only to what is there', () => {

@@ -1,6 +1,7 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { type CapturedEvent, type DispatchEnvelope, StoreError } from '@hansard/provider';
+import { type CapturedEvent, type DispatchEnvelope, StoreError, type StoreRepair } from '@hansard/provider';
+import { unavailable } from './unavailable.ts';
 
 /** One line of a dispatch's file: its envelope from then on, or events that came together. */
 type DispatchRecord = { readonly envelope: DispatchEnvelope } | { readonly events: readonly CapturedEvent[] };
@@ -11,6 +12,8 @@ export interface DispatchLog {
   envelope: DispatchEnvelope;
   readonly events: CapturedEvent[];
   readonly positions: Map<string, number>;
+  /** What was cut off the end when the file was opened. */
+  readonly repaired: Omit<StoreRepair, 'taskDir' | 'dispatchId'> | null;
 }
 
 export function createDispatchLog(file: string, envelope: DispatchEnvelope): DispatchLog {
@@ -22,7 +25,7 @@ export function createDispatchLog(file: string, envelope: DispatchEnvelope): Dis
       cause: error,
     });
   }
-  return { file, envelope: structuredClone(envelope), events: [], positions: new Map() };
+  return { file, envelope: structuredClone(envelope), events: [], positions: new Map(), repaired: null };
 }
 
 /** Reads a file, or gives null where there is none. A line that is not whole is cut off when it is the last. */
@@ -38,13 +41,30 @@ export function readDispatchLog(file: string): DispatchLog | null {
       details: { file, offset: 0 },
     });
   }
-  if (torn !== '') writeFileSync(file, `${lines.join('\n')}\n`);
-  const log: DispatchLog = { file, envelope: first.envelope, events: [], positions: new Map() };
+  const log: DispatchLog = {
+    file,
+    envelope: first.envelope,
+    events: [],
+    positions: new Map(),
+    repaired: cutTorn(file, text, torn),
+  };
   for (const record of records) {
     if ('envelope' in record) log.envelope = record.envelope;
     else addEvents(log, record.events);
   }
   return log;
+}
+
+function cutTorn(file: string, text: string, torn: string): DispatchLog['repaired'] {
+  if (torn === '') return null;
+  const offset = Buffer.byteLength(text.slice(0, text.length - torn.length));
+  truncateSync(file, offset);
+  return {
+    place: file,
+    offset,
+    removedBytes: Buffer.byteLength(torn),
+    reason: 'the last line was not whole',
+  };
 }
 
 /** Writes the events that are not there yet, as one line. */
@@ -113,8 +133,4 @@ function readText(file: string): string | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw unavailable(file, error);
   }
-}
-
-function unavailable(file: string, cause: unknown): StoreError {
-  return new StoreError('STORE_UNAVAILABLE', `${file}: ${(cause as Error).message}`, { cause });
 }

@@ -14,6 +14,7 @@ import {
   type DispatchStoreProvider,
   type StoreCapabilities,
   StoreError,
+  type StoreRepair,
   type TaskRecord,
 } from '@hansard/provider';
 import {
@@ -23,6 +24,7 @@ import {
   readDispatchLog,
   writeEnvelope,
 } from './dispatch-log.ts';
+import { unavailable } from './unavailable.ts';
 
 const defaultLimit = 1_000;
 
@@ -37,6 +39,7 @@ export const exampleStoreCapabilities: StoreCapabilities = {
 /** Opens the store in a folder. Simple on purpose: a dispatch that was touched stays in memory until the store is closed. */
 export function openExampleStore({ root }: { readonly root: string }): DispatchStoreProvider {
   const logs = new Map<string, DispatchLog>();
+  const repairs: StoreRepair[] = [];
   let closed = false;
 
   const taskFolder = (taskDir: string): string => {
@@ -49,13 +52,18 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
     assertDispatchId(dispatchId);
     return join(folder, 'dispatches', `${dispatchId}.log`);
   };
-  const findLog = (file: string): DispatchLog | null => {
-    const log = logs.get(file) ?? readDispatchLog(file);
-    if (log !== null) logs.set(file, log);
+  const findLog = (taskDir: string, dispatchId: string): DispatchLog | null => {
+    const file = logFile(taskDir, dispatchId);
+    const open = logs.get(file);
+    if (open !== undefined) return open;
+    const log = readDispatchLog(file);
+    if (log === null) return null;
+    logs.set(file, log);
+    if (log.repaired !== null) repairs.push({ taskDir, dispatchId, ...log.repaired });
     return log;
   };
   const getLog = (taskDir: string, dispatchId: string): DispatchLog => {
-    const log = findLog(logFile(taskDir, dispatchId));
+    const log = findLog(taskDir, dispatchId);
     if (log !== null) return log;
     throw new StoreError('STORE_DISPATCH_NOT_FOUND', `${taskDir} has no dispatch ${dispatchId}.`);
   };
@@ -69,7 +77,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
 
     createDispatch(taskDir, envelope) {
       const file = logFile(taskDir, envelope.dispatchId);
-      mkdirSync(dirname(file), { recursive: true });
+      makeFolder(dirname(file));
       logs.set(file, createDispatchLog(file, envelope));
     },
     updateDispatch(taskDir, dispatchId, updates) {
@@ -91,7 +99,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
       );
     },
     getDispatchEnvelope(taskDir, dispatchId) {
-      return structuredClone(findLog(logFile(taskDir, dispatchId))?.envelope ?? null);
+      return structuredClone(findLog(taskDir, dispatchId)?.envelope ?? null);
     },
     getDispatchEvents: (taskDir, dispatchId) => structuredClone(getLog(taskDir, dispatchId).events),
     getRecentEvents(taskDir, dispatchId, count) {
@@ -112,7 +120,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
 
     putTask(taskDir, task) {
       const folder = taskFolder(taskDir);
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       const temporary = join(folder, `task.json.${process.pid}.tmp`);
       writeFileSync(temporary, JSON.stringify(task, null, 2));
       renameSync(temporary, join(folder, 'task.json'));
@@ -125,11 +133,23 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
       );
       return [...new Set(folders)].sort().map((taskDir) => ({ taskDir, task: readTask(taskDir) }));
     },
+    getRepairs() {
+      if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+      return structuredClone(repairs);
+    },
     close() {
       closed = true;
       logs.clear();
     },
   };
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw unavailable(folder, error);
+  }
 }
 
 function compare(a: string, b: string): number {
