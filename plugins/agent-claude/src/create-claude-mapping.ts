@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import { type Fidelity, findNotJson, type JsonObject, preview } from '@hansard/events';
+import type { AgentActivity } from '@hansard/provider';
+import { asName, asObject, without } from './json-fields.ts';
+import { ephemeralKind } from './left-out.ts';
+import { MappingState } from './mapping-state.ts';
+import { MappingStep, type RecordPlace } from './mapping-step.ts';
+import { mapperOf } from './message-kinds.ts';
+import { newNotice } from './write-notice.ts';
+
+export interface ClaudeMappingOptions {
+  /** Whether tool input and output belong into the events (`full`) or not (`narrative`, D7). */
+  readonly fidelity: Fidelity;
+  /** The time of arrival, for messages that carry none: milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Turns the messages of one Agent SDK stream into events and deltas. It remembers what came before; it does no I/O. */
+export interface ClaudeMapping {
+  /**
+   * What one message becomes, in order. Whatever it is, it is kept: an unknown kind as `system:` and its name, and what
+   * is no message as `system:notice` with the place where it was read. Never throws.
+   */
+  map(message: unknown, at?: RecordPlace): AgentActivity[];
+  /** What is left when the stream ends: the usage of model messages that were not over. */
+  finish(): AgentActivity[];
+}
+
+export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingOptions): ClaudeMapping {
+  const state = new MappingState(fidelity);
+  const repeats = new RepeatedMessages();
+  return {
+    map(value, at = {}) {
+      const problem = whyNoMessage(value);
+      if (problem !== undefined) {
+        const raw = findNotJson(value) === null ? (value as JsonObject) : preview(value);
+        return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
+      }
+      const message = value as JsonObject;
+      const step = new MappingStep(state, message, now(), at);
+      if (message.type !== ephemeralKind) {
+        if (repeats.isRepeat(message)) return [];
+        step.writeInferences();
+      }
+      mapperOf(String(message.type), message.subtype)(step);
+      return step.events.activities;
+    },
+    finish() {
+      const step = new MappingStep(state, {}, now(), {});
+      state.inferences.endAll();
+      step.writeInferences();
+      return step.events.activities;
+    },
+  };
+}
+
+function whyNoMessage(value: unknown): string | undefined {
+  if (findNotJson(value) !== null) return 'not a message: it holds what JSON cannot hold';
+  const message = asObject(value as JsonObject);
+  if (message === undefined) return 'not a message: not an object';
+  return asName(message.type) === undefined ? 'not a message: it has no type' : undefined;
+}
+
+/** Finds messages that a stream holds twice, as after a resume: the same id and the same content. */
+class RepeatedMessages {
+  readonly #hashes = new Map<string, string>();
+
+  isRepeat(message: JsonObject): boolean {
+    const uuid = asName(message.uuid);
+    if (uuid === undefined) return false;
+    const content = without(message, ['uuid', 'timestamp', 'isReplay']);
+    const digest = hash('sha1', JSON.stringify(content), 'base64');
+    const known = this.#hashes.get(uuid);
+    if (known === undefined) this.#hashes.set(uuid, digest);
+    return known === digest;
+  }
+}

@@ -1,0 +1,17 @@
+import { type EventType, eventDataSchemas } from '@hansard/events';
+
+const longestAction = 80;
+
+/** The event type for something that the vocabulary has no word for: its own word in lower snake case. */
+export function unknownEventType(category: 'agent' | 'system' | 'user', word: string): EventType {
+  const snake = word
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '_')
+    .slice(0, longestAction);
+  return `${category}:${/^[a-z]/.test(snake) ? snake : `x_${snake}`}`;
+}
+
+export function isKnownEventType(type: EventType): boolean {
+  return Object.hasOwn(eventDataSchemas, type);
+}

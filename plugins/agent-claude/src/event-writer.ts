@@ -1,0 +1,81 @@
+import type {
+  Delta,
+  EventData,
+  EventLinks,
+  EventType,
+  JsonObject,
+  KnownEventType,
+  NewEvent,
+} from '@hansard/events';
+import { toTimestamp } from '@hansard/events';
+import type { AgentActivity } from '@hansard/provider';
+import type { EventIds } from './ids.ts';
+import { withoutUndefined } from './json-fields.ts';
+
+type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
+
+/** Links of an event, of which some may turn out to be absent. */
+export type WriterLinks = WithGaps<EventLinks>;
+
+/**
+ * Collects what one message becomes. Its first event gets the message's id, the others ID.1, ID.2 …; what belongs to
+ * no single event (an agent, an inference, a denial) gets an id of its own by `derived`.
+ */
+export class EventWriter {
+  readonly activities: AgentActivity[] = [];
+  readonly time: number;
+  /** The message's fields that no event has a place for: they go to its first event. */
+  details: JsonObject = {};
+  readonly #id: string | undefined;
+  readonly #ids: EventIds;
+  #written = 0;
+
+  constructor(ids: EventIds, id: string | undefined, time: number) {
+    this.#ids = ids;
+    this.#id = id;
+    this.time = time;
+  }
+
+  /** Adds an event of a known type, and gives its id where it has one. */
+  event<T extends KnownEventType>(type: T, data: EventData<T>, links?: WriterLinks): string | undefined {
+    return this.other(type, data as JsonObject, links);
+  }
+
+  /** Adds an event of any type. */
+  other(type: EventType, data: JsonObject, links: WriterLinks = {}): string | undefined {
+    const suffix = this.#written === 0 ? '' : `.${this.#written}`;
+    const id = this.#ids.claim(this.#id === undefined ? undefined : `${this.#id}${suffix}`);
+    const details = this.#written === 0 ? this.details : {};
+    this.#written += 1;
+    this.#push(id, type, withDetails(data, details), links, this.time);
+    return id;
+  }
+
+  /** Adds an event that has an id of its own. */
+  derived<T extends KnownEventType>(
+    id: string | undefined,
+    type: T,
+    data: EventData<T>,
+    links: WriterLinks,
+    time = this.time,
+  ): void {
+    this.#push(this.#ids.claim(id), type, data as JsonObject, links, time);
+  }
+
+  delta(type: Delta['type'], text: string, links: WithGaps<Omit<Delta, 'type' | 'text'>>): void {
+    const delta = withoutUndefined({ type, text, ...links }) as Delta;
+    this.activities.push({ kind: 'delta', delta });
+  }
+
+  #push(id: string | undefined, type: EventType, data: JsonObject, links: WriterLinks, time: number): void {
+    const fields = withoutUndefined({ id, type, timestamp: toTimestamp(time), ...links });
+    this.activities.push({ kind: 'event', event: { ...fields, data: withoutUndefined(data) } as NewEvent });
+  }
+}
+
+/** The data of an event with what else its source said of it. */
+export function withDetails<T extends object>(data: T, details: JsonObject): T {
+  if (Object.keys(details).length === 0) return data;
+  const own = (data as { details?: JsonObject }).details;
+  return { ...data, details: { ...details, ...own } };
+}

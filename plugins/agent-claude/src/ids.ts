@@ -1,0 +1,33 @@
+import { idSchema } from '@hansard/events';
+
+const longest = 128;
+const suffix = '.9999'.length;
+
+/** A value as the id of an event, where it can be one and leaves room for `.1`, `.2` …; otherwise undefined. */
+export function asEventId(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= longest - suffix && idSchema.safeParse(value).success
+    ? value
+    : undefined;
+}
+
+/** A value as the name of a message or an agent: characters that ids can't have become `-`. */
+export function asId(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.replace(/[^A-Za-z0-9._:-]/g, '-').slice(0, longest);
+}
+
+/** The ids that are taken. An id is given out once, so that no event of a stream contradicts an earlier one. */
+export class EventIds {
+  readonly #taken = new Set<string>();
+
+  has(id: string): boolean {
+    return this.#taken.has(id);
+  }
+
+  /** The id, now taken; undefined where it was taken before or can't be the id of an event. */
+  claim(id: string | undefined): string | undefined {
+    if (id === undefined || this.#taken.has(id) || !idSchema.safeParse(id).success) return undefined;
+    this.#taken.add(id);
+    return id;
+  }
+}

@@ -1,0 +1,102 @@
+import { isPlainObject, type JsonValue } from '@hansard/events';
+
+/** A part of a line of a recorded stream: a record, or what is damaged. */
+export type LinePart =
+  | { readonly kind: 'record'; readonly record: JsonValue }
+  | { readonly kind: 'damaged'; readonly problem: string; readonly raw?: string };
+
+/**
+ * The records of one line, and what else stands there, in order. A whole line is one record. After a crash a line may
+ * hold two records, a record cut short with a whole one behind it, or blocks of NUL bytes.
+ */
+export function splitRecords(line: string): LinePart[] {
+  const text = line.startsWith('\uFEFF') ? line.slice(1) : line;
+  const record = parse(text);
+  if (record !== undefined) return [{ kind: 'record', record }];
+  const pieces = text.split('\0');
+  const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece)));
+  const problem = `${pieces.length - 1} NUL bytes, as a crash leaves them`;
+  return pieces.length === 1 ? parts : [...parts, { kind: 'damaged', problem }];
+}
+
+function splitPiece(text: string): LinePart[] {
+  const parts: LinePart[] = [];
+  const effort = { left: 1_000_000 + 4 * text.length };
+  let position = 0;
+  while (position < text.length) {
+    const record = recordAt(text, position, effort) ?? nextRecord(text, position, effort);
+    const damaged = text.slice(position, record?.start);
+    if (damaged.trim() !== '') parts.push({ kind: 'damaged', problem: 'not JSON', raw: damaged });
+    if (record === undefined) break;
+    parts.push({ kind: 'record', record: record.value });
+    position = record.end;
+  }
+  return parts;
+}
+
+interface FoundRecord {
+  readonly start: number;
+  readonly end: number;
+  readonly value: JsonValue;
+}
+
+/** The next place where a message begins that is whole. What is nested in a broken one does not look like a message. */
+function nextRecord(text: string, from: number, effort: { left: number }): FoundRecord | undefined {
+  let start = text.indexOf('{"', from + 1);
+  while (start !== -1 && effort.left > 0) {
+    const record = recordAt(text, start, effort);
+    if (record !== undefined && looksLikeMessage(record.value)) return record;
+    start = text.indexOf('{"', start + 1);
+  }
+  return undefined;
+}
+
+function recordAt(text: string, from: number, effort: { left: number }): FoundRecord | undefined {
+  const start = from + (/^\s*/.exec(text.slice(from, from + 100))?.[0].length ?? 0);
+  const end = endOfObject(text, start);
+  effort.left -= (end ?? text.length) - start;
+  if (end === undefined) return undefined;
+  const value = parse(text.slice(start, end));
+  return value === undefined ? undefined : { start, end, value };
+}
+
+/** Where the object that begins at `start` ends, by its brackets; undefined where it does not. */
+function endOfObject(text: string, start: number): number | undefined {
+  if (text[start] !== '{') return undefined;
+  const token = /["{}]/g;
+  token.lastIndex = start;
+  let depth = 0;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '"') {
+      const end = endOfString(text, found.index);
+      if (end === undefined) return undefined;
+      token.lastIndex = end;
+    } else {
+      depth += found[0] === '{' ? 1 : -1;
+      if (depth === 0) return token.lastIndex;
+    }
+  }
+  return undefined;
+}
+
+function endOfString(text: string, start: number): number | undefined {
+  const token = /["\\]/g;
+  token.lastIndex = start + 1;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '"') return token.lastIndex;
+    token.lastIndex += 1;
+  }
+  return undefined;
+}
+
+function looksLikeMessage(value: JsonValue): boolean {
+  return isPlainObject(value) && typeof value.type === 'string' && ('session_id' in value || 'uuid' in value);
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { assistant, mapMessages, ofType, toolResult, toolUse, user } from './mapped.ts';
+
+describe('blocks of a message', () => {
+  it('the first event of a message has its id, the others ID.1, ID.2 …', () => {
+    const { events } = mapMessages([
+      assistant([{ type: 'text', text: 'a' }, { type: 'thinking', thinking: 'b' }, toolUse('t1', 'Bash')], {
+        uuid: 'u1',
+      }),
+      user([toolResult('t1', 'x'), { type: 'text', text: 'go on' }], { uuid: 'u2' }),
+    ]);
+    expect(events.map(({ id, type, messageId }) => [id, type, messageId])).toEqual([
+      ['u1', 'agent:text', 'msg_1'],
+      ['u1.1', 'agent:thinking', 'msg_1'],
+      ['u1.2', 'agent:tool_call', 'msg_1'],
+      ['u2', 'agent:tool_result', 'u2'],
+      ['u2.1', 'user:message', 'u2'],
+      ['msg_1:inference', 'agent:inference', 'msg_1'],
+    ]);
+  });
+
+  it('a message without an id leaves its events without one', () => {
+    const { events } = mapMessages([user('hi'), user('hi', { uuid: 'not an id!' })]);
+    expect(events[0]?.id).toHaveLength(26);
+    expect(events[1]?.data).toMatchObject({ details: { uuid: 'not an id!' } });
+  });
+
+  it('a message that comes twice is recorded once', () => {
+    const message = assistant([{ type: 'text', text: 'a' }], { uuid: 'u1' });
+    const { events } = mapMessages([message, { ...message, isReplay: true }]);
+    expect(ofType(events, 'agent:text')).toHaveLength(1);
+  });
+
+  it('another message with the same id is recorded too, and keeps the id in its details', () => {
+    const { events } = mapMessages([user('a', { uuid: 'u1' }), user('b', { uuid: 'u1' })]);
+    expect(events.map(({ data }) => data.text)).toEqual(['a', 'b']);
+    expect(events[1]?.data.details).toEqual({ uuid: 'u1' });
+  });
+
+  it('unknown blocks are kept, without what may be content at narrative fidelity', () => {
+    const blocks = [
+      { type: 'redacted_thinking', data: 'CANARY' },
+      { type: 'futureBlock', level: 3, content: 'CANARY' },
+    ];
+    const { events } = mapMessages([assistant(blocks)]);
+    expect(events.slice(0, 2)).toMatchObject([
+      { type: 'agent:redacted_thinking', data: { leftOut: ['data'] } },
+      { type: 'agent:future_block', data: { level: 3, leftOut: ['content'] } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('CANARY');
+    const full = mapMessages([assistant(blocks)], 'full').events;
+    expect(full[0]?.data).toEqual({ data: 'CANARY' });
+    expect(full[1]?.data).toEqual({ level: 3, content: 'CANARY' });
+  });
+
+  it('images that a user sends are kept, their bytes only at full fidelity', () => {
+    const image = { type: 'image', source: { type: 'base64', data: 'CANARY' } };
+    expect(mapMessages([user([image])]).events[0]).toMatchObject({
+      type: 'user:image',
+      data: { leftOut: ['source'] },
+    });
+    expect(mapMessages([user([image])], 'full').events[0]?.data).toEqual({ source: image.source });
+  });
+
+  it.each([{ type: 'text' }, { type: 'created' }, { type: 'tool_call' }, { text: 'no type' }, 'no object'])(
+    '%j, which is no block, is kept as a notice',
+    (block) => {
+      const { events } = mapMessages([assistant([block])]);
+      expect(events[0]?.type).toBe('system:notice');
+    },
+  );
+
+  it('a text alone is a block, of the model and of the user', () => {
+    const { events } = mapMessages([assistant('hello'), user('hi')]);
+    expect(events.map(({ type, data }) => [type, data.text]).slice(0, 2)).toEqual([
+      ['agent:text', 'hello'],
+      ['user:message', 'hi'],
+    ]);
+  });
+});
+
+describe('who speaks in a user message', () => {
+  it.each([
+    [{}, 'user'],
+    [{ isReplay: true }, 'user'],
+    [{ isSynthetic: true }, 'system'],
+    [{ origin: { kind: 'task-notification' } }, 'system'],
+    [{ origin: { kind: 'human' } }, 'user'],
+    [{ origin: { kind: 'constructor' } }, 'user'],
+    [{ origin: { kind: 'peer', from: 'x' } }, 'agent'],
+    [{ parent_tool_use_id: 't1' }, 'agent'],
+    [{ parent_tool_use_id: 't1', origin: { kind: 'human' } }, 'user'],
+  ])('%j: %s', (fields, kind) => {
+    const { events } = mapMessages([user('hi', fields)]);
+    expect(ofType(events, 'user:message')[0]?.data.source).toEqual({ kind });
+  });
+});

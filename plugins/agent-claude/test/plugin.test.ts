@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pluginApiVersion } from '@hansard/provider';
+import { describe, expect, it } from 'vitest';
+import plugin, { formatErrorCodes } from '../src/index.ts';
+import { fixtures, ofType, runAgent } from './mapped.ts';
+
+const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../plugin.json'), 'utf8'));
+
+describe('the plugin', () => {
+  it('is what its manifest says', () => {
+    expect(manifest).toMatchObject({
+      id: plugin.id,
+      provides: plugin.provides,
+      apiVersion: pluginApiVersion,
+    });
+  });
+
+  it('replays a stream that is named relative to the configuration', async () => {
+    const context = { baseDir: fixtures, signal: new AbortController().signal };
+    const agent = await plugin.create({ replay: 'hook-deny.jsonl' }, context);
+    expect(ofType((await runAgent(agent)).events, 'session:complete')).toHaveLength(1);
+  });
+
+  it('has error codes that are all of one family', () => {
+    expect(formatErrorCodes.every((code) => code.startsWith('FORMAT_'))).toBe(true);
+  });
+});

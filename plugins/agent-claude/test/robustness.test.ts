@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonValue } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import { fixtures, mapMessages, readMessages } from './mapped.ts';
+
+const oddities: readonly JsonValue[] = [
+  null,
+  '',
+  'x',
+  '\u0000é\ud800',
+  -1,
+  1.5,
+  1e300,
+  true,
+  [],
+  [null],
+  {},
+  { type: 'text' },
+  ['a', 1],
+];
+
+/** A small generator of numbers from 0 to below 1 that gives the same ones for the same seed. */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** The value with one of its parts gone or replaced by something odd. */
+function damaged(value: JsonValue, random: () => number): JsonValue {
+  if (typeof value !== 'object' || value === null || random() < 0.15) {
+    return oddities[Math.floor(random() * oddities.length)] ?? null;
+  }
+  const entries = Object.entries(value);
+  const chosen = Math.floor(random() * entries.length);
+  const isGone = random() < 0.2;
+  const changed = entries.flatMap(([key, item], index): [string, JsonValue][] => {
+    if (index !== chosen) return [[key, item as JsonValue]];
+    return isGone ? [] : [[key, damaged(item as JsonValue, random)]];
+  });
+  return Array.isArray(value) ? changed.map(([, item]) => item) : Object.fromEntries(changed);
+}
+
+const messages = readdirSync(fixtures).flatMap((name) => readMessages(join(fixtures, name)));
+
+describe('messages that are not as they should be', () => {
+  it.each([1, 2, 3, 4, 5, 6])('never throw and become events that can be recorded (seed %i)', (seed) => {
+    const random = numbersFrom(seed);
+    const odd = messages.map((message) => damaged(message, random));
+    for (const fidelity of ['narrative', 'full'] as const) {
+      const { events } = mapMessages(odd, fidelity);
+      expect(events.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('a stream that comes a second time adds no agent, no inference and no message twice', () => {
+    const once = mapMessages(messages).events;
+    const twice = mapMessages([...messages, ...messages]).events;
+    expect(twice).toHaveLength(once.length);
+  });
+});

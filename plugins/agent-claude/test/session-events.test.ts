@@ -1,0 +1,214 @@
+import type { JsonObject } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import { assistant, dataOf, mapMessages, ofType, result, toolResult, toolUse, user } from './mapped.ts';
+
+const init = (fields: JsonObject = {}): JsonObject => ({
+  type: 'system',
+  subtype: 'init',
+  session_id: 's1',
+  model: 'claude-test',
+  cwd: '/w',
+  tools: ['Bash'],
+  ...fields,
+});
+
+describe('session:init', () => {
+  it('comes once per session; an equal one is no event, another one says what changed', () => {
+    const { events } = mapMessages([
+      init({ uuid: 'u1' }),
+      init({ uuid: 'u2' }),
+      init({ uuid: 'u3', model: 'claude-other' }),
+      init({ uuid: 'u4', session_id: 's2' }),
+    ]);
+    expect(events.map(({ id, type }) => [id, type])).toEqual([
+      ['u1', 'session:init'],
+      ['u3', 'session:status'],
+      ['u4', 'session:init'],
+    ]);
+    expect(events[1]?.data).toEqual({ changed: { model: 'claude-other' } });
+  });
+});
+
+describe('session:complete', () => {
+  const outcomes: readonly [JsonObject, JsonObject][] = [
+    [{}, { status: 'completed' }],
+    [
+      { subtype: 'error_max_turns', is_error: true },
+      { status: 'aborted', reason: 'error_max_turns' },
+    ],
+    [{ subtype: 'error_max_budget_usd' }, { status: 'aborted', reason: 'error_max_budget_usd' }],
+    [
+      { subtype: 'error_during_execution', errors: ['a'] },
+      { status: 'failed', reason: 'error_during_execution', errors: ['a'] },
+    ],
+    [
+      { subtype: 'error_during_execution', terminal_reason: 'aborted_tools' },
+      { status: 'aborted', reason: 'aborted_tools' },
+    ],
+    [
+      { is_error: true, terminal_reason: 'api_error' },
+      { status: 'failed', reason: 'api_error', errors: ['done'] },
+    ],
+    [{ is_error: true }, { status: 'failed', reason: 'error', errors: ['done'] }],
+  ];
+  it.each(outcomes)('%j ends as %j', (fields, expected) => {
+    expect(dataOf(mapMessages([result(fields)]).events, 'session:complete')).toMatchObject(expected);
+  });
+
+  it('cost and model usage are cumulative in the source, duration and turns are added up', () => {
+    const usage = (inputTokens: number) => ({
+      modelUsage: { a: { inputTokens, outputTokens: 1 }, b: { inputTokens: 1, outputTokens: 0 } },
+    });
+    const { events } = mapMessages([
+      result({ total_cost_usd: 0.0103129, ...usage(10) }),
+      result({ total_cost_usd: 0.0103129, ...usage(10), num_turns: 0 }),
+      result({ total_cost_usd: 0.0123081, ...usage(15) }),
+    ]);
+    expect(ofType(events, 'session:complete').at(-1)?.data).toMatchObject({
+      costUsd: 0.0123081,
+      usage: { inputTokens: 16, outputTokens: 1 },
+      durationMs: 300,
+      turns: 2,
+    });
+  });
+
+  it('another process that goes on with the session counts from zero, and the totals go on', () => {
+    const { events } = mapMessages([
+      result({ total_cost_usd: 0.5, modelUsage: { a: { inputTokens: 100, outputTokens: 10 } } }),
+      result({ total_cost_usd: 0.25, modelUsage: { a: { inputTokens: 30, outputTokens: 20 } } }),
+    ]);
+    expect(ofType(events, 'session:complete').at(-1)?.data).toMatchObject({
+      costUsd: 0.75,
+      usage: { inputTokens: 130, outputTokens: 30 },
+    });
+  });
+
+  it('without model usage the usage of the results is added up', () => {
+    const { events } = mapMessages([result(), result({ modelUsage: undefined as never })]);
+    expect(ofType(events, 'session:complete').at(-1)?.data.usage).toMatchObject({
+      inputTokens: 20,
+      outputTokens: 4,
+    });
+  });
+
+  it('figures that make no sense are kept, and not counted', () => {
+    const { events } = mapMessages([result({ total_cost_usd: -1, num_turns: 'many', usage: null })]);
+    const data = dataOf(events, 'session:complete');
+    expect(data).not.toHaveProperty('costUsd');
+    expect(data).not.toHaveProperty('usage');
+    expect(data.details).toMatchObject({ total_cost_usd: -1, num_turns: 'many' });
+  });
+});
+
+describe('denials', () => {
+  const denials = {
+    permission_denials: [{ tool_name: 'Bash', tool_use_id: 't1', tool_input: { command: 'CANARY' } }],
+  };
+  const call = assistant([toolUse('t1', 'Bash', { command: 'x' })], { uuid: 'u1' });
+
+  it('one that only the result tells of is a decision, caused by the call', () => {
+    const { events } = mapMessages([call, user([toolResult('t1', 'not allowed', true)]), result(denials)]);
+    expect(ofType(events, 'harness:hook_decision')).toMatchObject([
+      {
+        id: 't1:denied',
+        cause: 'u1',
+        data: { hook: 'permission', decision: 'deny', toolCallId: 't1', details: { tool: 'Bash' } },
+      },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('CANARY');
+  });
+
+  it('one that three messages tell of is one decision', () => {
+    const told = {
+      type: 'system',
+      subtype: 'permission_denied',
+      uuid: 'u2',
+      tool_name: 'Bash',
+      tool_use_id: 't1',
+      decision_reason: 'a rule',
+      message: 'no',
+    };
+    const meta = {
+      tool_result_meta: [{ id: 't1', permission_decision: { decision: 'reject', source: 'config' } }],
+    };
+    const { events } = mapMessages([call, told, user([toolResult('t1', 'no', true)], meta), result(denials)]);
+    expect(ofType(events, 'harness:hook_decision')).toMatchObject([
+      { id: 'u2', cause: 'u1', data: { reason: 'a rule', details: { tool_name: 'Bash', message: 'no' } } },
+    ]);
+  });
+
+  it('a refused permission is told apart from a hook', () => {
+    const meta = {
+      tool_result_meta: [{ id: 't1', permission_decision: { decision: 'reject', source: 'user' } }],
+    };
+    const { events } = mapMessages([call, user([toolResult('t1', 'the user said no', true)], meta)]);
+    expect(dataOf(events, 'harness:hook_decision')).toMatchObject({
+      hook: 'permission',
+      reason: 'the user said no',
+    });
+  });
+
+  it('a call that was allowed is no decision', () => {
+    const meta = {
+      tool_result_meta: [{ id: 't1', permission_decision: { decision: 'accept', source: 'hook' } }],
+    };
+    const { events } = mapMessages([call, user([toolResult('t1', 'x')], meta)]);
+    expect(ofType(events, 'harness:hook_decision')).toEqual([]);
+    expect(dataOf(events, 'agent:tool_result').details).toEqual({
+      permission_decision: { decision: 'accept', source: 'hook' },
+    });
+  });
+});
+
+describe('session:compaction', () => {
+  it('says what it kept, where that is an event of the stream', () => {
+    const compact_metadata = {
+      trigger: 'manual',
+      pre_tokens: 900,
+      post_tokens: 50,
+      duration_ms: 3,
+      preserved_segment: { head_uuid: 'u1' },
+    };
+    const { events } = mapMessages([
+      user('hi', { uuid: 'u1' }),
+      {
+        type: 'system',
+        subtype: 'compact_boundary',
+
+        compact_metadata,
+        logical_parent_uuid: 'u0',
+      },
+    ]);
+    expect(dataOf(events, 'session:compaction')).toEqual({
+      trigger: 'manual',
+      preTokens: 900,
+      postTokens: 50,
+      keptFrom: 'u1',
+      details: { logical_parent_uuid: 'u0', duration_ms: 3, preserved_segment: { head_uuid: 'u1' } },
+    });
+  });
+});
+
+describe('times', () => {
+  it('the time of a message is its own, in UTC with milliseconds, and else that of its arrival', () => {
+    const { events } = mapMessages([
+      user('a', { timestamp: '2026-03-01T10:00:00+02:00' }),
+      user('b'),
+      user('c', { timestamp: 'yesterday' }),
+    ]);
+    expect(events.map(({ timestamp }) => timestamp)).toEqual([
+      '2026-03-01T08:00:00.000Z',
+      '2026-03-01T09:30:01.000Z',
+      '2026-03-01T09:30:02.000Z',
+    ]);
+    expect(events[2]?.data.details).toEqual({ timestamp: 'yesterday' });
+  });
+
+  it('a result that seems older than its call took no time', () => {
+    const { events } = mapMessages([
+      assistant([toolUse('t1', 'Bash')], { timestamp: '2026-03-01T10:00:00.500Z' }),
+      user([toolResult('t1', 'x')], { timestamp: '2026-03-01T10:00:00.000Z' }),
+    ]);
+    expect(dataOf(events, 'agent:tool_result').durationMs).toBe(0);
+  });
+});
