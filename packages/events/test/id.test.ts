@@ -1,26 +1,45 @@
+import { createIdSource, idSchema } from '@hansard/events';
+import { decodeTime, isValid } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { createIdSource } from '../src/index.ts';
 
-describe('createIdSource', () => {
-  it('mints ULIDs that only grow within a millisecond and when the clock goes back', () => {
-    const times = [5_000, 5_000, 5_000, 4_000, 1, 6_000];
-    const mint = createIdSource({ now: () => times.shift() ?? 6_000 });
-    const ids = Array.from({ length: 2_000 }, mint);
-    expect(ids).toEqual([...ids].sort());
+const march = Date.UTC(2026, 2, 1);
+
+describe('minted ids', () => {
+  it('are ULIDs of their time', () => {
+    const id = createIdSource({ now: () => march })();
+    expect(isValid(id)).toBe(true);
+    expect(decodeTime(id)).toBe(march);
+    expect(idSchema.safeParse(id).success).toBe(true);
+  });
+
+  it('grow within a millisecond, when the clock goes back, and when it goes on', () => {
+    const times = [march, march, march, march - 1_000, march - 1_000, march + 1, march + 0.5, march + 2];
+    const createId = createIdSource({ now: () => times.shift() ?? march + 3 });
+    const ids = Array.from({ length: 2_000 }, () => createId());
+    expect(ids).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
-    for (const id of ids) expect(id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(decodeTime(ids[4] ?? '')).toBe(march);
   });
 
-  it('holds the time in its first ten characters', () => {
-    const mint = createIdSource({ now: () => 1_772_357_400_000 });
-    const first = mint().slice(0, 10);
-    expect([...first].reduce((sum, c) => sum * 32 + '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.indexOf(c), 0)).toBe(
-      1_772_357_400_000,
-    );
+  it('grow also where the random part overflows into the next millisecond', () => {
+    let now = march;
+    const createId = createIdSource({ now: () => now, random: () => 0.999 });
+    const first = createId();
+    const overflowed = createId();
+    now = march + 1;
+    const next = createId();
+    expect(first.endsWith('Z'.repeat(16))).toBe(true);
+    expect(overflowed > first && next > overflowed).toBe(true);
   });
 
-  it('gives two sources different ids in the same millisecond', () => {
-    const now = () => 7;
-    expect(createIdSource({ now })()).not.toBe(createIdSource({ now })());
+  it('of two sources differ', () => {
+    const now = () => march;
+    const ids = Array.from({ length: 200 }, () => createIdSource({ now })());
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('are the same where time and chance are the same', () => {
+    const mint = () => createIdSource({ now: () => 0, random: () => 0.5 })();
+    expect(mint()).toBe(mint());
   });
 });

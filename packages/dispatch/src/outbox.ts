@@ -1,0 +1,130 @@
+import type { Awaitable, CommunicationProvider } from '@hansard/provider';
+
+/** What went wrong between a dispatch and those who watch it. The dispatch itself goes on. */
+export type CommunicationProblem =
+  /** A method of the provider threw. One whose `start` threw gets nothing more. */
+  | {
+      readonly kind: 'call_failed';
+      readonly provider: CommunicationProvider;
+      readonly method: keyof CommunicationProvider;
+      readonly error: unknown;
+    }
+  /** The provider is so far behind that notices were left out: deltas first, then the oldest events. */
+  | {
+      readonly kind: 'dropped';
+      readonly provider: CommunicationProvider;
+      readonly events: number;
+      readonly deltas: number;
+    }
+  /** The provider was still behind when the hub was closed; so many notices never reached it. */
+  | { readonly kind: 'not_drained'; readonly provider: CommunicationProvider; readonly waiting: number };
+
+export interface Delivery {
+  readonly method: 'start' | 'dispatchStarted' | 'eventRecorded' | 'deltaReceived' | 'dispatchEnded';
+  call(): Awaitable<void> | undefined;
+}
+
+/** What waits for one communication provider: a bounded queue, worked off one call after the other. */
+export class Outbox {
+  readonly #provider: CommunicationProvider;
+  readonly #limit: number;
+  readonly #report: (problem: CommunicationProblem) => void;
+  #queue: Delivery[] = [];
+  #droppedDeltas = 0;
+  #working: Promise<void> | null = null;
+  #state: 'held' | 'open' | 'closed' = 'held';
+
+  constructor(
+    provider: CommunicationProvider,
+    limit: number,
+    report: (problem: CommunicationProblem) => void,
+  ) {
+    this.#provider = provider;
+    this.#limit = limit;
+    this.#report = report;
+  }
+
+  /** Calls the provider's `start`, then lets the queue go. Resolves when `start` is done, well or not. */
+  async start(start: Delivery): Promise<void> {
+    if (!(await this.#deliver(start))) this.close();
+    if (this.#state === 'closed') return;
+    this.#state = 'open';
+    this.#work();
+  }
+
+  push(delivery: Delivery): void {
+    if (this.#state === 'closed') return;
+    if (this.#queue.length >= this.#limit && !this.#makeRoomFor(delivery)) return;
+    this.#queue.push(delivery);
+    this.#work();
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drained(): Promise<void> {
+    await this.#working;
+  }
+
+  /** Takes nothing more; gives how many notices were still waiting. */
+  close(): number {
+    this.#state = 'closed';
+    this.#reportDrops(0);
+    return this.#queue.splice(0).length;
+  }
+
+  #work(): void {
+    if (this.#state !== 'open' || this.#queue.length === 0) return;
+    this.#working ??= this.#workOff();
+  }
+
+  async #workOff(): Promise<void> {
+    // The dispatch that publishes does not wait for the first call.
+    await null;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      await this.#deliver(next);
+      this.#reportDrops(0);
+    }
+    this.#working = null;
+  }
+
+  async #deliver({ method, call }: Delivery): Promise<boolean> {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      this.#report({ kind: 'call_failed', provider: this.#provider, method, error });
+      return false;
+    }
+  }
+
+  /** Drops the waiting deltas; where there are none, a delta that comes, or the older half of the events. */
+  #makeRoomFor({ method }: Delivery): boolean {
+    const withoutDeltas = this.#queue.filter((waiting) => waiting.method !== 'deltaReceived');
+    this.#droppedDeltas += this.#queue.length - withoutDeltas.length;
+    const isFull = withoutDeltas.length >= this.#limit;
+    this.#queue = withoutDeltas;
+    if (!isFull) return true;
+    if (method === 'deltaReceived') {
+      this.#droppedDeltas += 1;
+      return false;
+    }
+    this.#dropOldEvents();
+    return true;
+  }
+
+  #dropOldEvents(): void {
+    const most = Math.ceil(this.#limit / 2);
+    let dropped = 0;
+    this.#queue = this.#queue.filter(({ method }) => {
+      if (method !== 'eventRecorded' || dropped === most) return true;
+      dropped += 1;
+      return false;
+    });
+    this.#reportDrops(dropped);
+  }
+
+  #reportDrops(events: number): void {
+    if (events === 0 && this.#droppedDeltas === 0) return;
+    this.#report({ kind: 'dropped', provider: this.#provider, events, deltas: this.#droppedDeltas });
+    this.#droppedDeltas = 0;
+  }
+}
