@@ -7,7 +7,8 @@ import type {
 } from '@hansard/provider';
 import { assertCount } from './check-arguments.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type CommunicationProblem, Outbox } from './outbox.ts';
+import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
+import { Outbox } from './outbox.ts';
 
 /**
  * Between dispatches and the communication providers. Its publish methods only queue and never throw, so that no
@@ -142,16 +143,5 @@ class QueueingHub implements CommunicationHub {
 }
 
 function warn(problem: CommunicationProblem): void {
-  process.emitWarning(describeProblem(problem), { type: 'HansardCommunicationWarning' });
-}
-
-function describeProblem(problem: CommunicationProblem): string {
-  switch (problem.kind) {
-    case 'call_failed':
-      return `${problem.method} of a communication provider threw: ${String(problem.error)}`;
-    case 'dropped':
-      return `A communication provider is behind: ${problem.events} events and ${problem.deltas} deltas were not shown. They are in the log, but for deltas.`;
-    case 'not_drained':
-      return `A communication provider was closed with ${problem.waiting} notices waiting.`;
-  }
+  process.emitWarning(describeCommunicationProblem(problem), { type: 'HansardCommunicationWarning' });
 }

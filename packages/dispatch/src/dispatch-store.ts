@@ -75,6 +75,12 @@ export interface DispatchStore extends AsyncDisposable {
   readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Promise<EventPage>;
 
   /**
+   * How many events a dispatch has, found by some twenty reads of one event.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  countEvents(taskDir: string, dispatchId: string): Promise<number>;
+
+  /**
    * The session as text, in order (D12).
    * @throws STORE_DISPATCH_NOT_FOUND
    */

@@ -3,6 +3,7 @@ import {
   type EventDataSchemas,
   eventDataSchemas,
   type IdSource,
+  inLineOrder,
   type NewEvent,
   parseEvent,
   toTimestamp,
@@ -41,10 +42,10 @@ export class EventIntake {
   /** A new object, or what is no event at all as it is. */
   #mint(event: NewEvent): unknown {
     if (typeof event !== 'object' || event === null) return event;
-    return {
+    return inLineOrder({
       ...event,
       id: event.id ?? this.#createId(),
       timestamp: event.timestamp ?? toTimestamp(this.#clock.now()),
-    };
+    });
   }
 }

@@ -25,6 +25,7 @@ import { renderSessionView, sessionView } from '@hansard/views';
 import { Bells } from './bell.ts';
 import { assertCount, assertCursor } from './check-arguments.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { countEvents } from './count-events.ts';
 import { dispatchKey } from './dispatch-key.ts';
 import type { DispatchStore, NewDispatch } from './dispatch-store.ts';
 import { checkUpdates, newEnvelope } from './envelope-intake.ts';
@@ -152,6 +153,11 @@ class CheckedStore implements DispatchStore {
     if (options?.limit !== undefined) assertCount('limit', options.limit, 1);
     if (options?.after !== undefined) assertCursor(options.after);
     return this.#provider.readEvents(taskDir, dispatchId, options);
+  }
+
+  async countEvents(taskDir: string, dispatchId: string): Promise<number> {
+    this.#assertOpen();
+    return countEvents(this.#provider, taskDir, dispatchId);
   }
 
   async renderSessionView(taskDir: string, dispatchId: string): Promise<string> {

@@ -1,23 +1,5 @@
 import type { Awaitable, CommunicationProvider } from '@hansard/provider';
-
-/** What went wrong between a dispatch and those who watch it. The dispatch itself goes on. */
-export type CommunicationProblem =
-  /** A method of the provider threw. One whose `start` threw gets nothing more. */
-  | {
-      readonly kind: 'call_failed';
-      readonly provider: CommunicationProvider;
-      readonly method: keyof CommunicationProvider;
-      readonly error: unknown;
-    }
-  /** The provider is so far behind that notices were left out: deltas first, then the oldest events. */
-  | {
-      readonly kind: 'dropped';
-      readonly provider: CommunicationProvider;
-      readonly events: number;
-      readonly deltas: number;
-    }
-  /** The provider was still behind when the hub was closed; so many notices never reached it. */
-  | { readonly kind: 'not_drained'; readonly provider: CommunicationProvider; readonly waiting: number };
+import type { CommunicationProblem } from './communication-problem.ts';
 
 export interface Delivery {
   readonly method: 'start' | 'dispatchStarted' | 'eventRecorded' | 'deltaReceived' | 'dispatchEnded';

@@ -15,7 +15,7 @@ export const eventDataSchemas = {
 } as const;
 
 /** `category:action` in lower snake case. The category `delta` is kept for what must never be recorded (D8). */
-export const eventTypeSchema = z
+const eventTypeSchema = z
   .string()
   .regex(/^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'not a category:action in lower snake case');
 

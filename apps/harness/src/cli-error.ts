@@ -1,0 +1,16 @@
+/** The exit codes of the `hansard` command. */
+export const exitCode = { done: 0, failed: 1, usage: 2, damaged: 3 } as const;
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
+
+/** What went wrong, said to the user: what happened, and below it what to do next. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+  readonly advice: string;
+
+  constructor(code: ExitCode, message: string, advice: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.exitCode = code;
+    this.advice = advice;
+  }
+}

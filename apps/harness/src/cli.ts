@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { type ExitCode, exitCode } from './cli-error.ts';
+import { addDemo } from './commands/demo.ts';
+import { addEvents } from './commands/events.ts';
+import { addLs } from './commands/ls.ts';
+import { addPlugins } from './commands/plugins.ts';
+import { addRun } from './commands/run.ts';
+import { addShow } from './commands/show.ts';
+import { addTail } from './commands/tail.ts';
+import { addTree } from './commands/tree.ts';
+import { type CliContext, note } from './context.ts';
+import { explainError } from './explain-error.ts';
+
+const commands = [addRun, addLs, addTree, addShow, addEvents, addTail, addPlugins, addDemo];
+
+/** Runs the `hansard` command. Everything it says goes through the context; it never ends the process. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
+  const program = createProgram(context);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    const explained = explainError(error);
+    note(context, `hansard: ${explained.message}\n  ${explained.advice}`);
+    if (context.env.HANSARD_DEBUG !== undefined) note(context, String((error as Error).stack));
+    return explained.exitCode;
+  }
+}
+
+/** The program with all its commands. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('hansard')
+    .description('The record of what agents say, do and cause.')
+    .version(version(), '-V, --version')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log.\nExample:\n  hansard demo',
+    )
+    .showHelpAfterError('(`hansard help COMMAND` shows examples)')
+    .showSuggestionAfterError();
+  for (const add of commands) add(program, context);
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  }
+  return program;
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}

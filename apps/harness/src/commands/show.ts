@@ -1,0 +1,34 @@
+import { sessionView } from '@hansard/views';
+import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import { printJson, printLine } from '../context.ts';
+import { findDispatch, findDispatches } from '../find-dispatch.ts';
+import { toTaskDir } from '../task-name.ts';
+
+export const addShow: AddCommand = (program, context) => {
+  withCommonOptions(program.command('show <task> [dispatch]'))
+    .description('the session of a dispatch as it went, or of every dispatch of the task')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q',
+    )
+    .action((task: string, dispatch: string | undefined, options: CommonOptions) =>
+      withStore(context, options, async ({ store }) => {
+        const taskDir = toTaskDir(task);
+        const envelopes =
+          dispatch === undefined
+            ? await findDispatches(store, taskDir)
+            : [await findDispatch(store, taskDir, dispatch)];
+        for (const [index, envelope] of envelopes.entries()) {
+          if (options.json) {
+            printJson(
+              context,
+              sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId)),
+            );
+            continue;
+          }
+          if (index > 0) printLine(context, '');
+          printLine(context, await store.renderSessionView(taskDir, envelope.dispatchId));
+        }
+      }),
+    );
+};

@@ -1,0 +1,38 @@
+import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import { findDispatch } from '../find-dispatch.ts';
+import { parseCount } from '../parse-count.ts';
+import { toTaskDir } from '../task-name.ts';
+import { printEvent } from './events.ts';
+
+interface TailOptions extends CommonOptions {
+  readonly follow?: boolean;
+  readonly lines: number;
+}
+
+export const addTail: AddCommand = (program, context) => {
+  withCommonOptions(program.command('tail <task> [dispatch]'))
+    .description('the last events of a dispatch (default: the one started last), and with -f those to come')
+    .option('-n, --lines <n>', 'how many', parseCount, 10)
+    .option('-f, --follow', 'go on with new events, by any process, until Ctrl-C')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard tail research/route-models\n  hansard tail -f research/route-models 4K7Q --json',
+    )
+    .action((task: string, dispatch: string | undefined, options: TailOptions) =>
+      withStore(context, options, async ({ store }) => {
+        const taskDir = toTaskDir(task);
+        const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
+        const json = options.json === true;
+        if (options.follow !== true) {
+          for (const event of await store.getRecentEvents(taskDir, dispatchId, options.lines))
+            printEvent(context, event, json);
+          return;
+        }
+        const total = await store.countEvents(taskDir, dispatchId);
+        const after = Math.max(total - options.lines, 0) - 1;
+        for await (const item of store.follow(taskDir, dispatchId, { after, signal: context.signal })) {
+          if (item.kind === 'event') printEvent(context, item.event, json);
+        }
+      }),
+    );
+};

@@ -1,0 +1,18 @@
+import { dispatchTree, renderDispatchTree } from '@hansard/views';
+import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import { printJson, printLine } from '../context.ts';
+import { findDispatches } from '../find-dispatch.ts';
+import { toTaskDir } from '../task-name.ts';
+
+export const addTree: AddCommand = (program, context) => {
+  withCommonOptions(program.command('tree <task>'))
+    .description('the dispatches of a task with their workers: status, model, turns, tokens, cost, duration')
+    .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
+    .action((task: string, options: CommonOptions) =>
+      withStore(context, options, async ({ store }) => {
+        const tree = dispatchTree(await findDispatches(store, toTaskDir(task)));
+        if (options.json) printJson(context, tree);
+        else printLine(context, renderDispatchTree(tree));
+      }),
+    );
+};

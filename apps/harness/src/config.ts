@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { describeIssues, jsonObjectSchema } from '@hansard/events';
+import { z } from 'zod';
+import { CliError, exitCode } from './cli-error.ts';
+
+export const configFileName = 'hansard.config.json';
+
+const pluginUseSchema = z
+  .union([
+    z
+      .string()
+      .min(1)
+      .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
+    z.strictObject({
+      plugin: z
+        .string()
+        .min(1)
+        .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
+      config: jsonObjectSchema.optional().describe("What the plugin's own configSchema asks for."),
+    }),
+  ])
+  .describe('A plugin, by itself or with its configuration.');
+
+/** The whole of `hansard.config.json`. Every key may be left out. */
+export const configSchema = z.strictObject({
+  $schema: z
+    .string()
+    .optional()
+    .describe('For editors: ./node_modules/@hansard/harness/hansard.config.schema.json'),
+  store: pluginUseSchema.default('@hansard/store-jsonfile').describe('Where dispatches are kept.'),
+  communication: z
+    .array(pluginUseSchema)
+    .default(['@hansard/comm-console'])
+    .describe('Who sees dispatches live and can talk to their agents.'),
+  plugins: z
+    .array(pluginUseSchema)
+    .default([])
+    .describe('Further plugins, such as agent providers for `hansard run --agent ID`.'),
+  pluginFolders: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Folders whose subfolders may be plugins. A plugin found there is off until its id is named above.',
+    ),
+  deny: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Ids or packages of plugins that are never loaded. Deny beats everything else.'),
+  limits: z
+    .strictObject({
+      timeMs: z.number().positive().optional().describe('The longest that a dispatch may run.'),
+      stallMs: z.number().positive().optional().describe('The longest that an agent may be silent.'),
+      costUsd: z.number().positive().optional().describe('The most that a dispatch may cost, in US dollars.'),
+    })
+    .default({})
+    .describe('Limits of each dispatch; an agent that passes one is aborted. Absent: no limit.'),
+  loopDetector: z
+    .union([
+      z.literal(false),
+      z.strictObject({
+        window: z.number().int().positive().describe('How many of the latest tool calls are looked at.'),
+        warnAt: z.number().int().min(2).describe('Equal calls among them that cause a warning.'),
+        killAt: z.number().int().min(2).describe('Equal calls among them that end the dispatch.'),
+      }),
+    ])
+    .optional()
+    .describe('When an agent counts as going round in circles; false: never.'),
+});
+
+export type HarnessConfig = z.infer<typeof configSchema>;
+export type PluginUse = z.infer<typeof pluginUseSchema>;
+
+export interface LoadedConfig {
+  readonly config: HarnessConfig;
+  /** The folder that relative paths in it are relative to. */
+  readonly baseDir: string;
+  /** Null where no file was there and the defaults hold. */
+  readonly file: string | null;
+}
+
+/** Reads the configuration: the named file, or `hansard.config.json` in the folder, or the defaults. */
+export function loadConfig(cwd: string, named: string | undefined): LoadedConfig {
+  const file = resolve(cwd, named ?? configFileName);
+  const text = readText(file, named !== undefined);
+  if (text === null) return { config: configSchema.parse({}), baseDir: cwd, file: null };
+  const value = parseJson(text, file);
+  const result = configSchema.safeParse(value);
+  if (!result.success) {
+    throw new CliError(
+      exitCode.usage,
+      `${file} is not a valid configuration: ${describeIssues(result.error, value).text}`,
+      'Correct that key. An editor that knows the "$schema" key shows what is allowed.',
+      { cause: result.error },
+    );
+  }
+  return { config: result.data, baseDir: dirname(file), file };
+}
+
+/** JSON Schema of the configuration, for editors. */
+export function configJsonSchema(): Record<string, unknown> {
+  return {
+    ...z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }),
+    title: 'Hansard configuration',
+  };
+}
+
+function readText(file: string, mustExist: boolean): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !mustExist) return null;
+    const message = `The configuration ${file} can't be read: ${(error as Error).message}`;
+    throw new CliError(exitCode.usage, message, 'Check the path after --config.', { cause: error });
+  }
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${file} is not JSON: ${(error as Error).message}`;
+    throw new CliError(
+      exitCode.usage,
+      message,
+      'Correct the file at that place; JSON has no comments and no trailing commas.',
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** All that a command may touch of the process it runs in. */
+export interface CliContext {
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+export function printLine(context: CliContext, line: string): void {
+  context.stdout.write(`${line}\n`);
+}
+
+/** One JSON document on one line. */
+export function printJson(context: CliContext, value: unknown): void {
+  printLine(context, JSON.stringify(value));
+}
+
+/** Something the user should know that is not the answer; on standard error. */
+export function note(context: CliContext, line: string): void {
+  context.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,33 @@
+import type { CliContext } from './context.ts';
+
+const firstAfterMs = 1_000;
+const everyMs = 250;
+
+/** A line on a terminal that says how far something is, once it has taken longer than a second. */
+export interface Progress {
+  /** Tells how many are done. */
+  update(count: number): void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+export function createProgress(context: CliContext, what: string, now: () => number = Date.now): Progress {
+  if (context.stderr.isTTY !== true) return { update() {}, end() {} };
+  const startedAt = now();
+  let nextAt = startedAt + firstAfterMs;
+  let shown = false;
+  return {
+    update(count) {
+      const time = now();
+      if (time < nextAt) return;
+      nextAt = time + everyMs;
+      shown = true;
+      context.stderr.write(
+        `\r\u001b[2K${what}: ${count.toLocaleString('en')} (${Math.round((time - startedAt) / 1_000)} s)`,
+      );
+    },
+    end() {
+      if (shown) context.stderr.write('\r\u001b[2K');
+    },
+  };
+}

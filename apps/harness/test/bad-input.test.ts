@@ -1,0 +1,129 @@
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commandLine, demoStream } from './command-line.ts';
+
+describe('hansard, given something wrong,', () => {
+  it.each([
+    ['no command that exists', ['recrod'], 2, /unknown command 'recrod'/],
+    ['an option that does not exist', ['ls', '--jsno'], 2, /unknown option '--jsno'/],
+    ['no task', ['run', 'x.jsonl'], 2, /--task/],
+    ['a task that does not exist', ['show', 'no/such'], 1, /There is no dispatch of no\/such/],
+    ['half a task name', ['ls', 'research'], 2, /does not name a task/],
+    ['a task that leaves the root', ['ls', '../../etc/passwd'], 2, /STORE_INVALID_PATH/],
+    [
+      'a task that leaves the root, to write',
+      ['run', demoStream('hook-deny'), '--task', '../x', '--quiet'],
+      2,
+      /STORE_INVALID_PATH/,
+    ],
+    ['a number that is none', ['events', 'a/b', 'latest', '--tail', 'many'], 2, /whole number/],
+    [
+      'a stream that does not exist',
+      ['run', 'nowhere.jsonl', '--task', 'a/b', '--quiet'],
+      1,
+      /nowhere\.jsonl/,
+    ],
+    ['a configuration that does not exist', ['ls', '--config', 'nowhere.json'], 2, /nowhere\.json/],
+    [
+      'an agent that is not loaded',
+      ['run', 'go', '--agent', 'nobody', '--task', 'a/b'],
+      2,
+      /no agent "nobody"/,
+    ],
+  ])('says so and what to do: %s', async (_, args, code, message) => {
+    using line = commandLine();
+    const answer = await line.hansard(...args);
+    expect(answer.err).toMatch(message);
+    expect(answer.code).toBe(code);
+    expect(answer.err).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([
+    ['no JSON', '{ "store": ', /is not JSON/],
+    ['an unknown key', '{ "stroe": "x" }', /stroe/],
+    ['a wrong value', '{ "limits": { "timeMs": "long" } }', /limits\.timeMs is "long"/],
+    ['a store that is not installed', '{ "store": "@nobody/store" }', /PLUGIN_NOT_FOUND/],
+    ['a store that is none', '{ "store": "@hansard/comm-console" }', /is not a store/],
+    [
+      'wrong configuration of the store',
+      '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
+      /PLUGIN_CONFIG_INVALID/,
+    ],
+  ])('a configuration with %s is wrong usage', async (_, text, message) => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), text);
+    const answer = await line.hansard('ls');
+    expect(answer.err).toMatch(message);
+    expect(answer.code).toBe(2);
+  });
+
+  it('a communication plugin with a broken manifest is told, and the rest goes on', async () => {
+    using line = commandLine();
+    mkdirSync(join(line.cwd, 'broken'));
+    writeFileSync(join(line.cwd, 'broken/plugin.json'), '{ "id": "broken" ');
+    writeFileSync(
+      join(line.cwd, 'hansard.config.json'),
+      '{ "communication": ["@hansard/comm-console", "./broken"] }',
+    );
+    const answer = await line.process('run', demoStream('hook-deny'), '--task', 'a/b');
+    expect(answer.err).toContain('./broken was not loaded');
+    expect(answer.code).toBe(0);
+    const report = await line.hansard('plugins');
+    expect(report.out).toContain('PLUGIN_MANIFEST_UNREADABLE');
+    expect(report.code).toBe(1);
+  });
+
+  it.each([
+    ['an empty stream', '', /FORMAT_EMPTY/],
+    ['a stream that is not JSONL', 'Dear diary,\ntoday was fine.\n', /FORMAT_NOT_JSONL/],
+  ])('%s is a failure that is said', async (_, text, message) => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'stream.jsonl'), text);
+    const answer = await line.hansard('run', 'stream.jsonl', '--task', 'a/b', '--quiet');
+    expect(`${answer.err}${(await line.hansard('events', 'a/b', 'latest')).out}`).toMatch(message);
+    expect(answer.code).not.toBe(0);
+  });
+
+  it('a damaged line and an unknown message are kept with file and line, and the rest is recorded', async () => {
+    using line = commandLine();
+    const lines = readFileSync(demoStream('hook-deny'), 'utf8').trimEnd().split('\n');
+    lines.splice(3, 0, '{"type":"assistant","mess', '{"type":"never_heard_of","subtype":"at_all","field":7}');
+    writeFileSync(join(line.cwd, 'stream.jsonl'), lines.join('\n'));
+    expect(await line.hansard('run', 'stream.jsonl', '--task', 'a/b', '--quiet')).toMatchObject({ code: 0 });
+    const events = (await line.hansard('events', 'a/b', 'latest', '--json')).json() as {
+      type: string;
+      data: Record<string, unknown>;
+    }[];
+    expect(events.find(({ type }) => type === 'system:notice')?.data).toMatchObject({
+      line: 4,
+      file: expect.stringContaining('stream.jsonl'),
+    });
+    expect(events.some(({ data }) => data.field === 7)).toBe(true);
+    expect(events.at(-1)?.type).toBe('session:complete');
+  });
+
+  it('a store file cut at any byte gives all whole events or says STORE_CORRUPT with exit code 3', async () => {
+    using line = commandLine();
+    await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const whole = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
+    const folder = join(line.cwd, '.projects/a/tasks/b/dispatches');
+    const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) ?? '');
+    const bytes = readFileSync(file);
+    const seen = new Set<number>();
+    for (let size = 1; size < bytes.length; size += 97) {
+      writeFileSync(file, bytes);
+      truncateSync(file, size);
+      const answer = await line.hansard(
+        'events',
+        'a/b',
+        file.slice(folder.length + 1, -'.json'.length),
+        '--json',
+      );
+      seen.add(answer.code);
+      if (answer.code === 0) expect(whole.slice(0, answer.json().length)).toEqual(answer.json());
+      else expect([answer.code, answer.err]).toEqual([3, expect.stringMatching(/STORE_CORRUPT.*dispatches/)]);
+    }
+    expect([...seen].sort()).toEqual([0, 3]);
+  });
+});

@@ -1,0 +1,185 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine, demoStream } from './command-line.ts';
+
+describe('hansard', () => {
+  let line: CommandLine;
+  let parent = '';
+  beforeAll(async () => {
+    line = commandLine();
+    const first = await line.hansard(
+      'run',
+      demoStream('subagent'),
+      '--task',
+      'research/route-models',
+      '--role',
+      'product-analyst',
+      '--json',
+    );
+    parent = (first.json()[0] as { dispatchId: string }).dispatchId;
+    const worker = [
+      'run',
+      demoStream('tools-and-thinking'),
+      demoStream('hook-deny'),
+      '--task',
+      'research/route-models',
+      '--role',
+      'ts-dev',
+    ];
+    expect(await line.hansard(...worker, '--parent', parent.slice(-8), '--quiet')).toMatchObject({ code: 0 });
+  });
+  afterAll(() => line[Symbol.dispose]());
+
+  it('run records each stream as a dispatch, workers below their parent', async () => {
+    const envelopes = (await line.hansard('ls', 'research/route-models', '--json')).json();
+    expect(envelopes).toMatchObject([
+      { role: 'product-analyst', status: 'completed', parentDispatchId: null, model: 'claude-sonnet-4-5' },
+      { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
+      { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
+    ]);
+    for (const envelope of envelopes) expect((envelope as { cost: number }).cost).toBeGreaterThan(0);
+  });
+
+  it('run shows every event live unless it is told to be quiet', async () => {
+    using other = commandLine();
+    const { out, code } = await other.process(
+      'run',
+      demoStream('hook-deny'),
+      '--task',
+      'a/b',
+      '--role',
+      'reviewer',
+    );
+    expect(code).toBe(0);
+    expect(out).toContain('deleting is not allowed here');
+    expect(out.split('\n').length).toBeGreaterThan(8);
+  });
+
+  it('ls lists the tasks, and says what to do where there are none', async () => {
+    expect((await line.hansard('ls')).out).toMatch(/research\/route-models +open +3 +\$/);
+    using empty = commandLine();
+    expect((await empty.hansard('ls')).out).toContain('hansard demo');
+    expect(existsSync(join(empty.cwd, '.projects', 'demo'))).toBe(false);
+  });
+
+  it('tree shows workers below who dispatched them, with cost of their own and of the whole', async () => {
+    const { out } = await line.hansard('tree', 'research/route-models');
+    expect(out).toMatch(/product-analyst[\s\S]*├─ ts-dev[\s\S]*└─ ts-dev/);
+    const [[root]] = (await line.hansard('tree', 'research/route-models', '--json')).json() as [
+      [{ children: unknown[] }],
+    ];
+    expect(root.children).toHaveLength(2);
+  });
+
+  it('show tells one session, by the end of its id, or all of them', async () => {
+    const one = await line.hansard('show', 'research/route-models', parent.slice(-6));
+    expect(one.out).toContain('a.txt has 6 bytes.');
+    const all = await line.hansard('show', 'research/route-models');
+    expect(all.out).toContain('a.txt has 6 bytes.');
+    expect(all.out).toContain('deleting is not allowed here');
+  });
+
+  it('events gives each event a line, by type and from the end', async () => {
+    const calls = await line.hansard(
+      'events',
+      'research/route-models',
+      'latest',
+      '--type',
+      'agent:tool_*',
+      '--json',
+    );
+    expect(calls.json()).toMatchObject([
+      { type: 'agent:tool_call' },
+      { type: 'agent:tool_result', data: { status: 'error' } },
+      { type: 'agent:tool_call' },
+      { type: 'agent:tool_result', data: { status: 'completed' } },
+    ]);
+    const last = await line.hansard(
+      'events',
+      'research/route-models',
+      'latest',
+      '--type',
+      'agent:tool_*',
+      '--tail',
+      '1',
+      '--json',
+    );
+    expect(last.json()).toEqual(calls.json().slice(-1));
+    const tail = await line.hansard('events', 'research/route-models', 'latest', '--tail', '2', '--json');
+    expect(tail.json()).toEqual(
+      (await line.hansard('events', 'research/route-models', 'latest', '--json')).json().slice(-2),
+    );
+  });
+
+  it('tail -f gives the last events, then those that come, until Ctrl-C', async () => {
+    using other = commandLine();
+    await other.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const all = (await other.hansard('events', 'a/b', 'latest', '--json')).json();
+    const stop = new AbortController();
+    let lines = 0;
+    const following = other.start(['tail', '-f', 'a/b', '-n', '3', '--json'], {
+      signal: stop.signal,
+      onOutput: () => {
+        lines += 1;
+        if (lines === 3) stop.abort();
+      },
+    });
+    const { code, json } = await following;
+    expect(code).toBe(0);
+    expect(json()).toEqual(all.slice(-3));
+  });
+
+  it('keeps a dispatch in one readable file in which grep finds an event as a line', async () => {
+    const folder = join(line.cwd, '.projects/research/tasks/route-models/dispatches');
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    expect(files).toHaveLength(3);
+    for (const file of files) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const { events, ...envelope } = JSON.parse(text);
+      expect(envelope).toMatchObject({ dispatchId: file.slice(0, -'.json'.length), status: 'completed' });
+      for (const event of events)
+        expect(text.split('\n').filter((one) => one.includes(JSON.stringify(event)))).toHaveLength(1);
+    }
+  });
+
+  it('plugins shows each plugin with its state', async () => {
+    const { out, code } = await line.hansard('plugins');
+    expect(code).toBe(0);
+    expect(out).toMatch(/loaded +store-jsonfile/);
+    expect(out).toMatch(/loaded +comm-console/);
+  });
+
+  it('looks the same on another store after one line of configuration', async () => {
+    using sqlite = commandLine();
+    writeFileSync(join(sqlite.cwd, 'hansard.config.json'), '{ "store": "@hansard/store-sqlite" }');
+    using file = commandLine();
+    const seen = [sqlite, file].map(async (where) => {
+      const run = await where.process('run', demoStream('subagent'), '--task', 'a/b', '--role', 'analyst');
+      const answers = [run];
+      for (const args of [
+        ['tree', 'a/b'],
+        ['show', 'a/b'],
+        ['events', 'a/b', 'latest'],
+        ['ls', 'a/b'],
+        ['tail', 'a/b'],
+      ]) {
+        answers.push(await where.hansard(...args));
+      }
+      return answers.map(({ code, out, err }) => ({ code, out: withoutMinted(out), err }));
+    });
+    expect(await seen[0]).toEqual(await seen[1]);
+    expect(existsSync(join(sqlite.cwd, '.projects/hansard.sqlite'))).toBe(true);
+    expect(existsSync(join(file.cwd, '.projects/a/tasks/b/task.json'))).toBe(true);
+  });
+});
+
+/** The output without what differs from run to run: minted ids, the times of the run, durations of the run. */
+function withoutMinted(text: string): string {
+  return text
+    .replaceAll(/\b0[0-9A-HJKMNP-TV-Z]{25}\b/g, 'ULID')
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
+    .replaceAll(/\b\d+(\.\d+)? ?m?s\b/g, 'DURATION')
+    .replaceAll(/ +/g, ' ');
+}
