@@ -1,6 +1,7 @@
 import type { CapturedEvent } from './event.ts';
 
-const fieldOrder = [
+/** The keys of an event in the order of the line. Keys of newer versions stand before `data`, which is last. */
+const lineOrder = [
   'id',
   'type',
   'v',
@@ -11,19 +12,45 @@ const fieldOrder = [
   'cause',
   'via',
 ] as const;
-const known = new Set<string>([...fieldOrder, 'data']);
+const ranks = new Map<string, number>([
+  ...lineOrder.map((key, rank) => [key, rank] as const),
+  ['data', lineOrder.length + 1],
+]);
+const rankOfOthers = lineOrder.length;
 
-/** The event as one line of JSON, without a line end: the known keys in their order, then keys of newer versions, `data` last. */
+/** The event as one line of JSON, without a line end; `data` is the last key. */
 export function encodeEvent(event: CapturedEvent): string {
-  return JSON.stringify(inLineOrder(event));
+  return JSON.stringify(isInLineOrder(event) ? event : inLineOrder(event));
 }
 
-/** The same event with its keys in the order of the line. */
+/** The same event with its keys in the order of the line, without those whose value is `undefined`. */
 export function inLineOrder(event: CapturedEvent): CapturedEvent {
-  const ordered: Record<string, unknown> = {};
   const source = event as unknown as Record<string, unknown>;
-  for (const key of fieldOrder) if (source[key] !== undefined) ordered[key] = source[key];
-  for (const key of Object.keys(source)) if (!known.has(key)) ordered[key] = source[key];
-  ordered.data = event.data;
+  const ordered: Record<string, unknown> = {};
+  for (const key of lineOrder) {
+    const value = source[key];
+    if (value !== undefined) ordered[key] = value;
+  }
+  for (const key of Object.keys(source)) {
+    if (ranks.has(key) || source[key] === undefined) continue;
+    // Assigning to `__proto__` would not make a key of it.
+    Object.defineProperty(ordered, key, {
+      value: source[key],
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  ordered.data = source.data;
   return ordered as unknown as CapturedEvent;
+}
+
+function isInLineOrder(event: CapturedEvent): boolean {
+  let latest = -1;
+  for (const key in event) {
+    const rank = ranks.get(key) ?? rankOfOthers;
+    if (rank < latest) return false;
+    latest = rank;
+  }
+  return latest === rankOfOthers + 1;
 }

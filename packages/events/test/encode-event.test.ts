@@ -36,7 +36,16 @@ describe('encodeEvent', () => {
     expect(JSON.parse(line).data.text).toBe(text);
   });
 
-  it('keeps an own key named __proto__', () => {
+  it('keeps a key of a newer version that is named __proto__', () => {
+    const event = JSON.parse(
+      '{"__proto__":1,"id":"e","type":"game:odd","timestamp":"2026-03-01T09:30:00.000Z","data":{}}',
+    );
+    expect(encodeEvent(event)).toBe(
+      '{"id":"e","type":"game:odd","timestamp":"2026-03-01T09:30:00.000Z","__proto__":1,"data":{}}',
+    );
+  });
+
+  it('keeps an own key named __proto__ in data', () => {
     const data = JSON.parse('{"__proto__":{"a":1},"constructor":2}');
     const line = encodeEvent({ id: 'e', type: 'game:odd', timestamp: '2026-03-01T09:30:00.000Z', data });
     expect(line).toContain('{"__proto__":{"a":1},"constructor":2}');

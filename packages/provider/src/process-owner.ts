@@ -10,7 +10,7 @@ export interface ProcessOwner {
 }
 
 export function currentProcess(): ProcessOwner {
-  return { pid: process.pid, host: hostname(), startTime: startTimeOf(process.pid) };
+  return { pid: process.pid, host: hostname(), startTime: readProcess(process.pid)?.startTime ?? null };
 }
 
 /** Whether the owner still runs. The owner on another host can't be asked, so it counts as running. */
@@ -21,8 +21,9 @@ export function isRunning(owner: ProcessOwner): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
-  const startTime = startTimeOf(owner.pid);
-  return startTime === null || owner.startTime === null || startTime === owner.startTime;
+  const found = readProcess(owner.pid);
+  if (found === null) return true;
+  return !found.hasEnded && (owner.startTime === null || found.startTime === owner.startTime);
 }
 
 /** The owner in words, for the message of a STORE_LOCKED. */
@@ -30,11 +31,15 @@ export function describeOwner(owner: ProcessOwner): string {
   return `process ${owner.pid} on ${owner.host}`;
 }
 
-/** Field 22 of Linux's `/proc/PID/stat`: clock ticks since boot at which the process started. */
-function startTimeOf(pid: number): string | null {
+/**
+ * What Linux says of a process in `/proc/PID/stat`: its state (field 3; Z and X have ended, though a parent has not asked
+ * for their end yet) and the clock ticks since boot at which it started (field 22). Null where there is no such file.
+ */
+function readProcess(pid: number): { readonly hasEnded: boolean; readonly startTime: string | null } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { hasEnded: /^[ZX]/.test(fields[0] ?? ''), startTime: fields[19] ?? null };
   } catch {
     return null;
   }

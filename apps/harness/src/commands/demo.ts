@@ -24,7 +24,7 @@ export const addDemo: AddCommand = (program, context) => {
     .command('demo')
     .description('record a small task from real agent streams, and show what can be seen of it')
     .option('--config <file>', 'the configuration to use (default: hansard.config.json, or none)')
-    .option('--delay <ms>', 'wait that long before each message', Number, 45)
+    .option('--delay <ms>', 'wait that long before each message', Number, 110)
     .addHelpText('after', '\nExample:\n  hansard demo')
     .action(async (options: DemoOptions) => {
       const harness = await openHarness(context, { config: options.config, load: 'live' });

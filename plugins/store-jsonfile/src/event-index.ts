@@ -1,0 +1,66 @@
+const mostFilled = 0.8;
+const growth = 1.5;
+
+/**
+ * Finds lines by the ids of their events: open addressing over two typed arrays, the hash of the id and the offset of
+ * the line. Two ids may have one hash, so whoever asks compares with the line itself.
+ */
+export class EventIndex {
+  #hashes: Uint32Array;
+  #offsets: Float64Array;
+  #count = 0;
+
+  constructor(capacity = 64) {
+    this.#hashes = new Uint32Array(capacity);
+    this.#offsets = new Float64Array(capacity);
+  }
+
+  /** Adds a line by its offset, which is never 0. */
+  add(id: string, offset: number): void {
+    if (this.#count + 1 > this.#offsets.length * mostFilled) this.#grow();
+    this.#insert(hash(id), offset);
+    this.#count += 1;
+  }
+
+  /** The offsets of the lines that may have this id. */
+  *candidates(id: string): Generator<number> {
+    const wanted = hash(id);
+    const size = this.#offsets.length;
+    for (let slot = slotOf(wanted, size); this.#offsets[slot] !== 0; slot = (slot + 1) % size) {
+      if (this.#hashes[slot] === wanted) yield this.#offsets[slot] as number;
+    }
+  }
+
+  #insert(hashed: number, offset: number): void {
+    const size = this.#offsets.length;
+    let slot = slotOf(hashed, size);
+    while (this.#offsets[slot] !== 0) slot = (slot + 1) % size;
+    this.#hashes[slot] = hashed;
+    this.#offsets[slot] = offset;
+  }
+
+  #grow(): void {
+    const hashes = this.#hashes;
+    const offsets = this.#offsets;
+    const size = Math.ceil(offsets.length * growth);
+    this.#hashes = new Uint32Array(size);
+    this.#offsets = new Float64Array(size);
+    offsets.forEach((offset, slot) => {
+      if (offset !== 0) this.#insert(hashes[slot] as number, offset);
+    });
+  }
+}
+
+function slotOf(hashed: number, size: number): number {
+  return Math.floor((hashed / 0x1_0000_0000) * size);
+}
+
+/** FNV-1a with a final mix, so that its high bits, which choose the slot, depend on every character. */
+function hash(id: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < id.length; index += 1)
+    value = Math.imul(value ^ id.charCodeAt(index), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}

@@ -1,0 +1,204 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
+import {
+  assertDispatchId,
+  type DispatchStoreProvider,
+  type EventPage,
+  type ReadEventsOptions,
+  type StopWatching,
+  type StoreCapabilities,
+  StoreError,
+  type StoreRepair,
+  type TaskListing,
+} from '@hansard/provider';
+import { createDispatchFile } from './create-dispatch-file.ts';
+import { type DispatchContext, DispatchHandle, readDispatchEnvelope } from './dispatch-handle.ts';
+import { DispatchWatchers } from './dispatch-watchers.ts';
+import { fileError, withFile } from './errors.ts';
+import { HandleCache } from './handle-cache.ts';
+import { byStart, readTaskRecord } from './task-file.ts';
+import { dispatchPaths, listDispatchIds, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
+import { TaskIndex } from './task-index.ts';
+import { WriterLocks } from './writer-lock.ts';
+
+/** Keeps each dispatch in one JSON file. Every method answers at once. Made by `openJsonFileStore`. */
+export class JsonFileStore implements DispatchStoreProvider {
+  readonly capabilities: StoreCapabilities;
+  readonly #root: string;
+  readonly #context: DispatchContext;
+  readonly #index: TaskIndex;
+  readonly #handles = new HandleCache();
+  readonly #watchers = new DispatchWatchers();
+  readonly #repairs: StoreRepair[] = [];
+  #isClosed = false;
+
+  /** `root` is a real path, without symbolic links. */
+  constructor(root: string, capabilities: StoreCapabilities) {
+    const sync = capabilities.durability === 'disk';
+    this.capabilities = capabilities;
+    this.#root = root;
+    this.#context = {
+      locks: new WriterLocks(join(root, '.writers')),
+      sync,
+      onRepair: (repair) => this.#repairs.push(repair),
+    };
+    this.#index = new TaskIndex(this.#context.locks, sync);
+  }
+
+  createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
+    const { dispatchId } = envelope;
+    const folder = this.#taskFolder(taskDir);
+    assertDispatchId(dispatchId);
+    const paths = dispatchPaths(folder, dispatchId);
+    withFile('create', paths.file, () => {
+      mkdirSync(paths.folder, { recursive: true });
+      createDispatchFile(this.#context, this.#root, { taskDir, dispatchId, paths }, envelope);
+    });
+    this.#index.refresh(folder, dispatchId);
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): void {
+    const handle = this.#handle(taskDir, dispatchId);
+    const { paths } = handle.name;
+    const envelope = withFile('update', paths.file, () => handle.update(updates));
+    if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
+    this.#watchers.notice(paths.file);
+  }
+
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
+    const handle = this.#handle(taskDir, dispatchId);
+    try {
+      if (handle.append(event)) this.#watchers.notice(handle.name.paths.file);
+    } catch (error) {
+      throw fileError(error, 'append to', handle.name.paths.file);
+    }
+  }
+
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
+    const handle = this.#handle(taskDir, dispatchId);
+    const { file } = handle.name.paths;
+    withFile('append to', file, () => {
+      if (events.length === 0) handle.assertThere();
+      else if (handle.appendAll(events)) this.#watchers.notice(file);
+    });
+  }
+
+  getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
+    const folder = this.#taskFolder(taskDir);
+    return withFile('list', folder, () =>
+      listDispatchIds(folder)
+        .flatMap((dispatchId) => readDispatchEnvelope(dispatchPaths(folder, dispatchId).file) ?? [])
+        .sort(byStart),
+    );
+  }
+
+  getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
+    const folder = this.#taskFolder(taskDir);
+    assertDispatchId(dispatchId);
+    const { file } = dispatchPaths(folder, dispatchId);
+    return withFile('read', file, () => readDispatchEnvelope(file));
+  }
+
+  getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
+    const handle = this.#handle(taskDir, dispatchId);
+    return withFile('read', handle.name.paths.file, () => handle.readAll());
+  }
+
+  getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
+    const handle = this.#handle(taskDir, dispatchId);
+    return withFile('read', handle.name.paths.file, () => handle.readRecent(count));
+  }
+
+  readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
+    const handle = this.#handle(taskDir, dispatchId);
+    return withFile('read', handle.name.paths.file, () => handle.readPage(options));
+  }
+
+  putTask(taskDir: string, task: TaskRecord): void {
+    const folder = this.#taskFolder(taskDir);
+    withFile('write', folder, () => {
+      mkdirSync(folder, { recursive: true });
+      this.#index.putRecord(folder, task);
+    });
+  }
+
+  getTask(taskDir: string): TaskRecord | null {
+    const folder = this.#taskFolder(taskDir);
+    return withFile('read', folder, () => readTaskRecord(folder));
+  }
+
+  listTasks(): TaskListing[] {
+    this.#assertOpen();
+    return withFile('list', this.#root, () =>
+      [...walkTaskDirs(this.#root)].sort().flatMap((taskDir) => {
+        const folder = join(this.#root, taskDir);
+        const task = readTaskRecord(folder);
+        return task !== null || listDispatchIds(folder).length > 0 ? { taskDir, task } : [];
+      }),
+    );
+  }
+
+  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
+    const handle = this.#handle(taskDir, dispatchId);
+    const { paths } = handle.name;
+    return withFile('watch', paths.folder, () => {
+      handle.assertThere();
+      return this.#watchers.add(paths, onChange);
+    });
+  }
+
+  deleteDispatch(taskDir: string, dispatchId: string): void {
+    const handle = this.#handle(taskDir, dispatchId);
+    const { paths } = handle.name;
+    withFile('delete', paths.file, () => handle.remove());
+    this.#handles.close(handle);
+    this.#index.refresh(paths.task, dispatchId);
+    this.#watchers.notice(paths.file);
+  }
+
+  getRepairs(): StoreRepair[] {
+    this.#assertOpen();
+    return [...this.#repairs];
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    withFile('close', this.#root, () => {
+      try {
+        this.#watchers.close();
+        this.#handles.closeAll();
+      } finally {
+        this.#context.locks.releaseAll();
+      }
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  #handle(taskDir: string, dispatchId: string): DispatchHandle {
+    this.#assertOpen();
+    return this.#handles.get(taskDir, dispatchId) ?? this.#open(taskDir, dispatchId);
+  }
+
+  #open(taskDir: string, dispatchId: string): DispatchHandle {
+    const folder = this.#taskFolder(taskDir);
+    assertDispatchId(dispatchId);
+    const paths = dispatchPaths(folder, dispatchId);
+    const name = { taskDir, dispatchId, paths };
+    return this.#handles.add(withFile('open', paths.file, () => DispatchHandle.open(this.#context, name)));
+  }
+
+  #taskFolder(taskDir: string): string {
+    this.#assertOpen();
+    return withFile('look up', this.#root, () => resolveTaskFolder(this.#root, taskDir));
+  }
+
+  #assertOpen(): void {
+    if (!this.#isClosed) return;
+    throw new StoreError('STORE_CLOSED', `The store at ${this.#root} is closed; open it again to go on.`);
+  }
+}

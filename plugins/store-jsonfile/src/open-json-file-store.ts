@@ -1,0 +1,29 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import type { StoreCapabilities } from '@hansard/provider';
+import { withFile } from './errors.ts';
+import { JsonFileStore } from './json-file-store.ts';
+
+/** What a store opened without options can do; with `durability: 'disk'` only that differs. */
+export const jsonFileStoreCapabilities: StoreCapabilities = {
+  durability: 'process',
+  writers: 'dispatch',
+  search: false,
+  watch: true,
+  deleteDispatch: true,
+};
+
+export interface JsonFileStoreOptions {
+  /** The folder below which tasks lie; it is made where it is not there. */
+  readonly root: string;
+  /** `process`: what was appended survives the death of the process. `disk`: also the loss of power, at the disk's pace. */
+  readonly durability?: 'process' | 'disk';
+}
+
+/** Opens the store below a folder. @throws STORE_UNAVAILABLE */
+export function openJsonFileStore({ root, durability = 'process' }: JsonFileStoreOptions): JsonFileStore {
+  const realRoot = withFile('open', root, () => {
+    mkdirSync(root, { recursive: true });
+    return realpathSync.native(root);
+  });
+  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability });
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '@hansard/provider';
+import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
+import { isSystemError, orMissing } from './errors.ts';
+
+const mostAttempts = 100;
+
+interface LockContent {
+  /** Null where the file can't be read as a lock: locks come into being whole, so this one's owner fell with the machine. */
+  readonly owner: ProcessOwner | null;
+  readonly token: string;
+}
+
+/**
+ * Files that say who may write. A lock comes into being whole and only where there is none: as a hard link to the one
+ * file that tells who this store is. The lock of a process which died is followed by another one, named by the dead
+ * one's token, and who made that one renames it over the dead one. So only one process can follow any lock, and a lock
+ * that lives is never moved aside.
+ */
+export class WriterLocks {
+  readonly #folder: string;
+  readonly #token = randomUUID();
+  readonly #owner = currentProcess();
+  readonly #held = new Set<string>();
+  #isNamed = false;
+
+  /** `folder` is where stores leave their names; it lies on the same file system as the locks. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  has(path: string): boolean {
+    return this.#held.has(path);
+  }
+
+  /** Takes a lock, or keeps the one that this store has. @throws STORE_LOCKED naming the owner */
+  take(path: string): void {
+    if (this.#held.has(path)) return;
+    this.#leaveName();
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      if (!this.#follow(path)) continue;
+      this.#held.add(path);
+      return;
+    }
+    throw locked(path, 'processes that come and go');
+  }
+
+  /** Gives a lock back; one that this store has not is left alone. */
+  release(path: string): void {
+    if (this.#held.delete(path) && readLock(path)?.token === this.#token) rmSync(path, { force: true });
+  }
+
+  releaseAll(): void {
+    for (const path of this.#held) this.release(path);
+    rmSync(this.#nameFile(this.#token), { force: true });
+  }
+
+  #nameFile(token: string): string {
+    return join(this.#folder, `${token}.json`);
+  }
+
+  #leaveName(): void {
+    if (this.#isNamed) return;
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(this.#nameFile(this.#token), JSON.stringify({ ...this.#owner, token: this.#token }));
+    this.#isNamed = true;
+  }
+
+  /** Makes a lock behind the last one whose owner is dead, then puts it over the first; false where others moved meanwhile. */
+  #follow(path: string): boolean {
+    const dead: { readonly path: string; readonly token: string }[] = [];
+    let place = path;
+    for (let lock = readLock(place); lock !== null; lock = readLock(place)) {
+      if (lock.owner !== null && isRunning(lock.owner)) throw locked(path, this.#describe(lock.owner));
+      dead.push({ path: place, token: lock.token });
+      place = `${path}.${lock.token}`;
+    }
+    if (!linkIfFree(this.#nameFile(this.#token), place)) return false;
+    if (dead.some((lock) => readLock(lock.path)?.token !== lock.token)) {
+      rmSync(place, { force: true });
+      return false;
+    }
+    if (place !== path) renameSync(place, path);
+    for (const lock of dead.slice(1)) rmSync(lock.path, { force: true });
+    for (const lock of dead) rmSync(this.#nameFile(lock.token), { force: true });
+    return true;
+  }
+
+  #describe(owner: ProcessOwner): string {
+    const same = owner.pid === this.#owner.pid && owner.host === this.#owner.host;
+    return same ? `another open store of this process (${owner.pid})` : describeOwner(owner);
+  }
+}
+
+function locked(path: string, owner: string): StoreError {
+  return new StoreError(
+    'STORE_LOCKED',
+    `${owner} is writing here. Wait until it is done; if it no longer exists, remove ${path}.`,
+    { details: { owner, file: path } },
+  );
+}
+
+function readLock(path: string): LockContent | null {
+  const text = orMissing(() => readFileSync(path, 'utf8'));
+  return text === null ? null : parseLock(text);
+}
+
+function parseLock(text: string): LockContent {
+  try {
+    const { token, ...owner } = JSON.parse(text) as ProcessOwner & { token: unknown };
+    const isOwner = typeof owner.pid === 'number' && typeof owner.host === 'string';
+    if (isOwner && typeof token === 'string' && /^[\w-]{1,64}$/.test(token)) return { owner, token };
+  } catch {
+    // Not JSON: the same as JSON that is no lock.
+  }
+  return { owner: null, token: 'unreadable' };
+}
+
+function linkIfFree(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}

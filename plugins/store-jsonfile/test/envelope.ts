@@ -1,0 +1,22 @@
+import type { DispatchEnvelope } from '@hansard/events';
+
+export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
+  return {
+    dispatchId,
+    taskSlug: 'maps',
+    role: 'worker',
+    model: null,
+    cwd: null,
+    startedAt: '2026-03-01T09:30:00.000Z',
+    completedAt: null,
+    status: 'running',
+    cost: null,
+    usage: null,
+    structuredResult: null,
+    parentDispatchId: null,
+    botId: null,
+    fidelity: 'full',
+    schemaVersion: 1,
+    ...changes,
+  };
+}

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CapturedEvent } from '@hansard/events';
+import { onTestFinished } from 'vitest';
+import { type JsonFileStore, type JsonFileStoreOptions, openJsonFileStore } from '../src/index.ts';
+
+export const taskDir = 'lab/tasks/maps';
+
+export function makeRoot(): string {
+  const root = mkdtempSync(join(tmpdir(), 'hansard-jsonfile-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  return root;
+}
+
+/** Opens a store that is closed when the test ends. */
+export function openStore(root: string, options: Omit<JsonFileStoreOptions, 'root'> = {}): JsonFileStore {
+  const store = openJsonFileStore({ root, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** An event whose id grows with `number`. */
+export function makeEvent(number: number, text = `This is event ${number}.`): CapturedEvent {
+  return {
+    id: `e${String(number).padStart(8, '0')}`,
+    type: 'agent:text',
+    timestamp: '2026-03-01T09:30:00.000Z',
+    data: { text },
+  };
+}
+
+export function makeEvents(from: number, count: number): CapturedEvent[] {
+  return Array.from({ length: count }, (_, index) => makeEvent(from + index));
+}
+
+export function dispatchFile(root: string, dispatchId: string): string {
+  return join(root, taskDir, 'dispatches', `${dispatchId}.json`);
+}
+
+export function readDocument(file: string): { events: unknown[] } & Record<string, unknown> {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** The code of the error that `work` throws; `none` where it throws nothing. */
+export function codeOf(work: () => unknown): string {
+  try {
+    work();
+    return 'none';
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}

@@ -1,0 +1,185 @@
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeEnvelope } from './envelope.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+
+const task = {
+  slug: 'maps',
+  name: 'Draw maps',
+  project: 'lab',
+  status: 'open',
+  created: '2026-03-01T09:30:00.000Z',
+};
+
+describe('task.json', () => {
+  it('holds the record of the task and a summary of each dispatch (D10)', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.putTask(taskDir, task);
+    store.createDispatch(taskDir, makeEnvelope('d2', { startedAt: '2026-03-01T10:00:00.000Z' }));
+    store.createDispatch(taskDir, makeEnvelope('d1', { parentDispatchId: 'd2', role: 'analyst' }));
+    store.updateDispatch(taskDir, 'd2', { status: 'completed', cost: 0.5 });
+    expect(JSON.parse(readFileSync(join(root, taskDir, 'task.json'), 'utf8'))).toEqual({
+      ...task,
+      dispatches: [
+        {
+          dispatchId: 'd1',
+          role: 'analyst',
+          status: 'running',
+          cost: null,
+          startedAt: '2026-03-01T09:30:00.000Z',
+          parentDispatchId: 'd2',
+        },
+        {
+          dispatchId: 'd2',
+          role: 'worker',
+          status: 'completed',
+          cost: 0.5,
+          startedAt: '2026-03-01T10:00:00.000Z',
+          parentDispatchId: null,
+        },
+      ],
+    });
+    expect(store.getTask(taskDir)).toEqual(task);
+  });
+
+  it('invents no record for a task that has only dispatches', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    expect(store.getTask(taskDir)).toBe(null);
+    expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
+    store.deleteDispatch(taskDir, 'd1');
+    expect(store.listTasks()).toEqual([]);
+  });
+
+  it.each(['', 'not JSON', '[]'])('that is damaged (%j) says so, and hinders no dispatch', (content) => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.putTask(taskDir, task);
+    const file = join(root, taskDir, 'task.json');
+    writeFileSync(file, content);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    store.appendEvent(taskDir, 'd1', makeEvent(1));
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
+    expect(() => store.getTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
+    expect(codeOf(() => store.listTasks())).toBe('STORE_CORRUPT');
+    expect(readFileSync(file, 'utf8')).toBe(content);
+    store.putTask(taskDir, task);
+    expect(store.getTask(taskDir)).toEqual(task);
+    expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('gets an index made anew where that is damaged or behind', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.putTask(taskDir, task);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    const file = join(root, taskDir, 'task.json');
+    for (const dispatches of ['nonsense', [{ dispatchId: 4 }], [], undefined]) {
+      writeFileSync(file, JSON.stringify({ ...task, dispatches }));
+      store.updateDispatch(taskDir, 'd1', { status: 'aborted' });
+      expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([
+        { dispatchId: 'd1', status: 'aborted' },
+      ]);
+      expect(store.getTask(taskDir)).toEqual(task);
+    }
+  });
+
+  it('leaves a damaged dispatch out of its index and the record as it was', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    writeFileSync(dispatchFile(root, 'd2'), 'rubbish');
+    store.putTask(taskDir, task);
+    expect(store.getTask(taskDir)).toEqual(task);
+    expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_CORRUPT');
+  });
+});
+
+describe('the root', () => {
+  it('lists tasks at any depth and passes over what is none', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.putTask('a/tasks/one', task);
+    store.createDispatch('a/tasks/one/inner', makeEnvelope('d1'));
+    store.createDispatch('b', makeEnvelope('d1'));
+    mkdirSync(join(root, '.git/tasks/dispatches'), { recursive: true });
+    mkdirSync(join(root, 'c/empty/dispatches'), { recursive: true });
+    writeFileSync(join(root, 'c/readme.json'), '{}');
+    writeFileSync(join(root, 'b/dispatches/notes.txt'), 'hello');
+    expect(store.listTasks().map((listing) => listing.taskDir)).toEqual([
+      'a/tasks/one',
+      'a/tasks/one/inner',
+      'b',
+    ]);
+    expect(store.getDispatchEnvelopes('b')).toHaveLength(1);
+  });
+
+  it('is not left through a symbolic link', () => {
+    const root = makeRoot();
+    const outside = makeRoot();
+    const store = openStore(root);
+    symlinkSync(outside, join(root, 'away'));
+    mkdirSync(join(root, 'home'));
+    symlinkSync(outside, join(root, 'home/dispatches'));
+    for (const dir of ['away', 'away/deeper', 'home']) {
+      expect(codeOf(() => store.createDispatch(dir, makeEnvelope('d1')))).toBe('STORE_INVALID_PATH');
+      expect(codeOf(() => store.putTask(dir, task))).toBe('STORE_INVALID_PATH');
+      expect(codeOf(() => store.getDispatchEnvelopes(dir))).toBe('STORE_INVALID_PATH');
+    }
+    expect(store.listTasks()).toEqual([]);
+  });
+
+  it('may itself be a symbolic link', () => {
+    const root = makeRoot();
+    const link = join(makeRoot(), 'link');
+    symlinkSync(root, link);
+    const store = openStore(link);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    expect(openStore(root).getDispatchEnvelopes(taskDir)).toHaveLength(1);
+  });
+
+  it.each(['dispatches', 'a/Dispatches/b', 'a/task.json'])(
+    'has no task named %s, for the store uses that name',
+    (dir) => {
+      const store = openStore(makeRoot());
+      expect(codeOf(() => store.createDispatch(dir, makeEnvelope('d1')))).toBe('STORE_INVALID_PATH');
+    },
+  );
+
+  it('that is a file, or has one in the way, is STORE_UNAVAILABLE naming it', () => {
+    const root = makeRoot();
+    writeFileSync(join(root, 'file'), '');
+    expect(codeOf(() => openStore(join(root, 'file')))).toBe('STORE_UNAVAILABLE');
+    const store = openStore(root);
+    expect(() => store.createDispatch('file/task', makeEnvelope('d1'))).toThrow(join(root, 'file'));
+    expect(codeOf(() => store.createDispatch('file/task', makeEnvelope('d1')))).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('that holds a folder in the place of a dispatch is STORE_UNAVAILABLE, not an empty log', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    mkdirSync(dispatchFile(root, 'd1'), { recursive: true });
+    expect(codeOf(() => store.getDispatchEvents(taskDir, 'd1'))).toBe('STORE_UNAVAILABLE');
+    expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_UNAVAILABLE');
+  });
+
+  it('knows at once of a dispatch whose file was removed and made again', () => {
+    const root = makeRoot();
+    const writer = openStore(root);
+    const reader = openStore(root);
+    writer.createDispatch(taskDir, makeEnvelope('d1'));
+    writer.appendEvents(taskDir, 'd1', [makeEvent(1), makeEvent(2)]);
+    expect(reader.readEvents(taskDir, 'd1').events).toHaveLength(2);
+    writer.deleteDispatch(taskDir, 'd1');
+    expect(codeOf(() => reader.readEvents(taskDir, 'd1'))).toBe('STORE_DISPATCH_NOT_FOUND');
+    writer.createDispatch(taskDir, makeEnvelope('d1'));
+    writer.appendEvent(taskDir, 'd1', makeEvent(3));
+    expect(reader.readEvents(taskDir, 'd1').events).toEqual([makeEvent(3)]);
+    rmSync(dispatchFile(root, 'd1'));
+    expect(codeOf(() => reader.getRecentEvents(taskDir, 'd1', 1))).toBe('STORE_DISPATCH_NOT_FOUND');
+  });
+});

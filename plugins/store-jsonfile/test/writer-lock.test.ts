@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { makeEnvelope } from './envelope.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+
+const lockFile = (root: string, dispatchId: string) =>
+  dispatchFile(root, dispatchId).replace(/json$/, 'lock');
+
+/** The number of a process that is certainly gone. */
+function deadProcess(): number {
+  return spawnSync(process.execPath, ['--version']).pid;
+}
+
+function leaveDeadLock(path: string): void {
+  writeFileSync(
+    path,
+    JSON.stringify({ pid: deadProcess(), host: hostname(), startTime: '1', token: 'gone' }),
+  );
+}
+
+describe('the right to write a dispatch', () => {
+  it('is refused to a second store, which is told the owner, for appends, changes and deletion', () => {
+    const root = makeRoot();
+    const first = openStore(root);
+    const second = openStore(root);
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    for (const write of [
+      () => second.appendEvent(taskDir, 'd1', makeEvent(1)),
+      () => second.appendEvents(taskDir, 'd1', [makeEvent(1)]),
+      () => second.updateDispatch(taskDir, 'd1', { cost: 1 }),
+      () => second.deleteDispatch(taskDir, 'd1'),
+    ]) {
+      expect(codeOf(write)).toBe('STORE_LOCKED');
+      expect(write).toThrow(String(process.pid));
+    }
+    first.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(second.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+  });
+
+  it('is one per dispatch: a second store writes another dispatch of the task', () => {
+    const root = makeRoot();
+    const first = openStore(root);
+    const second = openStore(root);
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    second.createDispatch(taskDir, makeEnvelope('d2'));
+    second.appendEvent(taskDir, 'd2', makeEvent(1));
+    expect(first.getDispatchEvents(taskDir, 'd2')).toEqual([makeEvent(1)]);
+  });
+
+  it('passes on when the store closes', () => {
+    const root = makeRoot();
+    const first = openStore(root);
+    const second = openStore(root);
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    first.close();
+    second.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(second.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
+  });
+
+  it('passes on when the dispatch has ended, and is taken back by a late event', () => {
+    const root = makeRoot();
+    const first = openStore(root);
+    const second = openStore(root);
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    first.appendEvent(taskDir, 'd1', makeEvent(1));
+    first.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+    second.appendEvent(taskDir, 'd1', makeEvent(2));
+    expect(codeOf(() => first.appendEvent(taskDir, 'd1', makeEvent(3)))).toBe('STORE_LOCKED');
+    second.close();
+    first.appendEvent(taskDir, 'd1', makeEvent(3));
+    expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2), makeEvent(3)]);
+  });
+
+  it('is taken over from a process that died', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    leaveDeadLock(lockFile(root, 'd1'));
+    store.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(JSON.parse(readFileSync(lockFile(root, 'd1'), 'utf8'))).toMatchObject({ pid: process.pid });
+    store.close();
+    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+  });
+
+  it('is taken over from a process that died while it took over from another dead one', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    leaveDeadLock(lockFile(root, 'd1'));
+    const follower = { pid: deadProcess(), host: hostname(), startTime: '1', token: 'gone-too' };
+    writeFileSync(`${lockFile(root, 'd1')}.gone`, JSON.stringify(follower));
+    store.appendEvent(taskDir, 'd1', makeEvent(1));
+    store.close();
+    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+    expect(existsSync(`${lockFile(root, 'd1')}.gone`)).toBe(false);
+  });
+
+  it('is not taken from a living process that follows a dead one', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    leaveDeadLock(lockFile(root, 'd1'));
+    const owner = { pid: process.ppid, host: hostname(), startTime: null, token: 'alive' };
+    writeFileSync(`${lockFile(root, 'd1')}.gone`, JSON.stringify(owner));
+    expect(() => store.appendEvent(taskDir, 'd1', makeEvent(1))).toThrow(`process ${process.ppid}`);
+  });
+
+  it('is never taken from another host, whose processes nobody here can ask', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    const owner = { pid: 1, host: 'elsewhere', startTime: null, token: 'far' };
+    writeFileSync(lockFile(root, 'd1'), JSON.stringify(owner));
+    expect(() => store.appendEvent(taskDir, 'd1', makeEvent(1))).toThrow(/process 1 on elsewhere/);
+    store.close();
+    expect(existsSync(lockFile(root, 'd1'))).toBe(true);
+  });
+
+  it('is not blocked by a lock file that a loss of power emptied', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    writeFileSync(lockFile(root, 'd1'), '');
+    store.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
+  });
+
+  it('never shows in a listing', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    leaveDeadLock(lockFile(root, 'd2'));
+    expect(store.getDispatchEnvelopes(taskDir).map(({ dispatchId }) => dispatchId)).toEqual(['d1']);
+    expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
+  });
+});
