@@ -1,22 +1,11 @@
 #!/usr/bin/env node
-import { runCli } from './cli.ts';
+// Imports nothing before the check: an older Node fails while it links the rest.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major > 22 || (major === 22 && minor >= 18)) {
+  await import('./main.ts');
+} else {
+  process.stderr.write(`hansard needs Node 22.18 or newer; this is ${process.versions.node}.\n`);
+  process.exitCode = 2;
+}
 
-const stop = new AbortController();
-process.on('SIGINT', () => {
-  // The first Ctrl-C ends what runs in good order; a second one ends the process.
-  if (stop.signal.aborted) process.exit(130);
-  stop.abort('Ctrl-C');
-});
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // `hansard events … | head` closes the pipe early; that is no fault.
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
-});
-
-process.exitCode = await runCli(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  stdin: process.stdin,
-  cwd: process.cwd(),
-  env: process.env,
-  signal: stop.signal,
-});
+export {};

@@ -4,7 +4,7 @@ import { describeIssues, jsonObjectSchema } from '@hansard/events';
 import { z } from 'zod';
 import { CliError, exitCode } from './cli-error.ts';
 
-export const configFileName = 'hansard.config.json';
+const configFileName = 'hansard.config.json';
 
 const pluginUseSchema = z
   .union([
