@@ -1,4 +1,5 @@
 import type { JsonValue } from '@hansard/events';
+import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /**
@@ -15,22 +16,32 @@ export interface HookProvider {
   close?(): Awaitable<void>;
 }
 
-export type HookQuestion =
-  | {
-      readonly on: 'tool_call';
-      readonly dispatchId: string;
-      readonly agentId?: string;
-      readonly toolCallId: string;
-      readonly tool: string;
-      readonly input: JsonValue;
-    }
-  | {
-      readonly on: 'delivery';
-      readonly dispatchId: string;
-      readonly from?: string;
-      readonly to: string;
-      readonly text: string;
-    };
+export type HookQuestion = ToolCallQuestion | DeliveryQuestion;
+
+/** May this call be made? */
+export interface ToolCallQuestion {
+  readonly on: 'tool_call';
+  readonly dispatchId: string;
+  /** Whose call it is; absent: the dispatched agent. */
+  readonly agentId?: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+  /** Every agent of the session so far; empty where the call does not come from a session. */
+  readonly agents: readonly AgentInfo[];
+}
+
+/** May this text reach that agent? */
+export interface DeliveryQuestion {
+  readonly on: 'delivery';
+  readonly dispatchId: string;
+  /** The agent who said it; absent: a person or the system. */
+  readonly from?: string;
+  /** The agent who is to hear it. */
+  readonly to: string;
+  readonly text: string;
+  readonly agents: readonly AgentInfo[];
+}
 
 export type HookDecision =
   | { readonly decision: 'allow' }

@@ -11,6 +11,14 @@ export type {
   Usage,
 } from '@hansard/events';
 export { CodedError, isCodedError } from '@hansard/events/coded-error';
+export type {
+  AgentHost,
+  AgentInfo,
+  Delivery,
+  DeliveryOutcome,
+  LoggedText,
+  NewAgent,
+} from './agent-host.ts';
 export type { AgentActivity, AgentProvider, AgentRunRequest } from './agent-provider.ts';
 export type { Awaitable } from './awaitable.ts';
 export type {
@@ -32,7 +40,13 @@ export type {
   StoreRepair,
   TaskListing,
 } from './dispatch-store-provider.ts';
-export type { HookDecision, HookProvider, HookQuestion } from './hook-provider.ts';
+export type {
+  DeliveryQuestion,
+  HookDecision,
+  HookProvider,
+  HookQuestion,
+  ToolCallQuestion,
+} from './hook-provider.ts';
 export type {
   LanguageModelProvider,
   ModelMessage,

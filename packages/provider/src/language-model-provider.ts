@@ -8,8 +8,9 @@ export interface LanguageModelProvider {
 }
 
 export interface ModelRequest {
-  /** Which agent asks, and how many answers it had before. */
   readonly agentId: string;
+  readonly agentName: string | null;
+  /** How many answers the agent had before this one. */
   readonly turn: number;
   readonly model: string | null;
   readonly messages: readonly ModelMessage[];

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import type { AgentHost } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
 
@@ -18,6 +19,8 @@ export interface ToolCall {
   readonly tool: string;
   readonly input: JsonValue;
   readonly signal: AbortSignal;
+  /** The agents of the session; absent where the call does not come from one. */
+  readonly agents?: AgentHost;
 }
 
 export interface ToolOutcome {
@@ -26,4 +29,9 @@ export interface ToolOutcome {
   readonly text: string;
   /** What is worth recording at `narrative` fidelity (D7). */
   readonly metadata?: JsonObject;
+  /**
+   * The utterances that the text was made of, by their ids. One: the result carries that content on, and has it as
+   * `substance`. Several: the result is new content, and has them as `cause`.
+   */
+  readonly madeFrom?: readonly string[];
 }

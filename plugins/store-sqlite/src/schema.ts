@@ -1,0 +1,93 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '@hansard/provider';
+import { inTransaction } from './transaction.ts';
+
+/** Marks the file as ours: "HNSD" in ASCII. */
+const applicationId = 0x484e5344;
+const schemaVersion = 1;
+
+/*
+ * events.line       the event as `encodeEvent` writes it
+ * least_events      how many events there were when a writer last gave the dispatch back; fewer now means damage
+ * event_ids         only for dispatches whose `has_event_ids` is 1; in all others ids grow with positions
+ * event_search      rowid = dispatch << 32 | position; holds the first `searchable_events` events of a dispatch
+ */
+const tables = `
+  CREATE TABLE tasks (
+    task_dir TEXT NOT NULL PRIMARY KEY,
+    task     TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE dispatches (
+    number            INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_dir          TEXT NOT NULL,
+    dispatch_id       TEXT NOT NULL,
+    least_events      INTEGER NOT NULL DEFAULT 0,
+    has_event_ids     INTEGER NOT NULL DEFAULT 0,
+    searchable_events INTEGER NOT NULL DEFAULT 0,
+    envelope          TEXT NOT NULL,
+    UNIQUE (task_dir, dispatch_id)
+  ) STRICT;
+
+  CREATE TABLE events (
+    dispatch INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    line     TEXT NOT NULL,
+    PRIMARY KEY (dispatch, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE event_ids (
+    dispatch INTEGER NOT NULL,
+    id       TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (dispatch, id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE writers (
+    dispatch INTEGER NOT NULL PRIMARY KEY,
+    token    TEXT NOT NULL,
+    owner    TEXT NOT NULL
+  ) STRICT;
+
+  CREATE VIRTUAL TABLE event_search USING fts5 (
+    text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+  );
+`;
+
+/**
+ * Makes the tables in a new database, and refuses one that is not ours.
+ * @throws STORE_UNAVAILABLE for a newer version, or the database of another program
+ */
+export function prepareSchema(database: DatabaseSync, file: string): void {
+  if (isReady(database, file)) return;
+  inTransaction(database, () => {
+    if (isReady(database, file)) return;
+    database.exec(tables);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`);
+  });
+}
+
+function isReady(database: DatabaseSync, file: string): boolean {
+  const found = database
+    .prepare(
+      `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS objects
+       FROM pragma_application_id, pragma_user_version`,
+    )
+    .get() as { application: number; version: number; objects: number };
+  if (found.application === 0 && found.version === 0 && found.objects === 0) return false;
+  if (found.application !== applicationId) {
+    throw new StoreError(
+      'STORE_UNAVAILABLE',
+      `${file} is the database of another program. Name another file or root for the store.`,
+      { details: { file } },
+    );
+  }
+  if (found.version > schemaVersion) {
+    throw new StoreError(
+      'STORE_UNAVAILABLE',
+      `${file} was written by a newer @hansard/store-sqlite (schema ${found.version}; this one knows ${schemaVersion}). Update the package.`,
+      { details: { file, version: found.version } },
+    );
+  }
+  return true;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { StoreError } from '@hansard/provider';
+import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
+import { corrupt } from './sqlite-errors.ts';
+import type { Statements } from './statements.ts';
+
+/**
+ * The right to write a dispatch, held in the database by one store instance at a time. Looking and taking run
+ * inside one transaction of the caller, so that they are one step for all processes.
+ */
+export class WriterLeases {
+  readonly #statements: Statements;
+  readonly #file: string;
+  readonly #token = randomUUID();
+  readonly #owner = JSON.stringify(currentProcess());
+  #tookAny = false;
+
+  constructor(statements: Statements, file: string) {
+    this.#statements = statements;
+    this.#file = file;
+  }
+
+  /** @throws STORE_LOCKED where another instance that still runs holds it */
+  assertFree(dispatch: number, dispatchId: string): void {
+    const writer = this.#statements.getWriter.get(dispatch);
+    if (writer === undefined || writer.token === this.#token) return;
+    if (isRunning(this.#parseOwner(writer.owner))) throw this.lockedError(dispatch, dispatchId);
+  }
+
+  /** Takes the lease, also from an owner that died. @throws STORE_LOCKED */
+  take(dispatch: number, dispatchId: string): void {
+    this.assertFree(dispatch, dispatchId);
+    this.#statements.putWriter.run(dispatch, this.#token, this.#owner);
+    this.#tookAny = true;
+  }
+
+  holds(dispatch: number): boolean {
+    return this.#statements.getWriter.get(dispatch)?.token === this.#token;
+  }
+
+  release(dispatch: number): void {
+    this.#statements.keepEventCount.run(dispatch);
+    this.#statements.deleteWriter.run(dispatch);
+  }
+
+  /** Gives back what was ever taken. Who only read must not have to wait for others here. */
+  releaseAll(): void {
+    if (!this.#tookAny) return;
+    this.#statements.keepEventCountsOf.run(this.#token);
+    this.#statements.deleteWritersOf.run(this.#token);
+  }
+
+  lockedError(dispatch: number, dispatchId: string): StoreError {
+    const writer = this.#statements.getWriter.get(dispatch);
+    const owner = writer === undefined ? null : this.#parseOwner(writer.owner);
+    const name = owner === null ? 'another process' : describeOwner(owner);
+    return new StoreError(
+      'STORE_LOCKED',
+      `Dispatch ${dispatchId} is being written by ${name}. Write to it there, or wait until that store is closed.`,
+      { details: { dispatchId, owner } },
+    );
+  }
+
+  #parseOwner(text: string): ProcessOwner {
+    try {
+      return JSON.parse(text) as ProcessOwner;
+    } catch (cause) {
+      throw corrupt(this.#file, 'the owner of a dispatch is not JSON', { cause });
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, it, onTestFinished } from 'vitest';
+import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
+import {
+  codeOf,
+  createGate,
+  type Gate,
+  openStore,
+  storeWithDispatch,
+  temporaryPath,
+} from './temporary-store.ts';
+
+interface Writer {
+  readonly process: ChildProcess;
+  readonly acknowledged: string[];
+  /** When it said that so many events are in the store. */
+  reached(count: number): Promise<void>;
+  readonly ended: Promise<unknown>;
+}
+
+/** A process that appends `count` growing events, then keeps its store open until its input ends. */
+function startWriter(path: string, count: number, dispatch = dispatchId): Writer {
+  const script = join(import.meta.dirname, 'processes/append-until-stopped.ts');
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@hansard/source', script, path, String(count), dispatch],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const acknowledged: string[] = [];
+  const waiting: { readonly count: number; readonly gate: Gate }[] = [];
+  const settle = (done: (count: number) => boolean) => {
+    for (const waiter of waiting) if (done(waiter.count)) waiter.gate.open();
+  };
+  createInterface({ input: child.stdout }).on('line', (id) => {
+    acknowledged.push(id);
+    settle((wanted) => acknowledged.length >= wanted);
+  });
+  const ended = once(child, 'close');
+  void ended.then(() => settle(() => true));
+  return {
+    process: child,
+    acknowledged,
+    ended,
+    reached: (wanted) => {
+      const gate = createGate();
+      waiting.push({ count: wanted, gate });
+      settle((other) => acknowledged.length >= other);
+      return gate.opened;
+    },
+  };
+}
+
+it('reads what another process appends, and is refused by its name until that one is closed', async () => {
+  const path = temporaryPath();
+  const store = storeWithDispatch(path);
+  const writer = startWriter(path, 3);
+  await writer.reached(3);
+  expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(3));
+  const append = () => store.appendEvent(taskDir, dispatchId, textEvent('f'));
+  expect(append).toThrow(`process ${writer.process.pid} on`);
+  expect(codeOf(append)).toBe('STORE_LOCKED');
+  writer.process.stdin?.end();
+  await writer.ended;
+  append();
+  expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([...growingEvents(3), textEvent('f')]);
+});
+
+it('loses nothing acknowledged when a writer is killed, and takes the dispatch over from it', async () => {
+  const path = temporaryPath();
+  const store = storeWithDispatch(path);
+  const writer = startWriter(path, 1_000_000);
+  await writer.reached(200);
+  writer.process.kill('SIGKILL');
+  await writer.ended;
+  const events = store.getDispatchEvents(taskDir, dispatchId);
+  expect(events.length).toBeGreaterThanOrEqual(writer.acknowledged.length);
+  expect(events).toEqual(growingEvents(events.length));
+  store.appendEvent(taskDir, dispatchId, textEvent('f'));
+  store.close();
+  expect(openStore(path).getRecentEvents(taskDir, dispatchId, 1)).toEqual([textEvent('f')]);
+});
+
+it('lets several processes begin a new database and write side by side', async () => {
+  const path = temporaryPath();
+  const dispatches = ['one', 'two', 'three'];
+  const writers = dispatches.map((id) => startWriter(path, 300, id));
+  await Promise.all(writers.map((writer) => writer.reached(300)));
+  for (const writer of writers) writer.process.stdin?.end();
+  await Promise.all(writers.map((writer) => writer.ended));
+  const store = openStore(path);
+  for (const id of dispatches) expect(store.getDispatchEvents(taskDir, id)).toEqual(growingEvents(300));
+});

@@ -1,0 +1,38 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+
+export const taskDir = 'research/tasks/route-models';
+export const dispatchId = '01JM0000000000000000000000';
+
+export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
+  return {
+    dispatchId,
+    taskSlug: 'route-models',
+    role: 'worker',
+    model: null,
+    cwd: null,
+    startedAt: '2026-03-01T09:00:00.000Z',
+    completedAt: null,
+    status: 'running',
+    cost: null,
+    usage: null,
+    structuredResult: null,
+    parentDispatchId: null,
+    botId: null,
+    fidelity: 'narrative',
+    schemaVersion: 1,
+    ...fields,
+  };
+}
+
+export function textEvent(
+  id: string,
+  text = `text of ${id}`,
+  timestamp = '2026-03-01T09:00:01.000Z',
+): CapturedEvent {
+  return { id, type: 'agent:text', timestamp, data: { text } };
+}
+
+/** Events with the ids `prefix000000`, `prefix000001` …, which grow. */
+export function growingEvents(count: number, first = 0): CapturedEvent[] {
+  return Array.from({ length: count }, (_, index) => textEvent(`e${String(first + index).padStart(6, '0')}`));
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
+import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+
+describe('searchEvents', () => {
+  it('finds events with every word, without regard to case, accents and punctuation', () => {
+    const store = storeWithDispatch();
+    store.appendEvents(taskDir, dispatchId, [
+      textEvent('a', 'Das Café öffnet src/main.ts'),
+      textEvent('b', 'a cafe, closed'),
+    ]);
+    const found = (query: string) => store.searchEvents(taskDir, query).map((hit) => hit.event.id);
+    expect(found('CAFE')).toEqual(['a', 'b']);
+    expect(found('cafe closed')).toEqual(['b']);
+    expect(found('main.ts src')).toEqual(['a']);
+    expect(found('o\u0308ffnet')).toEqual(['a']);
+    expect(found('cafe elsewhere')).toEqual([]);
+  });
+
+  it('searches tool targets, errors, results and events of unknown types, but not signatures', () => {
+    const store = storeWithDispatch();
+    const timestamp = '2026-03-01T09:00:01.000Z';
+    const data = [
+      { toolCallId: 'call-zebra', tool: 'Bash', target: 'heron', metadata: {} },
+      { toolCallId: 'call-zebra', tool: 'Bash', status: 'error', error: 'heron', metadata: {} },
+      { status: 'failed', errors: ['x', 'heron'] },
+      { deep: [{ deeper: { words: 'a heron' } }] },
+      { text: 'nothing', signature: 'zebra' },
+    ];
+    store.appendEvents(
+      taskDir,
+      dispatchId,
+      data.map((item, index) => ({ id: `e${index}`, type: 'game:bird', timestamp, data: item })),
+    );
+    expect(store.searchEvents(taskDir, 'heron').map((hit) => hit.position)).toEqual([0, 1, 2, 3]);
+    expect(store.searchEvents(taskDir, 'zebra')).toEqual([]);
+  });
+
+  it.each([
+    '"',
+    'AND',
+    'NOT x',
+    'NEAR(a b)',
+    'text:word',
+    '-word',
+    '^word',
+    '(',
+    "'",
+    '*',
+    '\0',
+    '\ud800',
+    'a\0b',
+  ])('takes %j for words, never for a command', (query) => {
+    const store = storeWithDispatch();
+    store.appendEvent(taskDir, dispatchId, textEvent('a', 'one plain sentence'));
+    expect(store.searchEvents(taskDir, query)).toEqual([]);
+    expect(store.searchEvents(taskDir, 'plain')).toHaveLength(1);
+  });
+
+  it('finds what was appended after an earlier search, by any store on the database', () => {
+    const path = temporaryPath();
+    const store = storeWithDispatch(path);
+    const reader = openStore(path);
+    store.appendEvents(taskDir, dispatchId, growingEvents(1200));
+    expect(reader.searchEvents(taskDir, 'e001199')).toHaveLength(1);
+    store.appendEvent(taskDir, dispatchId, textEvent('f', 'heron'));
+    expect(reader.searchEvents(taskDir, 'heron')).toEqual([
+      { dispatchId, position: 1200, event: textEvent('f', 'heron') },
+    ]);
+    expect(reader.searchEvents(taskDir, 'text', { limit: 5000 })).toHaveLength(1200);
+  });
+
+  it('gives the newest hits of all dispatches, newest last, or those of one dispatch', () => {
+    const store = storeWithDispatch();
+    store.createDispatch(taskDir, envelope({ dispatchId: 'later' }));
+    store.createDispatch('another/task', envelope());
+    const at = (second: number) => `2026-03-01T09:00:0${second}.000Z`;
+    store.appendEvent(taskDir, 'later', textEvent('b', 'heron', at(2)));
+    store.appendEvent(taskDir, dispatchId, textEvent('a', 'heron', at(1)));
+    store.appendEvent(taskDir, dispatchId, textEvent('c', 'heron', at(3)));
+    store.appendEvent('another/task', dispatchId, textEvent('d', 'heron', at(4)));
+    const ids = (options = {}) => store.searchEvents(taskDir, 'heron', options).map((hit) => hit.event.id);
+    expect(ids()).toEqual(['a', 'b', 'c']);
+    expect(ids({ limit: 2 })).toEqual(['b', 'c']);
+    expect(ids({ dispatchId })).toEqual(['a', 'c']);
+    expect(ids({ dispatchId: 'unknown' })).toEqual([]);
+  });
+
+  it('finds nothing of a dispatch that was deleted', () => {
+    const store = storeWithDispatch();
+    store.appendEvent(taskDir, dispatchId, textEvent('a', 'heron'));
+    expect(store.searchEvents(taskDir, 'heron')).toHaveLength(1);
+    store.deleteDispatch(taskDir, dispatchId);
+    store.createDispatch(taskDir, envelope());
+    store.appendEvent(taskDir, dispatchId, textEvent('a', 'egret'));
+    expect(store.searchEvents(taskDir, 'heron')).toEqual([]);
+    expect(store.searchEvents(taskDir, 'egret')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../src/index.ts';
+import { envelope, taskDir } from './sample-data.ts';
+
+/** The path of a database that is not there yet, in a folder that is gone when the test is done. */
+export function temporaryPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'hansard.sqlite');
+}
+
+/** Opens a store and closes it when the test is done. */
+export function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
+  const store = openSqliteStore({ path, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store with one dispatch. */
+export function storeWithDispatch(path = temporaryPath()): SqliteStore {
+  const store = openStore(path);
+  store.createDispatch(taskDir, envelope());
+  return store;
+}
+
+/** The code of what `work` throws, or `none`. */
+export function codeOf(work: () => unknown): string {
+  try {
+    work();
+    return 'none';
+  } catch (error) {
+    return (error as { code?: string }).code ?? 'no code';
+  }
+}
+
+export interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+/** Something to wait for, instead of sleeping. */
+export function createGate(): Gate {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}

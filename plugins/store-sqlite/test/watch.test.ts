@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
+import { createGate, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+
+it('tells a watcher once of all that its own store wrote in one turn', async () => {
+  const store = storeWithDispatch();
+  let calls = 0;
+  store.watchEvents(taskDir, dispatchId, () => {
+    calls += 1;
+  });
+  store.appendEvent(taskDir, dispatchId, textEvent('a'));
+  store.appendEvents(taskDir, dispatchId, [textEvent('b'), textEvent('c')]);
+  store.updateDispatch(taskDir, dispatchId, { cost: 1 });
+  await Promise.resolve();
+  expect(calls).toBe(1);
+});
+
+it('tells a watcher of appends and updates by another connection, and only of those to its dispatch', async () => {
+  const path = temporaryPath();
+  const writer = storeWithDispatch(path);
+  writer.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
+  const reader = openStore(path, { watchInterval: 2 });
+  let callsForAnother = 0;
+  reader.watchEvents(taskDir, 'another', () => {
+    callsForAnother += 1;
+  });
+  let reached = createGate();
+  reader.watchEvents(taskDir, dispatchId, () => reached.open());
+  writer.appendEvent(taskDir, dispatchId, textEvent('a'));
+  await reached.opened;
+  expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  reached = createGate();
+  writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+  await reached.opened;
+  expect(callsForAnother).toBe(0);
+});
+
+it('tells a watcher nothing more once it stopped', async () => {
+  const store = storeWithDispatch();
+  let calls = 0;
+  const stop = store.watchEvents(taskDir, dispatchId, () => {
+    calls += 1;
+  });
+  store.appendEvent(taskDir, dispatchId, textEvent('a'));
+  stop();
+  stop();
+  store.appendEvent(taskDir, dispatchId, textEvent('b'));
+  await Promise.resolve();
+  expect(calls).toBe(0);
+});

@@ -1,0 +1,60 @@
+import { DatabaseSync } from 'node:sqlite';
+import { currentProcess } from '@hansard/provider/process-owner';
+import { describe, expect, it } from 'vitest';
+import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
+import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+
+describe('the writer of a dispatch', () => {
+  it('is one store at a time: another is refused with its name, for every kind of write', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    const second = openStore(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    expect(() => second.appendEvent(taskDir, dispatchId, textEvent('b'))).toThrow(
+      `process ${process.pid} on`,
+    );
+    for (const write of [
+      () => second.appendEvents(taskDir, dispatchId, [textEvent('b')]),
+      () => second.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+      () => second.deleteDispatch(taskDir, dispatchId),
+    ])
+      expect(codeOf(write)).toBe('STORE_LOCKED');
+    expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  });
+
+  it('does not stand in the way of other dispatches', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    const second = openStore(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    second.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
+    second.appendEvent(taskDir, 'another', textEvent('a'));
+    expect(first.getDispatchEvents(taskDir, 'another')).toEqual([textEvent('a')]);
+  });
+
+  it('changes when the dispatch ends, and the first can write again when the second is closed', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    const second = openStore(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    second.appendEvent(taskDir, dispatchId, textEvent('b'));
+    expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
+    second.close();
+    first.appendEvent(taskDir, dispatchId, textEvent('c'));
+    expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that lost its lease unawares is refused instead of writing over what the new one wrote', () => {
+    const path = temporaryPath();
+    const store = storeWithDispatch(path);
+    store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const raw = new DatabaseSync(path);
+    raw.prepare('UPDATE writers SET token = ?, owner = ?').run('other', JSON.stringify(currentProcess()));
+    raw.prepare('INSERT INTO events SELECT dispatch, 1, ? FROM events').run(JSON.stringify(textEvent('b')));
+    raw.close();
+    expect(codeOf(() => store.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
+    expect(codeOf(() => store.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
+    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a'), textEvent('b')]);
+  });
+});
