@@ -30,7 +30,9 @@ describe('the documents', () => {
     const ids = storeConformanceCases.map(({ id }) => id);
     const families = new Set(ids.map((id) => id.split('/')[0]));
     for (const document of documents) {
-      for (const [, id = '', family = ''] of readFileSync(join(root, document), 'utf8').matchAll(/`(([a-z]+)\/[a-z]+(?:-[a-z]+)+)`/g)) {
+      for (const [, id = '', family = ''] of readFileSync(join(root, document), 'utf8').matchAll(
+        /`(([a-z]+)\/[a-z]+(?:-[a-z]+)+)`/g,
+      )) {
         if (families.has(family)) expect(ids, document).toContain(id);
       }
     }
