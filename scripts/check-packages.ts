@@ -16,8 +16,8 @@ const report = (name: string, problem: string) => {
 
 try {
   for (const { name, tarball } of packPackages(folder)) {
-    const bytes = readFileSync(tarball);
-    const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer as ArrayBuffer }, strict: true });
+    const bytes = new Uint8Array(readFileSync(tarball));
+    const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer }, strict: true });
     for (const message of messages) report(name, formatMessage(message, pkg ?? {}) ?? message.code);
     const manifest = JSON.stringify(pkg);
     for (const leak of ['workspace:', '@hansard/source', '/src/']) {
