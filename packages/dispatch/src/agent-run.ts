@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
@@ -22,6 +23,7 @@ import type { RunDispatchOptions } from './run-options.ts';
 import { type StallWatch, watchStall, watchTime } from './watchdogs.ts';
 
 const defaultGraceMs = 5_000;
+const activitiesPerTurn = 100;
 
 /** Drives the agent of one dispatch from the durable envelope to the completed one. */
 export class AgentRun {
@@ -140,11 +142,15 @@ export class AgentRun {
 
   /** Takes what the agent yields until it ends. Never rejects: what went wrong is kept. */
   async #listen(): Promise<void> {
+    let taken = 0;
     try {
       for await (const activity of this.#options.agent.run(this.#request())) {
         if (this.#state === 'over' || this.#storeFailure !== null) return;
         this.#stall?.touch();
         await this.#take(activity);
+        taken += 1;
+        // An agent that never waits for anything would keep timers and signals waiting for ever.
+        if (taken % activitiesPerTurn === 0) await nextTurn();
       }
     } catch (error) {
       this.#crash ??= { error };

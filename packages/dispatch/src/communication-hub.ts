@@ -78,7 +78,10 @@ class QueueingHub implements CommunicationHub {
 
   attach(dispatchId: string, deliver: (text: string) => Promise<boolean>): () => void {
     this.#running.set(dispatchId, deliver);
-    return () => this.#running.delete(dispatchId);
+    return () => {
+      // A dispatch of another task may have the same id, and have come later.
+      if (this.#running.get(dispatchId) === deliver) this.#running.delete(dispatchId);
+    };
   }
 
   dispatchStarted(notice: DispatchNotice): void {

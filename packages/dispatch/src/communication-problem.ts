@@ -9,7 +9,10 @@ export type CommunicationProblem =
       readonly method: keyof CommunicationProvider;
       readonly error: unknown;
     }
-  /** The provider is so far behind that notices were left out: deltas first, then the oldest events. */
+  /**
+   * The provider is so far behind that notices were left out: deltas first, then the oldest events, at last starts and
+   * ends of dispatches, which count among the events.
+   */
   | {
       readonly kind: 'dropped';
       readonly provider: CommunicationProvider;

@@ -2,12 +2,15 @@ import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
   EventError,
+  type EventErrorCode,
   envelopeSchemaVersion,
   findNotJson,
   type IdSource,
   parseEnvelope,
   parseEnvelopeUpdates,
+  parseTaskRecord,
   preview,
+  type TaskRecord,
   toTimestamp,
 } from '@hansard/events';
 import type { Clock } from './clock.ts';
@@ -42,14 +45,20 @@ export function newEnvelope(
 
 /** A copy of the changes to an envelope, without the absent ones. @throws EVENT_ENVELOPE_INVALID */
 export function checkUpdates(updates: EnvelopeUpdates): EnvelopeUpdates {
-  const checked = parseEnvelopeUpdates(updates);
+  return ownCopy(parseEnvelopeUpdates(updates), 'EVENT_ENVELOPE_INVALID', 'a change to an envelope');
+}
+
+/** A copy of a task record, without the absent keys. @throws EVENT_TASK_INVALID */
+export function checkTask(task: TaskRecord): TaskRecord {
+  return ownCopy(parseTaskRecord(task), 'EVENT_TASK_INVALID', 'a task record');
+}
+
+function ownCopy<T>(checked: T, code: EventErrorCode, what: string): T {
   const notJson = findNotJson(checked);
   if (notJson === null) return copyJson(checked);
   const { path } = notJson;
   const value = preview(notJson.value);
-  throw new EventError(
-    'EVENT_ENVELOPE_INVALID',
-    `Not a change to an envelope: ${path} is ${value}, which JSON cannot hold.`,
-    { details: { path, value } },
-  );
+  throw new EventError(code, `Not ${what}: ${path} is ${value}, which JSON cannot hold.`, {
+    details: { path, value },
+  });
 }

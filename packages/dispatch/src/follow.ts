@@ -1,7 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
 import { type DispatchStoreProvider, isStoreError, type StopWatching } from '@hansard/provider';
 import { Bell, type Bells } from './bell.ts';
 import type { Clock } from './clock.ts';
+import { leavableIterator } from './leavable-iterator.ts';
+
+const defaultPageSize = 256;
+
+/** How often a follower looks unasked where the store watches: file systems may forget to tell of a change. */
+const lookAnywayMs = 5_000;
 
 export type FollowItem =
   | { readonly kind: 'event'; readonly position: number; readonly event: CapturedEvent }
@@ -39,15 +46,7 @@ export function follow(
   return {
     [Symbol.asyncIterator]() {
       const follower = new Follower(source, taskDir, dispatchId, options);
-      const items = follower.items();
-      return {
-        next: () => items.next(),
-        // A generator that waits takes no `return`, so the follower is woken first.
-        return: () => {
-          follower.end();
-          return items.return(undefined);
-        },
-      };
+      return leavableIterator(follower.items(), () => follower.end());
     },
   };
 }
@@ -81,8 +80,11 @@ class Follower {
     let stopWatching: StopWatching | undefined;
     try {
       if (signal?.aborted) this.end();
-      else stopWatching = await this.#watch();
+      if (!this.#isOver()) stopWatching = await this.#watch();
       yield* this.#read();
+    } catch (error) {
+      // The store was closed while it worked for a follower, who ends then.
+      if (!this.#isOver() || !isStoreError(error, 'STORE_CLOSED')) throw error;
     } finally {
       stopWatching?.();
       signal?.removeEventListener('abort', onAbort);
@@ -91,33 +93,27 @@ class Follower {
   }
 
   async *#read(): AsyncGenerator<FollowItem, undefined> {
-    let position = this.#options.after ?? -1;
+    const { after = -1, pageSize: limit = defaultPageSize } = this.#options;
+    let position = after;
     let caughtUp = false;
     while (!this.#isOver()) {
-      const page = await this.#nextPage(position);
+      const page = await this.#source.provider.readEvents(this.#taskDir, this.#dispatchId, {
+        after: position,
+        limit,
+      });
       for (const [index, event] of page.events.entries()) {
         if (this.#isOver()) return;
         yield { kind: 'event', position: page.first + index, event };
       }
       position = page.next;
+      // A store that answers at once would keep timers and signals waiting until the end.
+      if (page.events.length === limit) await nextTurn();
       if (page.events.length > 0 || this.#isOver()) continue;
       if (!caughtUp) {
         caughtUp = true;
         yield { kind: 'caught_up', position };
       }
       await this.#somethingNew();
-    }
-  }
-
-  async #nextPage(after: number) {
-    const limit = this.#options.pageSize ?? 256;
-    try {
-      return await this.#source.provider.readEvents(this.#taskDir, this.#dispatchId, { after, limit });
-    } catch (error) {
-      // The store was closed while it read for a follower, who ends then.
-      if (this.#isOver() && isStoreError(error, 'STORE_CLOSED'))
-        return { events: [], first: after + 1, next: after };
-      throw error;
     }
   }
 
@@ -130,11 +126,10 @@ class Follower {
   async #somethingNew(): Promise<void> {
     const { provider, clock, pollIntervalMs } = this.#source;
     if (this.#isOver()) return;
-    const stopPolling = provider.capabilities.watch
-      ? undefined
-      : clock.after(pollIntervalMs, () => this.#bell.ring());
+    const lookAfterMs = provider.capabilities.watch ? lookAnywayMs : pollIntervalMs;
+    const callOff = clock.after(lookAfterMs, () => this.#bell.ring());
     await this.#bell.wait();
-    stopPolling?.();
+    callOff();
   }
 
   #isOver(): boolean {

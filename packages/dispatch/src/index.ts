@@ -6,6 +6,8 @@ export {
   createCommunicationHub,
 } from './communication-hub.ts';
 export { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
+export { completionUpdates } from './completion.ts';
+export { describeFailure } from './describe-failure.ts';
 export type { DispatchRun, MessageSource } from './dispatch-run.ts';
 export type { DispatchStore, NewDispatch } from './dispatch-store.ts';
 export type { FollowItem, FollowOptions } from './follow.ts';

@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { Bell } from './bell.ts';
+import { leavableIterator } from './leavable-iterator.ts';
 
 /** Messages for a running agent, in order; ends when it is closed and what was in it has been taken. */
 export class MessageInbox implements AsyncIterable<CapturedEvent> {
@@ -17,8 +18,16 @@ export class MessageInbox implements AsyncIterable<CapturedEvent> {
     this.#bell.ring();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<CapturedEvent, undefined> {
-    for (;;) {
+  [Symbol.asyncIterator](): AsyncIterator<CapturedEvent, undefined> {
+    const listener = { hasLeft: false };
+    return leavableIterator(this.#take(listener), () => {
+      listener.hasLeft = true;
+      this.#bell.ring();
+    });
+  }
+
+  async *#take(listener: { readonly hasLeft: boolean }): AsyncGenerator<CapturedEvent, undefined> {
+    while (!listener.hasLeft) {
       const message = this.#messages.shift();
       if (message !== undefined) yield message;
       else if (this.#closed) return;

@@ -6,7 +6,6 @@ import {
   type EventDataSchemas,
   type IdSource,
   type NewEvent,
-  parseTaskRecord,
   type TaskRecord,
 } from '@hansard/events';
 import {
@@ -28,7 +27,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { countEvents } from './count-events.ts';
 import { dispatchKey } from './dispatch-key.ts';
 import type { DispatchStore, NewDispatch } from './dispatch-store.ts';
-import { checkUpdates, newEnvelope } from './envelope-intake.ts';
+import { checkTask, checkUpdates, newEnvelope } from './envelope-intake.ts';
 import { EventIntake } from './event-intake.ts';
 import { type FollowItem, type FollowOptions, follow } from './follow.ts';
 import { WriteOrder } from './write-order.ts';
@@ -80,8 +79,16 @@ class CheckedStore implements DispatchStore {
     assertTaskDir(taskDir);
     const envelope = newEnvelope(taskDir, dispatch, this.#createId, this.#clock);
     const { dispatchId } = envelope;
-    await this.#writes.run(taskDir, dispatchId, () => this.#provider.createDispatch(taskDir, envelope));
-    this.#runningHere.add(dispatchKey(taskDir, dispatchId));
+    const key = dispatchKey(taskDir, dispatchId);
+    const ranBefore = this.#runningHere.has(key);
+    // Before the write: a listing may have the dispatch before the provider has answered.
+    this.#runningHere.add(key);
+    try {
+      await this.#writes.run(taskDir, dispatchId, () => this.#provider.createDispatch(taskDir, envelope));
+    } catch (error) {
+      if (!ranBefore) this.#runningHere.delete(key);
+      throw error;
+    }
     return envelope;
   }
 
@@ -168,7 +175,7 @@ class CheckedStore implements DispatchStore {
 
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {
     this.#assertOpen();
-    const record = { ...parseTaskRecord(task) };
+    const record = checkTask(task);
     await this.#writes.run(taskDir, '', () => this.#provider.putTask(taskDir, record));
   }
 

@@ -13,6 +13,7 @@ export class Outbox {
   readonly #report: (problem: CommunicationProblem) => void;
   #queue: Delivery[] = [];
   #droppedDeltas = 0;
+  #starting: Promise<void> | null = null;
   #working: Promise<void> | null = null;
   #state: 'held' | 'open' | 'closed' = 'held';
 
@@ -27,11 +28,9 @@ export class Outbox {
   }
 
   /** Calls the provider's `start`, then lets the queue go. Resolves when `start` is done, well or not. */
-  async start(start: Delivery): Promise<void> {
-    if (!(await this.#deliver(start))) this.close();
-    if (this.#state === 'closed') return;
-    this.#state = 'open';
-    this.#work();
+  start(start: Delivery): Promise<void> {
+    this.#starting = this.#begin(start);
+    return this.#starting;
   }
 
   push(delivery: Delivery): void {
@@ -43,6 +42,7 @@ export class Outbox {
 
   /** Resolves when nothing waits any more. */
   async drained(): Promise<void> {
+    await this.#starting;
     await this.#working;
   }
 
@@ -51,6 +51,13 @@ export class Outbox {
     this.#state = 'closed';
     this.#reportDrops(0);
     return this.#queue.splice(0).length;
+  }
+
+  async #begin(start: Delivery): Promise<void> {
+    if (!(await this.#deliver(start))) this.close();
+    if (this.#state === 'closed') return;
+    this.#state = 'open';
+    this.#work();
   }
 
   #work(): void {
@@ -78,7 +85,7 @@ export class Outbox {
     }
   }
 
-  /** Drops the waiting deltas; where there are none, a delta that comes, or the older half of the events. */
+  /** Drops the waiting deltas; where there are none, a delta that comes, or the older half of what waits. */
   #makeRoomFor({ method }: Delivery): boolean {
     const withoutDeltas = this.#queue.filter((waiting) => waiting.method !== 'deltaReceived');
     this.#droppedDeltas += this.#queue.length - withoutDeltas.length;
@@ -89,15 +96,17 @@ export class Outbox {
       this.#droppedDeltas += 1;
       return false;
     }
-    this.#dropOldEvents();
+    this.#dropOldest();
     return true;
   }
 
-  #dropOldEvents(): void {
+  /** Starts and ends of dispatches stay as long as there are events to drop. */
+  #dropOldest(): void {
     const most = Math.ceil(this.#limit / 2);
+    const hasEvents = this.#queue.some(({ method }) => method === 'eventRecorded');
     let dropped = 0;
     this.#queue = this.#queue.filter(({ method }) => {
-      if (method !== 'eventRecorded' || dropped === most) return true;
+      if (dropped === most || (hasEvents && method !== 'eventRecorded')) return true;
       dropped += 1;
       return false;
     });

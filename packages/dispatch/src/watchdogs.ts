@@ -16,7 +16,10 @@ export interface StallWatch {
 export function watchStall(clock: Clock, limitMs: number, bark: (idleMs: number) => void): StallWatch {
   let touchedAt = clock.now();
   const look = () => {
-    const idleMs = clock.now() - touchedAt;
+    const now = clock.now();
+    // The clock may have been set back since.
+    touchedAt = Math.min(touchedAt, now);
+    const idleMs = now - touchedAt;
     if (idleMs >= limitMs) bark(idleMs);
     else cancel = clock.after(limitMs - idleMs, look);
   };

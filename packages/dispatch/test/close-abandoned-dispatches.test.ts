@@ -48,6 +48,29 @@ describe('dispatches that a dead process left running', () => {
     expect((await run.ended).status).toBe('completed');
   });
 
+  it('are told from those that this process is just creating', async () => {
+    const gate = new Gate();
+    const provider = changedStore((store) => ({
+      async createDispatch(task, envelope) {
+        await store.createDispatch(task, envelope);
+        if (envelope.dispatchId === 'new') await gate.opened;
+      },
+    }));
+    const store = await leftBehind(provider);
+    const creating = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'new' });
+    const closed = await closeAbandonedDispatches(store, taskDir);
+    gate.open();
+    await creating;
+    expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);
+  });
+
+  it('are found also where this process failed to create one of that name', async () => {
+    const store = await leftBehind();
+    const again = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost-1' });
+    await expect(again).rejects.toMatchObject({ code: 'STORE_DISPATCH_EXISTS' });
+    expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(2);
+  });
+
   it('are left alone where their writer lives elsewhere', async () => {
     const provider = changedStore((store) => ({
       appendEvent(task, dispatchId, event) {

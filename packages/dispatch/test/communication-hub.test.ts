@@ -122,6 +122,19 @@ describe('a communication provider', () => {
     expect(heard).toEqual(['start', 'event a']);
   });
 
+  it('gets what waits for it also where the hub is closed while it still starts', async () => {
+    const gate = new Gate();
+    const { provider, heard } = listener(gate);
+    const hub = createCommunicationHub([provider]);
+    void hub.start();
+    hub.eventRecorded(eventNotice('a'));
+    const closed = hub.close();
+    await turn();
+    gate.open();
+    await closed;
+    expect(heard).toEqual(['start', 'event a']);
+  });
+
   it('is called for the next notice when it is done with the one before', async () => {
     const gates = [new Gate(), new Gate()];
     const open = gates.slice();
@@ -244,6 +257,20 @@ describe('a provider that is behind', () => {
     expect(heard).toEqual(['started D1', 'event c', 'event d', 'ended completed']);
   });
 
+  it('holds no more notices than its queue takes, also of dispatches that come and go', async () => {
+    const { provider } = listener(new Gate());
+    const { found, onProblem } = problems();
+    const hub = createCommunicationHub([provider], { onProblem, queueLimit: 4, drainMs: 0 });
+    void hub.start();
+    for (let count = 0; count < 50; count += 1) {
+      hub.dispatchStarted({ taskDir, envelope });
+      hub.dispatchEnded({ taskDir, envelope });
+    }
+    await hub.close();
+    await turn();
+    expect(found.find(({ kind }) => kind === 'not_drained')).toMatchObject({ waiting: 4 });
+  });
+
   it('needs a queue of at least one', () => {
     expect(() => createCommunicationHub([], { queueLimit: 0 })).toThrow(TypeError);
   });
@@ -291,5 +318,17 @@ describe('what people say', () => {
       (await store.getDispatchEvents(taskDir, id)).map(({ data }) => data.text);
     expect(await said('D1')).toEqual(['to the first', 'echo to the first', 'stop']);
     expect(await said('D2')).toEqual(['to the last', 'echo to the last', 'stop']);
+  });
+
+  it('still reaches a dispatch where one of the same id in another task has ended', async () => {
+    const { hub, host: toDispatch } = await host();
+    const store = openDispatchStore(createMemoryStore());
+    const base = { store, role: 'worker', dispatchId: 'D1', agent: echo, communication: hub };
+    const first = await startDispatch({ ...base, taskDir: 'lab/tasks/first' });
+    const second = await startDispatch({ ...base, taskDir: 'lab/tasks/second' });
+    await first.send('stop');
+    await first.ended;
+    expect(await toDispatch.deliver({ text: 'stop', dispatchId: 'D1' })).toBe(true);
+    await second.ended;
   });
 });

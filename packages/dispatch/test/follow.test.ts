@@ -140,6 +140,21 @@ describe('a follower', () => {
     expect(follower.items).toEqual(['caught up at -1', '0:a']);
   });
 
+  it('hears a little later of an append that the watching of the store missed', async () => {
+    const clock = new ManualClock();
+    const provider = changedStore(() => ({ watchEvents: () => () => {} }));
+    const store = await open(provider, clock);
+    const follower = gather(store);
+    await turn();
+    await say(openDispatchStore(provider), 'from another process');
+    clock.advance(5_000);
+    await turn();
+    expect(follower.items).toEqual(['caught up at -1', '0:from another process']);
+    follower.stop();
+    await follower.done;
+    expect(clock.timers).toBe(0);
+  });
+
   it('that is slow holds no more than a page', async () => {
     const limits: (number | undefined)[] = [];
     const provider = changedStore((store) => ({
@@ -196,6 +211,13 @@ describe('a follower', () => {
     await waiting.done;
     expect(waiting.items).toEqual(['caught up at -1', '0:a']);
     expect(() => store.follow(task, id)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
+  });
+
+  it('ends where the store was closed before the first item was asked for', async () => {
+    const store = await open();
+    const items = store.follow(task, id);
+    await store.close();
+    for await (const item of items) throw new Error(`got ${inWords(item)}`);
   });
 
   it('that leaves, in the loop or while it waits, frees what watched for it', async () => {

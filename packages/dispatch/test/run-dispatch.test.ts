@@ -181,6 +181,20 @@ describe('messages to a running dispatch', () => {
     expect((await run.ended).status).toBe('aborted');
   });
 
+  it('do not hold back an agent that stops listening while it waits for one', async () => {
+    const { options } = prepare();
+    const leaving = agent(async function* ({ messages }: AgentRunRequest) {
+      const listener = messages[Symbol.asyncIterator]();
+      const waiting = listener.next();
+      await listener.return?.();
+      yield says(`over: ${(await waiting).done}`);
+    });
+    const run = await startDispatch(options({ agent: leaving }));
+    await turn();
+    await expect(run.send('anybody?')).rejects.toThrow('D1 has ended');
+    expect((await run.ended).status).toBe('completed');
+  });
+
   it('are refused once it has ended, with words that help', async () => {
     const { options, events } = prepare();
     const run = await startDispatch(options({ agent: yields() }));
@@ -208,6 +222,7 @@ describe('a dispatch whose agent fails', () => {
   it.each([
     ['at once', 'a word', 'a word'],
     ['what is no error', { odd: true }, '{"odd":true}'],
+    ['what only looks like an error', { message: 'x'.repeat(100) }, 'x'.repeat(100)],
   ])('is crashed also where it throws %s', async (_, thrown, message) => {
     const { options, events } = prepare();
     const failing = agent(() => {

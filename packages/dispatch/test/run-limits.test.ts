@@ -194,6 +194,16 @@ describe('the stall timer', () => {
     expect(await log()).toEqual([{ type: 'harness:stall', data: { idleMs: 1_000, limitMs: 1_000 } }]);
   });
 
+  it('is not put off for long by a clock that is set back', async () => {
+    const { clock, start } = prepare();
+    const run = await start(obedient(), { limits: { stallMs: 1_000 } });
+    await turn();
+    clock.setBack(3_600_000);
+    clock.advance(1_000);
+    clock.advance(1_000);
+    expect(await abortOf(run)).toBe('aborted');
+  });
+
   it('begins anew when the agent is sent a message', async () => {
     const { clock, start, log } = prepare();
     const run = await start(obedient(), { limits: { stallMs: 1_000 } });

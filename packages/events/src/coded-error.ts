@@ -34,3 +34,17 @@ export function isCodedError<Code extends string = string>(
     (code === undefined || (value as CodedError).code === code)
   );
 }
+
+/** Tells whether a value is an error of one family, with `code` whether it is that one. */
+export type ErrorGuard<Family extends CodedError> = (
+  value: unknown,
+  code?: Family['code'],
+) => value is Family;
+
+/** The guard of a family of errors, by its closed set of codes. */
+export function createErrorGuard<Family extends CodedError>(
+  codes: readonly Family['code'][],
+): ErrorGuard<Family> {
+  const family = new Set<string>(codes);
+  return (value, code): value is Family => isCodedError(value, code) && family.has(value.code);
+}

@@ -1,20 +1,24 @@
 import type { z } from 'zod';
 
 const longestPreview = 60;
+const mostIssues = 10;
 
-/** The issues of a failed check in one line: each path, what is wrong, and the value that is there. */
+/** The first issues of a failed check in one line: each path, what is wrong, and the value that is there. */
 export function describeIssues(
   error: z.ZodError,
   root: unknown,
   prefix = '',
 ): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
-  const found = error.issues.map((issue) => {
+  const found = error.issues.slice(0, mostIssues).map((issue) => {
     const keys = prefix === '' ? issue.path : [prefix, ...issue.path];
     return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
   });
   const first = found[0] ?? { path: '(value)', message: 'invalid', value: preview(root) };
+  const texts = found.map(({ path, message, value }) => `${path} is ${value}: ${message}`);
+  const more = error.issues.length - found.length;
+  if (more > 0) texts.push(`and ${more} more`);
   return {
-    text: found.map(({ path, message, value }) => `${path} is ${value}: ${message}`).join('; '),
+    text: texts.join('; '),
     details: { path: first.path, value: first.value },
   };
 }

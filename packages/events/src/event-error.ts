@@ -1,4 +1,4 @@
-import { CodedError, isCodedError } from './coded-error.ts';
+import { CodedError, createErrorGuard, type ErrorGuard } from './coded-error.ts';
 
 /** The errors of the vocabulary. When each one is thrown, and what to do: `docs/errors.md`. */
 export const eventErrorCodes = [
@@ -13,6 +13,4 @@ export type EventErrorCode = (typeof eventErrorCodes)[number];
 
 export class EventError extends CodedError<EventErrorCode> {}
 
-export function isEventError(value: unknown, code?: EventErrorCode): value is EventError {
-  return isCodedError(value, code) && (eventErrorCodes as readonly string[]).includes(value.code);
-}
+export const isEventError: ErrorGuard<EventError> = createErrorGuard(eventErrorCodes);

@@ -1,4 +1,4 @@
-export { CodedError, isCodedError } from './coded-error.ts';
+export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from './coded-error.ts';
 export type { Delta } from './delta.ts';
 export { describeIssues, preview } from './describe-issues.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';

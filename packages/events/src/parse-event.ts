@@ -49,6 +49,7 @@ function hasUsualFields(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const event = value as CapturedEvent;
   return (
+    typeof event.type === 'string' &&
     Object.hasOwn(eventDataSchemas, event.type) &&
     isId(event.id) &&
     isTimestamp(event.timestamp) &&

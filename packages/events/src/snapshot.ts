@@ -4,6 +4,8 @@ import { findNotJson, type JsonValue } from './json.ts';
 import type { OutputPart } from './output-part.ts';
 
 const longestPrintedForm = 2_000;
+/** Leaves room for the event around the value, which as a whole may nest 1,000 deep. */
+const deepestJson = 900;
 
 /** What stands where a value could not be encoded: its printed form, marked as such. */
 export class PrintedForm {
@@ -52,20 +54,21 @@ function encode(value: unknown): OutputPart {
   return { kind: 'value', encoding: 'devalue', encoded };
 }
 
-/** JSON without shared or circular references and without `undefined`, which would not come back the same. */
+/** JSON without shared or circular references and without `undefined`, which would not come back the same; not too deep. */
 function isJsonTree(value: unknown): boolean {
   const seen = new Set<object>();
-  const walk = (item: unknown): boolean => {
+  const walk = (item: unknown, depth: number): boolean => {
     if (typeof item !== 'object' || item === null) return findNotJson(item) === null && !Object.is(item, -0);
-    if (seen.has(item)) return false;
+    if (depth > deepestJson || seen.has(item)) return false;
     seen.add(item);
-    if (Array.isArray(item)) return item.length === Object.keys(item).length && item.every(walk);
+    const isTree = (child: unknown) => walk(child, depth + 1);
+    if (Array.isArray(item)) return item.length === Object.keys(item).length && item.every(isTree);
     const prototype = Object.getPrototypeOf(item);
     if (prototype !== Object.prototype && prototype !== null) return false;
     if (Object.getOwnPropertySymbols(item).length > 0) return false;
-    return typeof (item as { toJSON?: unknown }).toJSON !== 'function' && Object.values(item).every(walk);
+    return typeof (item as { toJSON?: unknown }).toJSON !== 'function' && Object.values(item).every(isTree);
   };
-  return walk(value);
+  return walk(value, 0);
 }
 
 const encodable = new Set([

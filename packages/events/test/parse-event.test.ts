@@ -61,6 +61,12 @@ describe('parseEvent', () => {
     expect(failure(value)).toMatchObject({ code: 'EVENT_INVALID', details: { path } });
   });
 
+  it('says what is wrong in a message of bounded length, however much it is', () => {
+    const cause = Array.from({ length: 10_000 }, () => 'no id');
+    expect(failure({ ...text, cause }).message.length).toBeLessThan(2_000);
+    expect(failure({ ...text, cause }).message).toContain('cause[0] is "no id"');
+  });
+
   it('refuses an event with both substance and cause', () => {
     expect(failure({ ...text, substance: 'a', cause: 'b' }).message).toContain('both substance');
   });
@@ -73,6 +79,7 @@ describe('parseEvent', () => {
     ['a function', () => 1],
     ['a bigint', 1n],
     ['undefined in a list', [undefined]],
+    ['a list that prints itself', Object.assign([1], { toJSON: () => 'x' })],
   ])('refuses %s inside data, which JSON would change in silence', (_, value) => {
     const call = {
       ...sampleEvents['agent:tool_call'],

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { jsonObjectSchema, outputPartSchema, PrintedForm, reviveSnapshot, snapshot } from '../src/index.ts';
+import {
+  jsonObjectSchema,
+  outputPartSchema,
+  PrintedForm,
+  parseEvent,
+  reviveSnapshot,
+  snapshot,
+} from '../src/index.ts';
 
 class Connection {
   url = 'db://somewhere';
@@ -44,6 +51,14 @@ describe('snapshot', () => {
     ],
   ])('brings %s back as it was', (_, value) => {
     expect(roundTrip(value)).toStrictEqual(value);
+  });
+
+  it.each([500, 990, 1_100, 2_000, 50_000])('of what nests %i deep can be recorded', (depth) => {
+    let value: unknown = 'bottom';
+    for (let level = 0; level < depth; level += 1) value = [value];
+    const data = { parts: [snapshot(value)] };
+    const event = { id: 'e', type: 'agent:output', timestamp: '2026-03-01T09:30:00.000Z', data };
+    expect(parseEvent(event)).toBe(event);
   });
 
   it('brings a cycle back as a cycle', () => {

@@ -33,7 +33,7 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
     map(value, at = {}) {
       const problem = whyNoMessage(value);
       if (problem !== undefined) {
-        const raw = findNotJson(value) === null ? (value as JsonObject) : preview(value);
+        const raw = isMappable(value) ? (value as JsonObject) : printed(value);
         return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
       }
       const message = value as JsonObject;
@@ -54,24 +54,38 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
   };
 }
 
+/** How much deeper a part of a message may nest in an event, where it may stand in `data.details`. */
+const roomForEvent = 10;
+
+function isMappable(value: unknown): boolean {
+  return findNotJson(value, '', roomForEvent) === null;
+}
+
 function whyNoMessage(value: unknown): string | undefined {
-  if (findNotJson(value) !== null) return 'not a message: it holds what JSON cannot hold';
+  if (!isMappable(value)) return 'not a message: it holds what JSON cannot hold, or nests too deep';
   const message = asObject(value as JsonObject);
   if (message === undefined) return 'not a message: not an object';
   return asName(message.type) === undefined ? 'not a message: it has no type' : undefined;
 }
 
+function printed(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? preview(value);
+  } catch {
+    return preview(value);
+  }
+}
+
 /** Finds messages that a stream holds twice, as after a resume: the same id and the same content. */
 class RepeatedMessages {
-  readonly #hashes = new Map<string, string>();
+  readonly #digests = new Set<string>();
 
   isRepeat(message: JsonObject): boolean {
-    const uuid = asName(message.uuid);
-    if (uuid === undefined) return false;
-    const content = without(message, ['uuid', 'timestamp', 'isReplay']);
+    if (asName(message.uuid) === undefined) return false;
+    const content = without(message, ['timestamp', 'isReplay']);
     const digest = hash('sha1', JSON.stringify(content), 'base64');
-    const known = this.#hashes.get(uuid);
-    if (known === undefined) this.#hashes.set(uuid, digest);
-    return known === digest;
+    if (this.#digests.has(digest)) return true;
+    this.#digests.add(digest);
+    return false;
   }
 }

@@ -1,6 +1,9 @@
 import type { JsonObject } from '@hansard/events';
 import { asList, asObject, asText, withoutUndefined } from './json-fields.ts';
 
+/** The longest text that is made to learn a size, in characters. */
+const longestContent = 100_000_000;
+
 /** Sizes in bytes of UTF-8 of a file before and after a tool changed it, as far as the tool's result tells them. */
 export function fileSizes(output: JsonObject | undefined): JsonObject {
   if (output === undefined) return {};
@@ -32,7 +35,10 @@ function applyEdit(content: string | undefined, edit: JsonObject): string | unde
   if (from === '') return content === '' ? to : undefined;
   // A text that isn't there was matched in another way (quotes, spaces), so its length in the file is unknown.
   if (!content.includes(from)) return undefined;
-  return edit.replace_all === true ? content.replaceAll(from, () => to) : content.replace(from, () => to);
+  if (edit.replace_all !== true) return content.replace(from, () => to);
+  const mostHits = content.length / from.length;
+  if (mostHits * to.length > longestContent) return undefined;
+  return content.replaceAll(from, () => to);
 }
 
 function bytesOf(content: string | undefined): number | undefined {

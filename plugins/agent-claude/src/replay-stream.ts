@@ -20,7 +20,7 @@ export async function* replayStream(
   now: () => number,
   signal: AbortSignal,
 ): AsyncGenerator<AgentActivity[]> {
-  let clock = (await findFirstTime(path)) ?? now();
+  let clock = (await findFirstTime(path, signal)) ?? now();
   const mapping = createClaudeMapping({ fidelity, now: () => clock });
   let hasResult = false;
   for await (const line of readLines(path)) {
@@ -57,10 +57,11 @@ function partsOf(line: FileLine): LinePart[] {
 }
 
 /** The first recorded time of a file, read as far as that. Also finds out whether the file is a stream at all. */
-async function findFirstTime(path: string): Promise<number | undefined> {
+async function findFirstTime(path: string, signal: AbortSignal): Promise<number | undefined> {
   let hasMessage = false;
   let firstLine: FileLine | undefined;
   for await (const line of readLines(path)) {
+    if (signal.aborted) return undefined;
     if (line.text.trim() === '') continue;
     firstLine ??= line;
     for (const message of messagesOf(line)) {

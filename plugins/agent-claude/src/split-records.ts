@@ -13,10 +13,11 @@ export function splitRecords(line: string): LinePart[] {
   const text = line.startsWith('\uFEFF') ? line.slice(1) : line;
   const record = parse(text);
   if (record !== undefined) return [{ kind: 'record', record }];
-  const pieces = text.split('\0');
+  const pieces = text.split(/\0+/);
   const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece)));
-  const problem = `${pieces.length - 1} NUL bytes, as a crash leaves them`;
-  return pieces.length === 1 ? parts : [...parts, { kind: 'damaged', problem }];
+  const nulBytes = pieces.reduce((left, piece) => left - piece.length, text.length);
+  const problem = `${nulBytes} NUL bytes, as a crash leaves them`;
+  return nulBytes === 0 ? parts : [...parts, { kind: 'damaged', problem }];
 }
 
 function splitPiece(text: string): LinePart[] {

@@ -5,6 +5,7 @@ import type { AgentActivity } from '@hansard/provider';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createReplayAgent, isClaudeStreamError } from '../src/index.ts';
 import { readLines } from '../src/read-lines.ts';
+import { splitRecords } from '../src/split-records.ts';
 import { fixtures, ofType, result, runAgent, runRequest, start, user } from './mapped.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hansard-replay-'));
@@ -73,6 +74,14 @@ describe('damaged lines', () => {
       expect.stringContaining('700 NUL bytes'),
       expect.stringContaining('700 NUL bytes'),
     ]);
+  });
+
+  it('millions of NUL bytes on one line are told of in good time', () => {
+    const began = performance.now();
+    expect(splitRecords('\0'.repeat(80_000_000))).toEqual([
+      { kind: 'damaged', problem: '80000000 NUL bytes, as a crash leaves them' },
+    ]);
+    expect(performance.now() - began).toBeLessThan(2_000);
   });
 
   it('a byte order mark, CRLF, U+2028 in a text and a missing last line end change nothing', async () => {
@@ -196,6 +205,11 @@ describe('the pace of a replay', () => {
     const rest: IteratorResult<AgentActivity>[] = [await first];
     while (!rest.at(-1)?.done) rest.push(await running.next());
     expect(rest.length).toBeLessThan(5);
+  });
+
+  it('an abort ends also the search for the first time of a long file', async () => {
+    const agent = createReplayAgent({ path: fileOf('no time here\n'.repeat(1_000)) });
+    expect((await runAgent(agent, { signal: AbortSignal.abort() })).events).toEqual([]);
   });
 
   it('an abort in the middle yields what was used', async () => {

@@ -2,7 +2,16 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonValue } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { fixtures, mapMessages, readMessages } from './mapped.ts';
+import {
+  assistant,
+  dataOf,
+  fixtures,
+  mapMessages,
+  readMessages,
+  toolResult,
+  toolUse,
+  user,
+} from './mapped.ts';
 
 const oddities: readonly JsonValue[] = [
   null,
@@ -60,5 +69,36 @@ describe('messages that are not as they should be', () => {
     const once = mapMessages(messages).events;
     const twice = mapMessages([...messages, ...messages]).events;
     expect(twice).toHaveLength(once.length);
+  });
+
+  it('messages that share an id are each kept once, however often the stream holds them', () => {
+    const pair = [user('a', { uuid: 'u1' }), user('b', { uuid: 'u1' })];
+    const { events } = mapMessages([...pair, ...pair, ...pair]);
+    expect(events.map(({ data }) => data.text)).toEqual(['a', 'b']);
+  });
+
+  it.each([990, 998, 999, 1_000, 1_500])('that nest %i deep become events that can be recorded', (depth) => {
+    let deep: JsonValue = 'bottom';
+    for (let level = 0; level < depth; level += 1) deep = [deep];
+    const odd = [
+      { type: 'system', subtype: 'new_kind', deep },
+      { type: 'system', subtype: 'init', model: 'm', session_id: 's', deep },
+      assistant([toolUse('t1', 'Any', { deep })]),
+      user('hello', { deep }),
+    ];
+    for (const message of odd) {
+      expect(mapMessages([message], 'narrative').events).not.toEqual([]);
+      expect(JSON.stringify(mapMessages([message], 'full').events)).toContain('bottom');
+    }
+  });
+
+  it('whose edit would make a file of gigabytes has no size for it', () => {
+    const edit = { oldString: 'a', newString: 'b'.repeat(10_000), replaceAll: true };
+    const output = { filePath: 'x', originalFile: 'a'.repeat(100_000), ...edit };
+    const { events } = mapMessages([
+      assistant([toolUse('t1', 'Edit', { file_path: 'x' })]),
+      user([toolResult('t1', 'ok')], { tool_use_result: output }),
+    ]);
+    expect(dataOf(events, 'agent:tool_result').metadata).toEqual({ path: 'x', sizeBefore: 100_000 });
   });
 });
