@@ -2,9 +2,12 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
+/** Printable characters of Latin-1, which take a column each; a soft hyphen takes none. */
+const narrow = /^[ -~\xa1-\xac\xae-\xff]*$/;
+
 /** How many columns of a terminal a line takes; wide characters take two. */
 export function columnsOf(line: string): number {
-  return stringWidth(line);
+  return narrow.test(line) ? line.length : stringWidth(line);
 }
 
 /**

@@ -1,4 +1,11 @@
-import type { CapturedEvent, EventData, JsonObject, KnownEventType, OutputPart } from '@hansard/events';
+import type {
+  CapturedEvent,
+  EventData,
+  JsonObject,
+  JsonValue,
+  KnownEventType,
+  OutputPart,
+} from '@hansard/events';
 import { compactJson, fieldsInWords } from './compact-json.ts';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from './format.ts';
 import { isReadableAs } from './is-readable-as.ts';
@@ -38,7 +45,7 @@ const describers: Describers = {
   'agent:tool_result': (data) =>
     row('result', data.status === 'error' ? 'bad' : 'good', {
       target: toolAndTarget(data),
-      text: data.error ?? fieldsInWords(data.metadata, data.target),
+      text: data.error ?? (fieldsInWords(data.metadata, data.target) || outputInWords(data.output)),
       status: data.status,
       durationMs: data.durationMs,
     }),
@@ -78,7 +85,10 @@ const describers: Describers = {
       ),
     }),
   'session:rate_limit': (data) => row('limit', 'notice', { text: fieldsInWords(data) }),
-  'session:status': (data) => row('status', 'dim', { text: fieldsInWords(data) }),
+  'session:status': ({ status, ...others }) =>
+    row('status', 'dim', {
+      text: [typeof status === 'string' ? status : '', fieldsInWords(others)].filter(Boolean).join(' '),
+    }),
 
   'harness:loop_warning': (data) => row('loop', 'notice', loopInWords(data)),
   'harness:loop_kill': (data) => row('loop', 'bad', { ...loopInWords(data), status: 'killed' }),
@@ -164,6 +174,11 @@ function toolAndTarget({ tool, target }: { readonly tool: string; readonly targe
 
 function argumentsOf({ input, metadata }: EventData<'agent:tool_call'>): string {
   return input === undefined ? fieldsInWords(metadata) : compactJson(input);
+}
+
+/** Only a log of full fidelity has it. */
+function outputInWords(output: JsonValue = ''): string {
+  return typeof output === 'string' ? output : compactJson(output);
 }
 
 function loopInWords(data: EventData<'harness:loop_warning'>): Words {

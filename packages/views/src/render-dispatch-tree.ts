@@ -1,4 +1,5 @@
-import { columnsOf, padColumns } from './columns.ts';
+import { alignColumns } from './align-columns.ts';
+import { branchesOf } from './branches.ts';
 import type { DispatchTreeNode } from './dispatch-tree.ts';
 import { formatCost, formatDuration, formatTokens } from './format.ts';
 import { neutraliseControlsInLine } from './neutralise-controls.ts';
@@ -33,41 +34,12 @@ export function renderDispatchTree(nodes: readonly DispatchTreeNode[]): string {
       ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node))),
     ]),
   ];
-  const widths = ['role', ...columns].map((_, index) =>
-    rows.reduce((widest, row) => Math.max(widest, columnsOf(row[index] ?? '')), 0),
-  );
-  return rows
-    .map((row) =>
-      row
-        .map((cell, index) => padColumns(cell, widths[index] ?? 0, columns[index - 1]?.side))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);
 }
 
 function roleOf({ envelope, orphan }: DispatchTreeNode): string {
   const note = orphan ? ` (parent ${envelope.parentDispatchId} not found)` : '';
   return neutraliseControlsInLine(envelope.role + note);
-}
-
-/** Every node with the lines that lead to it, top down. */
-function branchesOf(roots: readonly DispatchTreeNode[]) {
-  const found: { readonly node: DispatchTreeNode; readonly branch: string }[] = [];
-  const waiting = roots.map((node) => ({ node, branch: '', below: '' })).reverse();
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { node, branch, below } = next;
-    found.push({ node, branch });
-    for (const child of node.children.toReversed()) {
-      const isLast = child === node.children.at(-1);
-      waiting.push({
-        node: child,
-        branch: below + (isLast ? '└─ ' : '├─ '),
-        below: below + (isLast ? '   ' : '│  '),
-      });
-    }
-  }
-  return found;
 }
 
 function known(figure: number | null, format: (figure: number) => string): string {

@@ -133,7 +133,7 @@ describe('eventLine', () => {
         "complete |  | Done.",
         "compact |  | auto, from 120K tokens, to 20K tokens, So far …",
         "limit |  | status allowed, resetsAt 5",
-        "status |  | status requesting",
+        "status |  | requesting",
         "loop | Bash ls | 5 times in the last 10 calls (limit 5)",
         "loop | Bash ls | 5 times in the last 10 calls (limit 5)",
         "stall |  | nothing for 1m 01s (limit 1m 00s)",

@@ -1,0 +1,155 @@
+import {
+  type CapturedEvent,
+  type EventData,
+  EventError,
+  type JsonValue,
+  type KnownEventType,
+} from '@hansard/events';
+import { isReadableAs } from './is-readable-as.ts';
+import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
+import { isToolUnknown } from './unknown-tool.ts';
+
+/** An assistant message whose blocks are still being gathered. */
+interface Answer {
+  readonly entry: TranscriptEntry & { readonly events: CapturedEvent[] };
+  readonly message: {
+    role: 'assistant';
+    content: string | null;
+    thinking?: { text: string; signature?: string };
+    toolCalls?: TranscriptToolCall[];
+  };
+}
+
+/** Gathers transcripts from events, one after the other. */
+interface TranscriptGatherer {
+  /** The messages so far, of all agents in the order of their first blocks. */
+  readonly entries: TranscriptEntry[];
+  /**
+   * The message that the event belongs to, or null: it is no part of a transcript.
+   *
+   * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+   */
+  add(event: CapturedEvent): TranscriptEntry | null;
+}
+
+export function createTranscriptGatherer(): TranscriptGatherer {
+  const entries: TranscriptEntry[] = [];
+  const answers = new Map<string, Map<string, Answer>>();
+
+  function answerOf(event: CapturedEvent): Answer {
+    const { id, messageId = id, agentId = '' } = event;
+    let ofAgent = answers.get(agentId);
+    if (ofAgent === undefined) {
+      ofAgent = new Map();
+      answers.set(agentId, ofAgent);
+    }
+    const known = ofAgent.get(messageId);
+    if (known !== undefined) return known;
+    const message: Answer['message'] = { role: 'assistant', content: null };
+    const answer: Answer = { message, entry: { ...placeOf(event), message, events: [] } };
+    ofAgent.set(messageId, answer);
+    entries.push(answer.entry);
+    return answer;
+  }
+
+  return {
+    entries,
+    add(event) {
+      const received = receivedMessage(event);
+      if (received !== null) {
+        const entry = { ...placeOf(event), message: received, events: [event] };
+        entries.push(entry);
+        return entry;
+      }
+      const block = answerBlock(event);
+      if (block === null) return null;
+      const { message, entry } = answerOf(event);
+      block(message);
+      entry.events.push(event);
+      return entry;
+    },
+  };
+}
+
+function placeOf({ id, messageId, agentId, substance, cause, via }: CapturedEvent) {
+  return {
+    messageId: messageId ?? id,
+    agentId: agentId ?? '',
+    ...(substance === undefined ? {} : { substance }),
+    ...(cause === undefined ? {} : { cause: typeof cause === 'string' ? [cause] : cause }),
+    ...(via === undefined ? {} : { via }),
+  };
+}
+
+function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
+  switch (event.type) {
+    case 'agent:system_prompt':
+      return { role: 'system', content: dataOf(event, event.type).text };
+    case 'user:message': {
+      const { text, source } = dataOf(event, event.type);
+      const isDefault = source.kind === 'user' && Object.keys(source).length === 1;
+      return { role: 'user', content: text, ...(isDefault ? {} : { source }) };
+    }
+    case 'agent:tool_result': {
+      const data = dataOf(event, event.type);
+      return {
+        role: 'tool',
+        content: contentOf(data),
+        toolCallId: data.toolCallId,
+        ...(isToolUnknown(data) ? {} : { tool: data.tool }),
+        ...(data.status === 'error' ? { isError: true } : {}),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+/** What a block adds to its answer, or null: it is no block of an answer. */
+function answerBlock(event: CapturedEvent): ((answer: Answer['message']) => void) | null {
+  switch (event.type) {
+    case 'agent:thinking': {
+      const { text, signature } = dataOf(event, event.type);
+      return (answer) => {
+        answer.thinking = {
+          ...answer.thinking,
+          text: (answer.thinking?.text ?? '') + text,
+          ...(signature === undefined ? {} : { signature }),
+        };
+      };
+    }
+    case 'agent:text': {
+      const { text } = dataOf(event, event.type);
+      return (answer) => {
+        answer.content = (answer.content ?? '') + text;
+      };
+    }
+    case 'agent:tool_call': {
+      const { toolCallId, tool, input = null } = dataOf(event, event.type);
+      return (answer) => {
+        answer.toolCalls ??= [];
+        answer.toolCalls.push({ toolCallId, tool, input });
+      };
+    }
+    case 'agent:output': {
+      const isEmptyAnswer = event.messageId !== undefined && dataOf(event, event.type).parts.length === 0;
+      return isEmptyAnswer ? () => {} : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Outputs that are no text are read as JSON; a narrative log has at most the error. */
+function contentOf({ output, error }: { output?: JsonValue | undefined; error?: string | undefined }) {
+  if (output === undefined) return error ?? null;
+  return typeof output === 'string' || output === null ? output : JSON.stringify(output);
+}
+
+function dataOf<T extends KnownEventType>(event: CapturedEvent, type: T): EventData<T> {
+  if (isReadableAs(event, type)) return event.data;
+  throw new EventError(
+    'EVENT_INVALID',
+    `${type} ${event.id} is part of a transcript, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
+  );
+}

@@ -1,0 +1,25 @@
+import type { AgentTreeNode } from './agent-tree.ts';
+import { alignColumns } from './align-columns.ts';
+import { branchesOf } from './branches.ts';
+import { formatCount } from './format.ts';
+import { neutraliseControlsInLine } from './neutralise-controls.ts';
+
+/** Trees as aligned lines with branches: name, id, model, messages, and what does not add up. */
+export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
+  return alignColumns(
+    branchesOf(nodes).map(({ node, branch }) =>
+      [
+        branch + node.agent.label,
+        node.agent.agentId,
+        node.agent.languageModel ?? '–',
+        formatCount(node.messages, 'message'),
+        noteOf(node),
+      ].map(neutraliseControlsInLine),
+    ),
+  );
+}
+
+function noteOf({ agent, orphan }: AgentTreeNode): string {
+  if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
+  return orphan ? '(its creator is not found)' : '';
+}

@@ -1,0 +1,21 @@
+import { speakerLabel } from './agent-label.ts';
+import { hangingLines } from './hanging-lines.ts';
+import type { LogIndex } from './log-index.ts';
+import { neutraliseControlsInLine } from './neutralise-controls.ts';
+import type { PerspectiveRow } from './perspective.ts';
+
+/** One paragraph for each thing that an agent heard, thought, did, received or said. */
+export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
+  return rows
+    .map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text))
+    .join('\n');
+}
+
+function startOf(index: LogIndex, { kind, from, how, tool }: PerspectiveRow): string {
+  const toolName = tool === null ? '' : neutraliseControlsInLine(tool);
+  if (kind === 'did') return `${toolName} `;
+  const source = from === null ? '' : `from ${speakerLabel(index, from)}`;
+  const changed = how === 'altered' ? ' (altered)' : '';
+  const start = [toolName, `${source}${changed}`].filter(Boolean).join(' ');
+  return start === '' ? '' : `${start}: `;
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { type AgentTreeNode, agentTree, createLogIndex, renderAgentTree } from '../src/index.ts';
+import { calls, created, marketLog, says } from './market-log.ts';
+
+function shape(nodes: readonly AgentTreeNode[]): unknown[] {
+  return nodes.map(({ agent, children }) => [agent.agentId, shape(children)]);
+}
+
+describe('agentTree', () => {
+  it('tells whose call created whom', () => {
+    expect(shape(agentTree(createLogIndex(marketLog())))).toEqual([
+      [
+        'olga',
+        [
+          ['ben', []],
+          ['ann', [['inner', []]]],
+          ['carl', []],
+        ],
+      ],
+    ]);
+  });
+
+  it('has every agent once, also where they created each other', () => {
+    const index = createLogIndex([
+      created('e1', 'ann', 'Ann', { cause: 'e4' }),
+      created('e2', 'ben', 'Ben', { cause: 'e3' }),
+      calls('e3', 'ann', 'c1', 'task'),
+      calls('e4', 'ben', 'c2', 'task'),
+      created('e5', 'carl', 'Carl', { cause: 'gone' }),
+    ]);
+    const tree = agentTree(index);
+    expect(shape(tree)).toEqual([
+      ['ann', [['ben', []]]],
+      ['carl', []],
+    ]);
+    expect(tree.map(({ orphan }) => orphan)).toEqual([true, true]);
+  });
+
+  it('puts an agent below one that was never created itself', () => {
+    const index = createLogIndex([
+      calls('e1', 'owl', 'c1', 'task'),
+      created('e2', 'chick', 'Chick', { cause: 'e1' }),
+      says('e3', 'chick', 'Peep'),
+    ]);
+    expect(renderAgentTree(agentTree(index))).toBe(
+      ['owl       owl    –  1 message  (never created)', '└─ Chick  chick  –  1 message'].join('\n'),
+    );
+  });
+
+  it('shows the dispatched agent where events name none', () => {
+    const index = createLogIndex([says('e1', '', 'Hi')].map(({ agentId: _, ...event }) => event));
+    expect(renderAgentTree(agentTree(index))).toBe('dispatched agent    –  1 message');
+  });
+});

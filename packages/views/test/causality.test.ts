@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { causesOf, createLogIndex, effectsOf, renderCauses, SessionViewer } from '../src/index.ts';
+import { calls, created, heard, marketLog, piece, says } from './market-log.ts';
+
+function ids(rows: readonly { readonly id: string }[]): string[] {
+  return rows.map(({ id }) => id);
+}
+
+describe('causesOf', () => {
+  const index = createLogIndex(marketLog());
+
+  it('goes back over what was heard, carried on, called and caused, oldest first', () => {
+    expect(ids(causesOf(index, 'e17'))).toEqual([
+      'e2',
+      'e3.2',
+      'e3.3',
+      'e3.4',
+      'e6',
+      'e8',
+      'e10',
+      'e11',
+      'e12',
+      'e13',
+      'e15',
+      'e16',
+      'e17',
+    ]);
+    const [delivery] = causesOf(index, 'e17').slice(-1);
+    expect(delivery).toMatchObject({
+      distance: 0,
+      because: [
+        { kind: 'substance', id: 'e15' },
+        { kind: 'via', id: 'e16' },
+      ],
+    });
+  });
+
+  it('follows the very call, not its neighbours in the same message', () => {
+    expect(ids(causesOf(index, 'e7'))).toEqual(['e2', 'e3.3', 'e7']);
+  });
+
+  it('lets an answer come from what its agent heard since its last', () => {
+    const [answer] = causesOf(index, 'e27').slice(-1);
+    expect(answer?.because).toMatchObject([{ kind: 'heard', id: 'e26' }]);
+  });
+
+  it('keeps a reference that leads nowhere', () => {
+    const lost = createLogIndex([heard('e1', 'ben', 'Hi', { substance: 'gone' })]);
+    expect(causesOf(lost, 'e1')[0]?.because).toEqual([{ kind: 'substance', id: 'gone', isLost: true }]);
+    expect(renderCauses(lost, causesOf(lost, 'e1'))).toContain('substance gone (not in this log)');
+  });
+
+  it('does not hang on causes that go in a ring', () => {
+    const ring = createLogIndex([
+      piece('e1', 'ben', 'one', 'e3'),
+      piece('e2', 'ben', 'two', 'e1'),
+      piece('e3', 'ben', 'three', 'e2'),
+    ]);
+    expect(ids(causesOf(ring, 'e2'))).toEqual(['e1', 'e2', 'e3']);
+    expect(ids(effectsOf(ring, 'e2'))).toEqual(['e1', 'e2', 'e3']);
+    expect(ids(new SessionViewer([piece('e1', 'ben', 'one', 'e1')]).traceMessageFlow('e1'))).toEqual(['e1']);
+  });
+
+  it('follows a very long chain', () => {
+    const events = Array.from({ length: 20_000 }, (_, index) =>
+      index === 0 ? says('e0', 'ben', 'Hi') : piece(`e${index}`, 'ben', 'and so on', `e${index - 1}`),
+    );
+    const long = createLogIndex(events);
+    expect(causesOf(long, 'e19999')).toHaveLength(20_000);
+    expect(effectsOf(long, 'e0').at(-1)?.distance).toBe(19_999);
+  });
+
+  it('refuses an id that is not in the log', () => {
+    expect(() => causesOf(index, 'e99')).toThrow(/e99/);
+  });
+});
+
+describe('effectsOf', () => {
+  const index = createLogIndex(marketLog());
+
+  it('gives all that came of something, oldest first', () => {
+    expect(ids(effectsOf(index, 'e23'))).toEqual(['e23', 'e24', 'e25', 'e26', 'e27', 'e28', 'e29', 'e30']);
+  });
+
+  it('keeps the effects of one call apart from those of its neighbours', () => {
+    expect(ids(effectsOf(index, 'e3.4')).slice(0, 4)).toEqual(['e3.4', 'e9', 'e10', 'e11']);
+    expect(ids(effectsOf(index, 'e3.4'))).not.toContain('e7');
+  });
+
+  it('means all blocks of a message where the message is named', () => {
+    expect(ids(effectsOf(index, 'e3')).filter((id) => ['e4', 'e7', 'e9'].includes(id))).toEqual([
+      'e4',
+      'e7',
+      'e9',
+    ]);
+  });
+
+  it('gives reasons that are in the list', () => {
+    const rows = effectsOf(index, 'e27');
+    const shown = new Set(ids(rows));
+    expect(rows.flatMap(({ because }) => ids(because)).every((id) => shown.has(id))).toBe(true);
+  });
+
+  it('does not take the first who was given a prompt for the reason of the others', () => {
+    const given = createLogIndex([
+      calls('e1', 'olga', 'c1', 'talk'),
+      heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
+      heard('e3', 'ann', 'Begin.', { from: 'olga', cause: 'e1' }),
+    ]);
+    expect(ids(effectsOf(given, 'e2'))).toEqual(['e2']);
+  });
+});
+
+describe('renderCauses', () => {
+  it('is a line for each, with its reasons below', () => {
+    const index = createLogIndex([
+      created('e1', 'ben', 'Ben'),
+      heard('e2', 'ben', 'What is\nthere?'),
+      says('e3', 'ben', 'Rye.'),
+    ]);
+    expect(renderCauses(index, causesOf(index, 'e3'))).toBe(
+      ['e2  Ben  message  from user What is⏎there?', 'e3  Ben  text     Rye.', '    ← heard e2'].join('\n'),
+    );
+  });
+});

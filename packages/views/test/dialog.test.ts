@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { createLogIndex, dialogOf, renderDialog } from '../src/index.ts';
+import { calls, created, heard, marketLog, receives, says } from './market-log.ts';
+
+describe('dialogOf', () => {
+  it('gives each substance once, in order, with who heard it and how', () => {
+    const rows = dialogOf(createLogIndex(marketLog()), ['ben', 'ann']);
+    expect(rows.map(({ id, speaker, audience }) => [id, speaker.agentId, audience.map(brief)])).toEqual([
+      [
+        'e12',
+        'olga',
+        [
+          ['ben', 'same'],
+          ['ann', 'same'],
+        ],
+      ],
+      ['e15', 'ben', [['ann', 'altered']]],
+      ['e27', 'ann', [['ben', 'wrapped']]],
+    ]);
+    expect(rows[1]?.audience[0]).toMatchObject({
+      text: '[Ben]: Rye with caraway, baked at [hidden]',
+      via: 'e16',
+    });
+  });
+
+  it('takes agents by name or id, and says which it does not know', () => {
+    const index = createLogIndex(marketLog());
+    expect(dialogOf(index, ['Ben', 'ANN'])).toEqual(dialogOf(index, ['ben', 'ann']));
+    expect(() => dialogOf(index, ['ben', 'zoe'])).toThrow(TypeError);
+  });
+
+  it('shows from whom something was withheld', () => {
+    const rows = dialogOf(createLogIndex(marketLog()), ['ben', 'carl']);
+    expect(rows.map(({ id, audience }) => [id, audience.map(brief)])).toEqual([
+      ['e15', [['carl', 'withheld']]],
+    ]);
+    expect(rows[0]?.audience[0]).toMatchObject({ text: null, via: 'e18' });
+  });
+
+  it('leaves an inner voice to the one who hears it', () => {
+    const index = createLogIndex(marketLog());
+    const ids = (agents: string[]) => dialogOf(index, agents).map(({ id }) => id);
+    expect(ids(['ann', 'ben'])).not.toContain('e25');
+    expect(ids(['ann', 'inner'])).toEqual(['e23', 'e25', 'e27']);
+  });
+
+  it('gives of one agent what it said and heard, also from a person', () => {
+    const index = createLogIndex([heard('e1', 'owl', 'A mouse!'), says('e2', 'owl', 'Thank you.')]);
+    expect(dialogOf(index, ['owl']).map(({ id, speaker }) => [id, speaker.kind])).toEqual([
+      ['e1', 'user'],
+      ['e2', 'agent'],
+    ]);
+  });
+
+  it('folds a prompt that one call gave several agents, where the log has no piece of text', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'talk'),
+      heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
+      heard('e3', 'ann', 'Begin.', { from: 'olga', cause: 'e1' }),
+      heard('e4', 'ann', 'Begin, Ann.', { from: 'olga', cause: 'e1' }),
+      heard('e5', 'ben', 'Begin.', { from: 'olga', cause: 'e4' }),
+    ]);
+    const rows = dialogOf(index, ['ben', 'ann']);
+    expect(rows.map(({ id, speaker, audience }) => [id, speaker.agentId, audience.map(brief)])).toEqual([
+      [
+        'e2',
+        'olga',
+        [
+          ['ben', 'same'],
+          ['ann', 'same'],
+        ],
+      ],
+    ]);
+  });
+
+  it('knows whom a tool result carries on, where the log does not link it', () => {
+    const index = createLogIndex([
+      says('e1', 'ben', 'Rye'),
+      calls('e2', 'olga', 'c1', 'talk'),
+      says('e3', 'ann', 'Rye'),
+      receives('e4', 'olga', 'c1', 'Rye'),
+      calls('e5', 'olga', 'c2', 'look'),
+      receives('e6', 'olga', 'c2', 'Rye'),
+    ]);
+    const [ben, ann] = index.sayings;
+    expect(ben?.hearings).toEqual([]);
+    expect(ann?.hearings.map(({ event }) => event.id)).toEqual(['e4']);
+  });
+
+  it('follows a line over several deliveries to who said it', () => {
+    const index = createLogIndex([
+      says('e1', 'ben', 'Sold out'),
+      heard('e2', 'ann', '[Ben]: Sold out', { from: 'ben', substance: 'e1' }),
+      heard('e3', 'carl', 'Ann heard: [Ben]: Sold out', { from: 'ann', substance: 'e2' }),
+    ]);
+    expect(dialogOf(index, ['ben', 'carl'])[0]?.audience.map(brief)).toEqual([['carl', 'wrapped']]);
+  });
+
+  it('shows what was passed on though nobody had said it, such as the result of a tool', () => {
+    const index = createLogIndex([
+      calls('e1', 'ben', 'c1', 'look'),
+      receives('e2', 'ben', 'c1', 'Three loaves'),
+      heard('e3', 'ann', '[Ben]: Three loaves', { from: 'ben', substance: 'e2' }),
+      heard('e4', 'carl', 'Three loaves', { from: 'ben', substance: 'e2' }),
+    ]);
+    const rows = dialogOf(index, ['ann', 'carl']);
+    expect(rows.map(({ id, text, audience }) => [id, text, audience.map(brief)])).toEqual([
+      [
+        'e2',
+        'Three loaves',
+        [
+          ['ann', 'wrapped'],
+          ['carl', 'same'],
+        ],
+      ],
+    ]);
+  });
+
+  it('counts what an agent was given again once, unless in other words', () => {
+    const index = createLogIndex([
+      says('e1', 'ben', 'Rye'),
+      heard('e2', 'ann', '[Ben]: Rye', { substance: 'e1' }),
+      heard('e3', 'ann', '[Ben]: Rye', { substance: 'e1' }),
+      heard('e4', 'ann', 'Rye!', { substance: 'e1' }),
+    ]);
+    expect(dialogOf(index, ['ben', 'ann'])[0]?.audience.map(({ event }) => event.id)).toEqual(['e2', 'e4']);
+  });
+
+  it('folds deliveries of a line that is not in this log', () => {
+    const index = createLogIndex([
+      created('e0', 'ben'),
+      heard('e1', 'ben', 'Hi', { from: 'zoe', substance: 'gone' }),
+      heard('e2', 'ann', 'Hi', { from: 'zoe', substance: 'gone' }),
+    ]);
+    expect(dialogOf(index, ['ben', 'ann']).map(({ id, audience }) => [id, audience.length])).toEqual([
+      ['e1', 2],
+    ]);
+  });
+
+  it('takes the first of deliveries that carry on each other for new', () => {
+    const index = createLogIndex([
+      heard('e1', 'ben', 'Hi', { substance: 'e2' }),
+      heard('e2', 'ann', 'Hi', { substance: 'e1' }),
+      heard('e3', 'ann', 'Ho', { substance: 'e3' }),
+    ]);
+    expect(index.sayings.map(({ id, hearings }) => [id, hearings.map(brief)])).toEqual([
+      [
+        'e1',
+        [
+          ['ben', 'same'],
+          ['ann', 'same'],
+        ],
+      ],
+      ['e3', [['ann', 'same']]],
+    ]);
+  });
+});
+
+describe('renderDialog', () => {
+  it('tells who said what and what each heard', () => {
+    const index = createLogIndex(marketLog());
+    expect(renderDialog(index, dialogOf(index, ['ben', 'ann', 'carl']))).toBe(
+      [
+        'e12  Olga: It is early. The stalls open.',
+        '     heard by Ben, Ann',
+        'e15  Ben: Rye with caraway, baked at 240 degrees',
+        '     heard by Ann, altered (via e16): [Ben]: Rye with caraway, baked at [hidden]',
+        '     withheld from Carl (via e18)',
+        'e27  Ann: Two loaves, please.',
+        '     heard by Ben (wrapped)',
+      ].join('\n'),
+    );
+  });
+
+  it('puts further lines below the first and neutralises controls', () => {
+    const index = createLogIndex([created('e1', 'a', 'A\u001b'), says('e2', 'a', 'one\ntwo\u001b[2J')]);
+    expect(renderDialog(index, dialogOf(index, ['a']))).toBe('e2  A␛: one\n        two␛[2J');
+  });
+});
+
+function brief({ agentId, how }: { readonly agentId: string; readonly how: string }): [string, string] {
+  return [agentId, how];
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { createLogIndex, interventionsOf, renderInterventions } from '../src/index.ts';
+import { anyEvent } from './make.ts';
+import { calls, decides, heard, marketLog, receives, says } from './market-log.ts';
+
+describe('interventionsOf', () => {
+  it('tells what a hook decided on deliveries, and what came of it', () => {
+    const rows = interventionsOf(createLogIndex(marketLog()));
+    expect(rows).toMatchObject([
+      {
+        id: 'e16',
+        hook: 'secrets',
+        decision: 'alter',
+        reason: 'a recipe',
+        agentId: 'ann',
+        subject: { id: 'e15', text: 'Rye with caraway, baked at 240 degrees' },
+        effect: 'altered',
+        outcome: { id: 'e17', text: '[Ben]: Rye with caraway, baked at [hidden]' },
+      },
+      { id: 'e18', decision: 'deny', agentId: 'carl', effect: 'withheld', outcome: null },
+    ]);
+  });
+
+  it('leads each of several alterations to what was heard in the end', () => {
+    const altered = { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' } as const;
+    const index = createLogIndex([
+      says('e1', 'ben', 'Rye, 240 degrees, 3 euro'),
+      decides('e2', 'ann', altered),
+      decides('e3', 'ann', altered),
+      heard('e4', 'ann', 'Rye', { substance: 'e1', via: 'e3' }),
+    ]);
+    expect(interventionsOf(index).map(({ outcome }) => outcome?.id)).toEqual(['e4', 'e4']);
+  });
+
+  it('tells which call was stopped, and what the agent got instead', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'task', { name: 'Dan' }),
+      decides('e2', 'olga', {
+        hook: 'limit',
+        on: 'tool_call',
+        decision: 'deny',
+        reason: 'full',
+        toolCallId: 'c1',
+      }),
+      receives('e3', 'olga', 'c1', "Error: Action blocked by hook 'limit': full", {
+        status: 'error',
+        via: 'e2',
+      }),
+    ]);
+    expect(interventionsOf(index)).toMatchObject([
+      {
+        id: 'e2',
+        effect: 'stopped',
+        subject: { id: 'e1', text: 'task {"name":"Dan"}' },
+        outcome: { id: 'e3' },
+        verdict: null,
+      },
+    ]);
+  });
+
+  it('shows what the input of a call became', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'task', { name: 'Dan' }),
+      anyEvent(
+        'harness:hook_decision',
+        { hook: 'h', on: 'tool_call', decision: 'alter', toolCallId: 'c1', input: { name: 'Don' } },
+        { id: 'e2', agentId: 'olga' },
+      ),
+      receives('e3', 'olga', 'c1', 'Don is there', { via: 'e2' }),
+    ]);
+    expect(interventionsOf(index)[0]).toMatchObject({
+      effect: 'altered',
+      outcome: { text: '{"name":"Don"}' },
+    });
+  });
+
+  it('finds the words of an agent who is a hook among the causes', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'task'),
+      says('e2', 'watch', 'No, there are enough.'),
+      decides(
+        'e3',
+        'olga',
+        { hook: 'Watch', on: 'tool_call', decision: 'deny', toolCallId: 'c1' },
+        { cause: ['e1', 'e2'] },
+      ),
+    ]);
+    expect(interventionsOf(index)[0]?.verdict).toEqual({
+      id: 'e2',
+      agentId: 'watch',
+      text: 'No, there are enough.',
+    });
+  });
+
+  it('shows a plain allowance without effect', () => {
+    const index = createLogIndex([
+      decides('e1', 'ann', { hook: 'h', on: 'delivery', decision: 'allow', subject: 'gone' }),
+    ]);
+    expect(interventionsOf(index)).toMatchObject([{ effect: 'none', subject: null, outcome: null }]);
+  });
+});
+
+describe('renderInterventions', () => {
+  it('tells who decided what, on what, why, and what came of it', () => {
+    const index = createLogIndex(marketLog());
+    expect(renderInterventions(index, interventionsOf(index))).toBe(
+      [
+        'e16  secrets altered a delivery to Ann: altered',
+        '    on       Rye with caraway, baked at 240 degrees (e15)',
+        '    because  a recipe',
+        '    became   [Ben]: Rye with caraway, baked at [hidden] (e17)',
+        'e18  secrets denied a delivery to Carl: withheld',
+        '    on       Rye with caraway, baked at 240 degrees (e15)',
+        '    because  a rival',
+      ].join('\n'),
+    );
+    expect(renderInterventions(createLogIndex([]), [])).toBe('(no interventions)');
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createLogIndex,
+  hearingMatrix,
+  knownBy,
+  neverHeard,
+  renderHearing,
+  renderKnown,
+  renderNeverHeard,
+} from '../src/index.ts';
+import { calls, created, decides, heard, marketLog, receives, says, told } from './market-log.ts';
+
+describe('hearingMatrix', () => {
+  it('sets what was said against those who said and heard it', () => {
+    const index = createLogIndex(marketLog());
+    const { agents, rows } = hearingMatrix(index);
+    expect(agents.map(({ agentId }) => agentId)).toEqual(['olga', 'ben', 'ann', 'carl', 'inner']);
+    expect(rows.map(({ saying, cells }) => [saying.id, Object.fromEntries(cells)])).toEqual([
+      ['e2', { olga: 'same' }],
+      ['e12', { olga: 'said', ben: 'same', ann: 'same' }],
+      ['e15', { ben: 'said', ann: 'altered', carl: 'withheld', olga: 'wrapped' }],
+      ['e23', { ann: 'said', inner: 'same' }],
+      ['e25', { inner: 'said', ann: 'same' }],
+      ['e27', { ann: 'said', ben: 'wrapped', olga: 'wrapped' }],
+      ['e30', { olga: 'said' }],
+    ]);
+  });
+
+  it('lets hear who heard it after all', () => {
+    const denied = { hook: 'h', on: 'delivery', decision: 'deny', subject: 'e1' } as const;
+    const index = createLogIndex([
+      says('e1', 'ben', 'Rye'),
+      decides('e2', 'ann', denied),
+      heard('e3', 'ann', 'Rye', { substance: 'e1' }),
+      decides('e4', 'ann', denied),
+    ]);
+    expect(hearingMatrix(index).rows[0]?.cells.get('ann')).toBe('same');
+    expect(neverHeard(index, 'e1')).toEqual([]);
+  });
+
+  it('is a table in text', () => {
+    const index = createLogIndex([
+      created('e1', 'ben', 'Ben'),
+      created('e2', 'ann', 'Ann'),
+      says('e3', 'ben', 'Rye with caraway,\nwith seeds, and with a long, long description'),
+      heard('e4', 'ann', 'Is that all?'),
+    ]);
+    expect(renderHearing(index, hearingMatrix(index))).toBe(
+      [
+        'id  said by  text                                      Ben   Ann',
+        'e3  Ben      Rye with caraway,⏎with seeds, and with …  said  ·',
+        'e4  user     Is that all?                              ·     same',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('knownBy', () => {
+  const index = createLogIndex(marketLog());
+
+  it('gives what an agent had heard and received by then, and how it came', () => {
+    const known = knownBy(index, 'ann', 'e20');
+    expect(known.map(({ id }) => id)).toEqual(['e14', 'e17']);
+    expect(known[1]?.paths).toEqual([
+      [
+        { id: 'e15', kind: 'agent', agentId: 'ben', how: 'said' },
+        { id: 'e17', kind: 'agent', agentId: 'ann', how: 'altered' },
+      ],
+    ]);
+  });
+
+  it('gives everything where no point is named', () => {
+    expect(knownBy(index, 'ann').map(({ id }) => id)).toEqual(['e14', 'e17', 'e21', 'e26']);
+  });
+
+  it('has a way for each utterance that a result was compiled from', () => {
+    const compiled = knownBy(index, 'olga').find(({ id }) => id === 'e29');
+    expect(compiled?.paths.map((path) => path.map(({ id, how }) => [id, how]))).toEqual([
+      [
+        ['e15', 'said'],
+        ['e29', 'wrapped'],
+      ],
+      [
+        ['e27', 'said'],
+        ['e29', 'wrapped'],
+      ],
+    ]);
+  });
+
+  it('names each station of a line that was passed on', () => {
+    const passed = createLogIndex([
+      created('e0', 'ben', 'Ben'),
+      says('e1', 'ben', 'Sold out'),
+      heard('e2', 'ann', '[Ben]: Sold out', { substance: 'e1' }),
+      heard('e3', 'carl', 'Nothing left', { substance: 'e2' }),
+    ]);
+    expect(renderKnown(passed, knownBy(passed, 'carl'))).toBe(
+      'e3  heard: Nothing left\n    Ben said it (e1) → ann heard it wrapped (e2) → carl heard it altered (e3)',
+    );
+  });
+
+  it('knows a prompt that several were given from who gave it, not from each other', () => {
+    const given = createLogIndex([
+      calls('e1', 'olga', 'c1', 'talk'),
+      heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
+      heard('e3', 'ann', 'Begin.', { from: 'olga', cause: 'e1' }),
+    ]);
+    expect(knownBy(given, 'ann')[0]?.paths[0]?.map(({ agentId }) => agentId)).toEqual(['olga', 'ann']);
+    expect(knownBy(given, 'ben')[0]?.paths[0]?.map(({ agentId }) => agentId)).toEqual(['olga', 'ben']);
+  });
+
+  it('knows instructions from the system, and results from their call', () => {
+    const alone = createLogIndex([
+      told('e1', 'ben', 'You sell bread.'),
+      calls('e2', 'ben', 'c1', 'look'),
+      receives('e3', 'ben', 'c1', 'Three loaves'),
+    ]);
+    expect(knownBy(alone, 'ben').map(({ paths }) => paths[0]?.[0])).toEqual([
+      { id: 'e1', kind: 'system', agentId: null, how: 'said' },
+      { id: 'e2', kind: 'tool', agentId: null, how: 'returned' },
+    ]);
+  });
+
+  it('refuses an agent or an id that is not in the log', () => {
+    expect(() => knownBy(index, 'zoe')).toThrow(/zoe/);
+    expect(() => knownBy(index, 'ann', 'e99')).toThrow(/e99/);
+  });
+});
+
+describe('neverHeard', () => {
+  const index = createLogIndex(marketLog());
+
+  it('names the agents that it never reached, and what kept it from them', () => {
+    expect(neverHeard(index, 'e15').map(({ agent, withheldBy }) => [agent.agentId, withheldBy])).toEqual([
+      ['carl', 'e18'],
+      ['inner', null],
+    ]);
+    expect(renderNeverHeard(neverHeard(index, 'e15'))).toBe('Carl (withheld via e18)\nConscience');
+  });
+
+  it('means the line where a delivery of it is named', () => {
+    expect(neverHeard(index, 'e28')).toEqual(neverHeard(index, 'e27'));
+  });
+
+  it('refuses what was not said', () => {
+    expect(() => neverHeard(index, 'e11')).toThrow(TypeError);
+  });
+});

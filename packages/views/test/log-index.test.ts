@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { agentNamed, agentsNamed, createLogIndex, findEvent, renderOddities } from '../src/index.ts';
+import { anyEvent } from './make.ts';
+import { calls, created, decides, heard, marketLog, piece, says, thinks } from './market-log.ts';
+
+describe('createLogIndex', () => {
+  it('finds nothing odd about a log that adds up', () => {
+    expect(createLogIndex(marketLog()).oddities).toEqual([]);
+  });
+
+  it('reports a reference that leads nowhere, of each kind', () => {
+    const { oddities } = createLogIndex([
+      created('e1', 'ben', 'Ben', { cause: 'gone-1' }),
+      heard('e2', 'ben', 'Hi', { substance: 'gone-2', via: 'gone-3' }),
+      decides('e3', 'ben', { hook: 'h', on: 'delivery', decision: 'deny', subject: 'gone-4' }),
+    ]);
+    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+      ['reference_lost', 'e1'],
+      ['reference_lost', 'e2'],
+      ['reference_lost', 'e2'],
+      ['reference_lost', 'e3'],
+    ]);
+    expect(renderOddities(oddities)).toContain('The substance of e2 is gone-2, which is not in this log.');
+  });
+
+  it('reports a cause that lies in the future, and an event that caused itself', () => {
+    const { oddities } = createLogIndex([
+      created('e1', 'ben'),
+      piece('e2', 'ben', 'Fresh bread', 'e3'),
+      calls('e3', 'ben', 'c1', 'talk'),
+      piece('e4', 'ben', 'Fresher bread', 'e4'),
+    ]);
+    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+      ['reference_ahead', 'e2'],
+      ['reference_ahead', 'e4'],
+    ]);
+  });
+
+  it('reports agents that were never created, or twice, and names that several have', () => {
+    const { oddities, agents } = createLogIndex([
+      created('e1', 'ben', 'Baker'),
+      created('e2', 'bea', 'Baker'),
+      created('e3', 'ben', 'Brewer'),
+      says('e4', 'ghost', 'Boo'),
+      says('e5', 'ghost', 'Boo again'),
+    ]);
+    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+      ['agent_created_twice', 'e3'],
+      ['agent_not_created', 'e4'],
+      ['agent_name_shared', 'e2'],
+    ]);
+    expect([...agents.values()].map(({ label }) => label)).toEqual(['Baker ben', 'Baker bea', 'ghost']);
+  });
+
+  it('reports what it cannot read and ids that come again, and goes on', () => {
+    const index = createLogIndex([
+      created('e1', 'ben', 'Ben'),
+      anyEvent('agent:text', { spans: [] }, { id: 'e2', agentId: 'ben', v: 2 }),
+      anyEvent('agent:piece_of_text', { body: 'Hi' }, { id: 'e3', agentId: 'ben', v: 2 }),
+      says('e4', 'ben', 'Hello'),
+      says('e4', 'ben', 'Hello again'),
+    ]);
+    expect(index.oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+      ['event_unreadable', 'e2'],
+      ['event_unreadable', 'e3'],
+      ['id_repeated', 'e4'],
+    ]);
+    expect(index.sayings[0]?.text).toContain('Hello');
+  });
+
+  it('takes the id of a message for what it says, or its first call, and any other id as it is', () => {
+    const index = createLogIndex([
+      thinks('m1', 'ben', 'Hm.'),
+      says('m1.1', 'ben', 'Good morning', { messageId: 'm1' }),
+      says('x2', 'ben', 'Let me look.', { messageId: 'm2' }),
+      calls('x2.1', 'ben', 'c1', 'look', {}, { messageId: 'm2' }),
+      calls('x2.2', 'ben', 'c2', 'look', {}, { messageId: 'm2' }),
+    ]);
+    const found = ['m1', 'm1.1', 'm2', 'x2', 'x2.2'].map((id) => findEvent(index, id)?.id);
+    expect(found).toEqual(['m1.1', 'm1.1', 'x2.1', 'x2', 'x2.2']);
+    expect(findEvent(index, 'm3')).toBeNull();
+  });
+
+  it('neutralises what an oddity tells', () => {
+    const { oddities } = createLogIndex([created('e1', 'a', '\u001b[2J'), created('e2', 'b', '\u001b[2J')]);
+    expect(renderOddities(oddities)).toBe('2 agents are named ␛[2J: a, b.');
+  });
+});
+
+describe('agentNamed', () => {
+  const index = createLogIndex([
+    created('e1', 'ann', 'Ben'),
+    created('e2', 'a2', 'ann'),
+    created('e3', 'a3', 'Carl'),
+    created('e4', 'a4', 'Carl'),
+  ]);
+
+  it('takes an id before a name, and a name in other letters where no other fits', () => {
+    expect(agentNamed(index, 'ann').agentId).toBe('ann');
+    expect(agentNamed(index, 'BEN').agentId).toBe('ann');
+    expect(agentNamed(index, 'Ann').agentId).toBe('a2');
+  });
+
+  it('says which agents there are, or which share the name', () => {
+    expect(() => agentNamed(index, 'Zoe')).toThrow(/named Zoe; it has Ben, ann, Carl a3, Carl a4/);
+    expect(() => agentNamed(index, 'carl')).toThrow(/by its id: a3, a4/);
+    expect(agentsNamed(index, 'carl')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { renderTimeline, timelineOf } from '../src/index.ts';
+import { anyEvent } from './make.ts';
+import { calls, created, receives } from './market-log.ts';
+
+const events = [
+  created('e1', 'ben', 'Ben'),
+  calls('e2', 'ben', 'c1', 'look', { shelf: 2 }),
+  receives('e3', 'ben', 'c1', 'Three\nloaves'),
+  anyEvent('weather:rain', { drops: 3 }),
+];
+
+describe('timelineOf', () => {
+  it('has every event in order, of whatever type, with names for agents', () => {
+    expect(timelineOf(events).map(({ position, line }) => [position, line.agent, line.kind])).toEqual([
+      [0, 'Ben', 'created'],
+      [1, 'Ben', 'call'],
+      [2, 'Ben', 'result'],
+      [3, '', 'weather:rain'],
+    ]);
+  });
+
+  it('is a line for each, fitted to the width', () => {
+    expect(renderTimeline(timelineOf(events)).split('\n')).toEqual([
+      '0  09:30:00  (Ben)  created   Ben',
+      '1  09:30:00  (Ben)  call      look  {"shelf":2}',
+      '2  09:30:00  (Ben)  result    talk  completed  Three⏎loaves',
+      '3  09:30:00  weather:rain  {"drops":3}',
+    ]);
+    expect(renderTimeline(timelineOf(events), { width: 30 }).split('\n')[2]).toHaveLength(30);
+  });
+});
