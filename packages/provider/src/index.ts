@@ -10,7 +10,7 @@ export type {
   TaskRecord,
   Usage,
 } from '@hansard/events';
-export { CodedError, isCodedError } from '@hansard/events/coded-error';
+export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from '@hansard/events/coded-error';
 export type {
   AgentHost,
   AgentInfo,

@@ -1,4 +1,4 @@
-import { CodedError, isCodedError } from '@hansard/events/coded-error';
+import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events/coded-error';
 
 /** The errors of finding, checking and loading plugins, in the order of the checks. `docs/errors.md` explains each. */
 export const pluginErrorCodes = [
@@ -22,6 +22,4 @@ export type PluginErrorCode = (typeof pluginErrorCodes)[number];
 
 export class PluginError extends CodedError<PluginErrorCode> {}
 
-export function isPluginError(value: unknown, code?: PluginErrorCode): value is PluginError {
-  return isCodedError(value, code) && (pluginErrorCodes as readonly string[]).includes(value.code);
-}
+export const isPluginError: ErrorGuard<PluginError> = createErrorGuard(pluginErrorCodes);

@@ -1,4 +1,4 @@
-import { CodedError, isCodedError } from '@hansard/events/coded-error';
+import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events/coded-error';
 
 /** The errors of stores. When each one is thrown, and what to do: `docs/errors.md`. */
 export const storeErrorCodes = [
@@ -18,6 +18,4 @@ export type StoreErrorCode = (typeof storeErrorCodes)[number];
 
 export class StoreError extends CodedError<StoreErrorCode> {}
 
-export function isStoreError(value: unknown, code?: StoreErrorCode): value is StoreError {
-  return isCodedError(value, code) && (storeErrorCodes as readonly string[]).includes(value.code);
-}
+export const isStoreError: ErrorGuard<StoreError> = createErrorGuard(storeErrorCodes);

@@ -1,0 +1,99 @@
+import type { EventData } from '@hansard/events';
+import type { AgentInfo, DeliveryOutcome } from '@hansard/provider';
+import type { TranscriptMessage } from '@hansard/views';
+import type { AgentRecord } from './agent-record.ts';
+import { answer } from './answer.ts';
+import { deliver } from './deliver.ts';
+import { logTranscriptEntry } from './log-transcript-entry.ts';
+import { LoggedString } from './logged-string.ts';
+import type { SessionParts } from './session-parts.ts';
+
+export interface HarkenOptions {
+  /** Who says it. Absent: a person. */
+  readonly source?: EventData<'user:message'>['source'];
+  /** The hook decision that altered it on its way. */
+  readonly via?: string;
+}
+
+/**
+ * An agent of a session: a hold on its transcript, which is in memory only while it is used. Sessions make them; see
+ * `Session.root` and `Session.getAgent`.
+ */
+export class Agent {
+  readonly agentId: string;
+  readonly #parts: SessionParts;
+  readonly #record: AgentRecord;
+
+  constructor(parts: SessionParts, agentId: string) {
+    this.agentId = agentId;
+    this.#parts = parts;
+    this.#record = parts.registry.get(agentId);
+  }
+
+  get name(): string | null {
+    return this.#record.name;
+  }
+
+  /** Its name, model, parent and state. */
+  get info(): AgentInfo {
+    return this.#parts.registry.describe(this.#record);
+  }
+
+  /**
+   * Whether something reached the agent that it has not answered: a message, or the results of its tool calls. After a
+   * session was loaded, this tells whether to call `response` before anything else is said.
+   */
+  get awaitsResponse(): boolean {
+    return this.#record.awaitsResponse;
+  }
+
+  /** Its messages so far, rebuilt from the log where they are not in memory. */
+  async transcript(): Promise<readonly TranscriptMessage[]> {
+    return [...(await this.#parts.transcriptOf(this.agentId))];
+  }
+
+  /**
+   * Adds a message to the transcript and gives its id; durable when it resolves. A `LoggedString` gives the substance.
+   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   */
+  async harken(input: string | LoggedString, { source, via }: HarkenOptions = {}): Promise<string> {
+    this.#parts.registry.getActive(this.agentId);
+    const message = {
+      role: 'user',
+      content: String(input),
+      ...(source === undefined ? {} : { source }),
+    } as const;
+    const { messageId, recorded } = logTranscriptEntry(this.#parts, this.agentId, message, {
+      ...(typeof input === 'string' ? {} : { substance: input.messageId }),
+      ...(via === undefined ? {} : { via }),
+    });
+    await recorded;
+    return messageId;
+  }
+
+  /**
+   * Lets the agent speak: its model is called, with its tools, until it has an utterance, which may be empty. All of it
+   * is durable when this resolves. After an error the session can be used on, unless it is SESSION_CLOSED.
+   *
+   * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED; the
+   * reason of the session's `signal`; the store's error where a write fails
+   */
+  async response(): Promise<LoggedString> {
+    const { text, messageId } = await answer(this.#parts, this.agentId);
+    return new LoggedString(text, messageId);
+  }
+
+  /**
+   * Says something to another agent, through the hooks.
+   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   */
+  async inform(destination: Agent, text: string | LoggedString): Promise<DeliveryOutcome> {
+    this.#parts.registry.getActive(this.agentId);
+    return deliver(this.#parts, {
+      from: this.agentId,
+      to: destination.agentId,
+      text: String(text),
+      substance: typeof text === 'string' ? undefined : text.messageId,
+    });
+  }
+}

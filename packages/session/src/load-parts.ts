@@ -1,0 +1,72 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { StoreError } from '@hansard/provider';
+import { takeApart } from '@hansard/views';
+import { interruption } from './interruption.ts';
+import { OddityFinder, type SessionOddity } from './oddity.ts';
+import { readLog } from './read-log.ts';
+import { SessionError } from './session-error.ts';
+import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
+import { createSessionParts, type SessionParts } from './session-parts.ts';
+import { openToolbox } from './toolbox.ts';
+
+/** Restores a session from its log and sets its dispatch running. */
+export async function loadParts(
+  options: LoadSessionOptions,
+): Promise<{ readonly parts: SessionParts; readonly oddities: readonly SessionOddity[] }> {
+  checkSessionOptions(options);
+  options.signal?.throwIfAborted();
+  const { store, taskDir, dispatchId } = options;
+  const envelope = await fullEnvelope(options);
+  const parts = createSessionParts(options, envelope, await openToolbox(options.tools ?? []));
+  const finder = new OddityFinder();
+  let hasAgents = false;
+  for await (const { events, first } of readLog(store, taskDir, dispatchId)) {
+    for (const [index, event] of events.entries()) {
+      if (!finder.observe(event, first + index)) continue;
+      parts.restore(event, first + index);
+      hasAgents ||= event.type === 'agent:created';
+    }
+  }
+  if (!hasAgents || parts.registry.root === null) throw noAgents(dispatchId);
+  const running = await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
+  parts.start(running);
+  await closeOpenCalls(parts);
+  return { parts, oddities: finder.finish() };
+}
+
+async function fullEnvelope({ store, taskDir, dispatchId }: LoadSessionOptions): Promise<DispatchEnvelope> {
+  const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+  const details = { taskDir, dispatchId };
+  if (envelope === null) {
+    const message = `The task ${taskDir} has no dispatch ${dispatchId}; getDispatchEnvelopes lists those that are there.`;
+    throw new StoreError('STORE_DISPATCH_NOT_FOUND', message, { details });
+  }
+  if (envelope.fidelity === 'full') return envelope;
+  throw new SessionError(
+    'SESSION_NOT_FULL',
+    `The dispatch ${dispatchId} was recorded with fidelity ${envelope.fidelity}: what its tools took and gave is not in the log, so there is no transcript to go on with. Start a new session.`,
+    { details },
+  );
+}
+
+/** Gives each tool call that was open when the session stopped a result that says so. */
+async function closeOpenCalls({ log, registry }: SessionParts): Promise<void> {
+  const results = registry.all.flatMap(({ agentId, openCalls }) =>
+    openCalls.flatMap(({ toolCallId, tool }) => {
+      const message = { role: 'tool', content: interruption, toolCallId, tool, isError: true } as const;
+      return takeApart(message, { id: log.createId(), agentId }).map((event) => ({
+        ...event,
+        data: { ...event.data, error: interruption },
+      }));
+    }),
+  );
+  if (results.length > 0) await log.append(results);
+}
+
+function noAgents(dispatchId: string): SessionError {
+  return new SessionError(
+    'SESSION_LOG_INVALID',
+    `The dispatch ${dispatchId} has no agent:created, so it holds no session; nothing was done in it that could be resumed.`,
+    { details: { dispatchId } },
+  );
+}

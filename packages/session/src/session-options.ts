@@ -1,0 +1,48 @@
+import type { Clock, CommunicationHub, DispatchStore } from '@hansard/dispatch';
+import type { IdSource } from '@hansard/events';
+import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+
+/** What a session runs on, new or loaded. The providers stay their owner's to close. */
+export interface SessionRunOptions {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly model: LanguageModelProvider;
+  /** Listed once, when the session opens. Where two have a tool of one name, the first provider's counts. */
+  readonly tools?: readonly ToolProvider[];
+  /** Asked in this order. */
+  readonly hooks?: readonly HookProvider[];
+  /** Where recorded events and deltas are shown. */
+  readonly communication?: CommunicationHub;
+  readonly clock?: Clock;
+  /** Mints event and message ids. Absent: ULIDs that only grow. */
+  readonly createId?: IdSource;
+  /** Stops what the session's agents are doing, for good; recorded as `harness:abort`. */
+  readonly signal?: AbortSignal;
+  /** How many rounds of tool calls one `response` may take. Absent: 50. */
+  readonly maxToolRounds?: number;
+  /** How long one model call may take, in milliseconds. Absent: as long as it likes. */
+  readonly modelTimeoutMs?: number;
+}
+
+export interface SessionOptions extends SessionRunOptions {
+  /** Absent: minted. */
+  readonly dispatchId?: string;
+  /** The role in the envelope. Absent: `session`. */
+  readonly role?: string;
+  /** The model of the root, and of every agent that is not given another. */
+  readonly languageModel?: string;
+  /** What the root is told first. */
+  readonly systemPrompt?: string;
+}
+
+export interface LoadSessionOptions extends SessionRunOptions {
+  readonly dispatchId: string;
+}
+
+/** @throws TypeError for a limit that makes no sense */
+export function checkSessionOptions({ maxToolRounds = 50, modelTimeoutMs = 0 }: SessionRunOptions): void {
+  if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
+    throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
+  if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
+    throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
+}

@@ -1,0 +1,131 @@
+import { type Clock, describeFailure, systemClock } from '@hansard/dispatch';
+import {
+  type CapturedEvent,
+  createIdSource,
+  type DispatchEnvelope,
+  isEvent,
+  newEvent,
+} from '@hansard/events';
+import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
+import type { TranscriptMessage } from '@hansard/views';
+import { AgentRegistry } from './agent-registry.ts';
+import { readLog } from './read-log.ts';
+import { SessionLog } from './session-log.ts';
+import type { SessionRunOptions } from './session-options.ts';
+import type { Toolbox } from './toolbox.ts';
+import { Transcripts } from './transcripts.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+/** What the parts of a session share. */
+export interface SessionParts {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly log: SessionLog;
+  readonly registry: AgentRegistry;
+  readonly totals: UsageTotals;
+  readonly model: LanguageModelProvider;
+  readonly toolbox: Toolbox;
+  readonly hooks: readonly HookProvider[];
+  readonly clock: Clock;
+  readonly maxToolRounds: number;
+  /** Null: no limit. */
+  readonly modelTimeoutMs: number | null;
+  /** Aborts when the session is closed or its owner stops it. */
+  readonly signal: AbortSignal;
+  /** The agents that are answering, with what settles when they are done. */
+  readonly answering: Map<string, Promise<unknown>>;
+  /** An agent's transcript, with all that was logged so far. */
+  transcriptOf(agentId: string): Promise<readonly TranscriptMessage[]>;
+  evict(agentId: string): Promise<void>;
+  /** Takes over an event that was in the log before. */
+  restore(event: CapturedEvent, position: number): void;
+  /** Takes over the envelope of the running dispatch; from now on the owner's signal is heeded. */
+  start(envelope: DispatchEnvelope): void;
+  /** Stops what the agents are doing and lets go of the owner's signal. */
+  stop(reason: unknown): void;
+}
+
+export function createSessionParts(
+  options: SessionRunOptions,
+  envelope: DispatchEnvelope,
+  toolbox: Toolbox,
+): SessionParts {
+  const { store, taskDir, clock = systemClock, communication } = options;
+  const { createId = createIdSource({ now: () => clock.now() }) } = options;
+  const { dispatchId } = envelope;
+  const registry = new AgentRegistry();
+  const totals = new UsageTotals();
+  const stopping = new AbortController();
+  /** The position of the last event that was restored; what this session adds stands behind it. */
+  let restored = -1;
+
+  const observe = (event: CapturedEvent, position: number) => {
+    registry.observe(event, position);
+    totals.observe(event);
+  };
+  const transcripts = new Transcripts(async (agentId) => {
+    const { after } = registry.get(agentId);
+    const isRoot = registry.root?.agentId === agentId;
+    const events: CapturedEvent[] = [];
+    for await (const page of readLog(store, taskDir, dispatchId, after)) {
+      for (const event of page.events) {
+        const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
+        if (isTheirs && isEvent(event)) events.push(event);
+      }
+    }
+    return events;
+  });
+  const log = new SessionLog({
+    store,
+    taskDir,
+    envelope,
+    communication,
+    clock,
+    createId,
+    onAccepted: (event) => observe(event, restored + 1),
+    onRecorded: (events) => transcripts.add(events),
+  });
+  let release = () => {};
+
+  return {
+    taskDir,
+    dispatchId,
+    log,
+    registry,
+    totals,
+    model: options.model,
+    toolbox,
+    hooks: options.hooks ?? [],
+    clock,
+    maxToolRounds: options.maxToolRounds ?? 50,
+    modelTimeoutMs: options.modelTimeoutMs ?? null,
+    signal: AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]),
+    answering: new Map(),
+    transcriptOf: (agentId) =>
+      log.inOrder(async () => (await transcripts.of(agentId)).map(({ message }) => message)),
+    evict: (agentId) => log.inOrder(async () => transcripts.evict(agentId)),
+    restore(event, position) {
+      restored = position;
+      observe(event, position);
+    },
+    start(running) {
+      log.start(running);
+      release = watchSignal(options.signal, log);
+    },
+    stop(reason) {
+      release();
+      stopping.abort(reason);
+    },
+  };
+}
+
+/** Records that the owner stopped the session. */
+function watchSignal(signal: AbortSignal | undefined, log: SessionLog): () => void {
+  if (signal === undefined) return () => {};
+  const onAbort = () => {
+    const reason = describeFailure(signal.reason).message;
+    if (log.isOpen) void log.append([newEvent('harness:abort', { reason, by: 'signal' })]);
+  };
+  signal.addEventListener('abort', onAbort);
+  return () => signal.removeEventListener('abort', onAbort);
+}

@@ -1,0 +1,165 @@
+import { completionUpdates } from '@hansard/dispatch';
+import { type EventData, newEvent } from '@hansard/events';
+import type { AgentInfo } from '@hansard/provider';
+import type { TranscriptMessage } from '@hansard/views';
+import { Agent } from './agent.ts';
+import { type AgentCreation, agentCreated, terminateAgent } from './create-agent.ts';
+import { loadParts } from './load-parts.ts';
+import { logTranscriptEntry, type TranscriptLinks } from './log-transcript-entry.ts';
+import type { SessionOddity } from './oddity.ts';
+import { sessionWasClosed } from './session-log.ts';
+import type { LoadSessionOptions } from './session-options.ts';
+import type { SessionParts } from './session-parts.ts';
+
+export type SessionStatus = EventData<'session:complete'>['status'];
+
+/**
+ * The state of several agents, backed by the log of one dispatch: it hands out ids, logs what happens and knows every
+ * agent that exists or existed. Make one with `createSession`, go on with one by `loadSession`.
+ *
+ * The `log…` methods give an id at once; writes follow in the order of the calls, and `flushed` tells when they are
+ * durable. After a write failed the session takes nothing more: SESSION_CLOSED, with the failure as its cause.
+ */
+export class Session implements AsyncDisposable {
+  readonly #parts: SessionParts;
+  readonly #oddities: readonly SessionOddity[];
+  #ending: Promise<void> | null = null;
+
+  constructor(parts: SessionParts, oddities: readonly SessionOddity[] = []) {
+    this.#parts = parts;
+    this.#oddities = oddities;
+  }
+
+  /** As `loadSession`, which also gives the root. */
+  static async load(options: LoadSessionOptions): Promise<Session> {
+    const { parts, oddities } = await loadParts(options);
+    return new Session(parts, oddities);
+  }
+
+  get taskDir(): string {
+    return this.#parts.taskDir;
+  }
+
+  get dispatchId(): string {
+    return this.#parts.dispatchId;
+  }
+
+  get root(): Agent {
+    const { root } = this.#parts.registry;
+    if (root === null) throw new TypeError('A session has a root from the beginning.');
+    return new Agent(this.#parts, root.agentId);
+  }
+
+  /** What was odd about the log that was loaded, in its order. It is kept as it is. */
+  get oddities(): readonly SessionOddity[] {
+    return this.#oddities;
+  }
+
+  /** A new id for an agent: `agent_001`, `agent_002` … None is ever used again, whatever became of its agent. */
+  allocateAgentId(): string {
+    return this.#parts.registry.allocateAgentId();
+  }
+
+  /**
+   * Logs that an agent was created, and gives the id of that event. One without a cause stands beside the root, and is
+   * among the oddities when the session is loaded.
+   * @throws TypeError where the session has or had that agent; SESSION_CLOSED
+   */
+  logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
+    const { log, registry } = this.#parts;
+    if (registry.has(agentId))
+      throw new TypeError(`The session has had an agent ${agentId}; take an id from allocateAgentId.`);
+    const id = log.createId();
+    void log.append([agentCreated(agentId, creation, id)]);
+    return id;
+  }
+
+  /**
+   * Adds a message to an agent's transcript, and gives its id.
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED; TypeError or EVENT_INVALID for what is no message
+   */
+  logTranscriptEntry(agentId: string, message: TranscriptMessage, links: TranscriptLinks = {}): string {
+    return logTranscriptEntry(this.#parts, agentId, message, links).messageId;
+  }
+
+  /**
+   * Logs text that an agent makes to be delivered to others, and gives the id of that event.
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED
+   */
+  logPieceOfText(agentId: string, content: string, cause: string | readonly string[]): string {
+    const { log, registry } = this.#parts;
+    registry.get(agentId);
+    const id = log.createId();
+    void log.append([newEvent('agent:piece_of_text', { text: content }, { id, agentId, cause })]);
+    return id;
+  }
+
+  /** Resolves when all that was logged is durable; rejects with the error of the first write that failed. */
+  flushed(): Promise<void> {
+    return this.#parts.log.flushed();
+  }
+
+  /** Every agent that exists or existed, in the order of their creation. */
+  listAgents(): readonly AgentInfo[] {
+    return this.#parts.registry.list();
+  }
+
+  /**
+   * An agent with its transcript in memory, rebuilt from the log where it is not; also one that was terminated or
+   * evicted.
+   * @throws SESSION_AGENT_NOT_FOUND
+   */
+  async getAgent(agentId: string): Promise<Agent> {
+    const agent = new Agent(this.#parts, agentId);
+    await this.#parts.transcriptOf(agentId);
+    return agent;
+  }
+
+  /**
+   * Lets go of an agent's transcript. It is rebuilt from the log when it is needed again.
+   * @throws SESSION_AGENT_NOT_FOUND
+   */
+  async evictAgent(agentId: string): Promise<void> {
+    this.#parts.registry.get(agentId);
+    await this.#parts.evict(agentId);
+  }
+
+  /**
+   * Ends an agent (`agent:terminated`): it takes and says nothing more, in this session and when it is loaded again.
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED; TypeError for the root
+   */
+  async terminateAgent(agentId: string, reason?: string): Promise<void> {
+    await terminateAgent(this.#parts, agentId, { reason });
+  }
+
+  /**
+   * Ends the session: stops what its agents are doing, logs `session:complete` with what all of it cost, and completes
+   * the envelope.
+   * @throws SESSION_CLOSED where it has ended before; the error of the first write that failed
+   */
+  async complete(status: SessionStatus = 'completed', result?: string): Promise<void> {
+    if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
+    this.#ending = this.#end(status, result);
+    await this.#ending;
+  }
+
+  /** Completes the session unless that is done. Safe to call twice. */
+  close(): Promise<void> {
+    this.#ending ??= this.#end('completed', undefined);
+    return this.#ending;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #end(status: SessionStatus, result: string | undefined): Promise<void> {
+    const { log, totals, answering, stop } = this.#parts;
+    stop(sessionWasClosed(this.dispatchId));
+    await Promise.allSettled(answering.values());
+    await log.flushed();
+    const completion = { status, ...(result === undefined ? {} : { result }), ...totals.figures };
+    await log.append([newEvent('session:complete', completion)]);
+    await log.end(completionUpdates(completion, 'ended', log.timestamp()));
+  }
+}

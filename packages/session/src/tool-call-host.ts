@@ -1,0 +1,100 @@
+import { newEvent } from '@hansard/events';
+import type {
+  AgentHost,
+  AgentInfo,
+  Delivery,
+  DeliveryOutcome,
+  LoggedText,
+  NewAgent,
+} from '@hansard/provider';
+import type { AgentRecord } from './agent-record.ts';
+import { createAgent, terminateAgent } from './create-agent.ts';
+import { deliver } from './deliver.ts';
+import type { SessionParts } from './session-parts.ts';
+
+/** Lets an agent speak: see `AgentHost.respond`. */
+export type Respond = (agentId: string) => Promise<LoggedText>;
+
+/** What one tool call may do with the agents of its session; nothing any more once the call is over. */
+export class ToolCallHost implements AgentHost {
+  readonly #parts: SessionParts;
+  readonly #caller: AgentRecord;
+  readonly #callId: string;
+  readonly #respond: Respond;
+  #isOver = false;
+
+  /** `callId` is the event of the tool call. */
+  constructor(parts: SessionParts, caller: AgentRecord, callId: string, respond: Respond) {
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#callId = callId;
+    this.#respond = respond;
+  }
+
+  get caller(): AgentInfo {
+    return this.#parts.registry.describe(this.#caller);
+  }
+
+  listAgents(): readonly AgentInfo[] {
+    return this.#parts.registry.list();
+  }
+
+  findAgent(nameOrId: string): AgentInfo | null {
+    return this.#parts.registry.find(nameOrId, this.#caller.agentId);
+  }
+
+  async createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
+    this.#assertUnderWay();
+    const { registry } = this.#parts;
+    const itsModel = languageModel ?? this.#caller.languageModel;
+    const creation = {
+      cause: this.#callId,
+      ...(name === undefined ? {} : { name }),
+      ...(itsModel === null ? {} : { languageModel: itsModel }),
+    };
+    const agentId = await createAgent(this.#parts, creation, systemPrompt);
+    return registry.describe(registry.get(agentId));
+  }
+
+  async terminateAgent(agentId: string): Promise<void> {
+    this.#assertUnderWay();
+    await terminateAgent(this.#parts, agentId, { cause: this.#callId });
+  }
+
+  async logPieceOfText(text: string): Promise<LoggedText> {
+    this.#assertUnderWay();
+    const { log } = this.#parts;
+    const messageId = log.createId();
+    const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
+    await log.append([newEvent('agent:piece_of_text', { text }, links)]);
+    return { text, messageId };
+  }
+
+  async deliver(agentId: string, { text, substance, from }: Delivery): Promise<DeliveryOutcome> {
+    this.#assertUnderWay();
+    return deliver(this.#parts, {
+      from: from ?? this.#caller.agentId,
+      to: agentId,
+      text,
+      substance,
+      cause: this.#callId,
+    });
+  }
+
+  async respond(agentId: string): Promise<LoggedText> {
+    this.#assertUnderWay();
+    return this.#respond(agentId);
+  }
+
+  /** The call has its result: what its tool still does is not recorded. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #assertUnderWay(): void {
+    if (this.#isOver)
+      throw new TypeError(
+        `The tool call ${this.#callId} is over; a tool must await all it does with agents.`,
+      );
+  }
+}

@@ -1,0 +1,38 @@
+import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { createMemoryStore } from '@hansard/store-memory';
+
+/** A store that fails, from the append behind the first so many on, with every call, until it recovers. */
+export function failingStore(
+  appends = Number.POSITIVE_INFINITY,
+  inner: DispatchStoreProvider = createMemoryStore(),
+) {
+  const error = new StoreError('STORE_UNAVAILABLE', 'The disk is gone.');
+  let limit = appends;
+  let made = 0;
+  let isBroken = false;
+  const provider = new Proxy(inner, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        if (key === 'appendEvents' || key === 'appendEvent') {
+          isBroken ||= made >= limit;
+          made += 1;
+        }
+        if (isBroken) throw error;
+        return member.apply(target, args);
+      };
+    },
+  });
+  return {
+    provider,
+    error,
+    get appendsMade() {
+      return made;
+    },
+    recover() {
+      isBroken = false;
+      limit = Number.POSITIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { openDispatchStore } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import type { DispatchStoreProvider } from '@hansard/provider';
+import { createSession, type LoadSessionOptions, loadSession, type SessionOptions } from '@hansard/session';
+import { createMemoryStore } from '@hansard/store-memory';
+import { answers } from './scripted.ts';
+
+export const taskDir = 'cafe/tasks/first-meeting';
+export const dispatchId = 'D1';
+
+/** A store with short ways to a session in it. */
+export function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
+  const store = openDispatchStore(provider);
+  const base = { store, taskDir, dispatchId, model: answers() };
+  return {
+    store,
+    create: (options: Partial<SessionOptions> = {}) => createSession({ ...base, ...options }),
+    load: (options: Partial<LoadSessionOptions> = {}) => loadSession({ ...base, ...options }),
+    events: () => store.getDispatchEvents(taskDir, dispatchId),
+    envelope: () => store.getDispatchEnvelope(taskDir, dispatchId),
+  };
+}
+
+/** The first event of a type, of those that say so much in their data. */
+export function find(
+  events: readonly CapturedEvent[],
+  type: CapturedEvent['type'],
+  data: Readonly<Record<string, unknown>> = {},
+): CapturedEvent {
+  const found = events.find(
+    (event) => event.type === type && Object.entries(data).every(([key, value]) => event.data[key] === value),
+  );
+  if (found === undefined) throw new Error(`no ${type} with ${JSON.stringify(data)}`);
+  return found;
+}
+
+export const typesOf = (events: readonly CapturedEvent[]) => events.map(({ type }) => type);

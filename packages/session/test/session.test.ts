@@ -1,0 +1,208 @@
+import { LoggedString } from '@hansard/session';
+import { describe, expect, it } from 'vitest';
+import { failingStore } from './failing-store.ts';
+import { find, prepare, typesOf } from './prepare.ts';
+import { answers, says } from './scripted.ts';
+
+describe('a new session', () => {
+  it('is a dispatch of full fidelity whose log begins with its root and what the root is told', async () => {
+    const { create, events, envelope } = prepare();
+    const { root, session } = await create({ languageModel: 'm-1', systemPrompt: 'You chair a scene.' });
+    expect(await envelope()).toMatchObject({
+      fidelity: 'full',
+      status: 'running',
+      model: 'm-1',
+      role: 'session',
+    });
+    const [created, prompt, ...more] = await events();
+    expect(created).toMatchObject({
+      type: 'agent:created',
+      agentId: 'agent_001',
+      data: { languageModel: 'm-1' },
+    });
+    expect(created).not.toHaveProperty('cause');
+    expect(prompt).toMatchObject({ type: 'agent:system_prompt', data: { text: 'You chair a scene.' } });
+    expect(more).toEqual([]);
+    expect(root.info).toEqual({
+      agentId: 'agent_001',
+      name: null,
+      languageModel: 'm-1',
+      parentAgentId: null,
+      state: 'active',
+    });
+    expect(session.oddities).toEqual([]);
+  });
+
+  it('is not begun where a tool provider can not list its tools', async () => {
+    const { create, envelope } = prepare();
+    const broken = {
+      listTools: () => Promise.reject(new Error('no server')),
+      callTool: () => says('') as never,
+    };
+    await expect(create({ tools: [broken] })).rejects.toThrow('no server');
+    expect(await envelope()).toBeNull();
+  });
+
+  it('refuses limits that make no sense', async () => {
+    const { create } = prepare();
+    await expect(create({ maxToolRounds: -1 })).rejects.toThrow(TypeError);
+    await expect(create({ modelTimeoutMs: Number.NaN })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('what is logged by hand', () => {
+  it('has its id at once, stands in the log in the order of the calls, and is durable when flushed', async () => {
+    const { create, events } = prepare();
+    const { session } = await create();
+    const jack = session.allocateAgentId();
+    const call = session.logTranscriptEntry('agent_001', {
+      role: 'assistant',
+      content: null,
+      toolCalls: [{ toolCallId: 'c1', tool: 'task', input: { name: 'Jack' } }],
+    });
+    const created = session.logAgentCreated(jack, { cause: call, name: 'Jack', languageModel: 'm-2' });
+    const piece = session.logPieceOfText('agent_001', 'You meet in a café.', call);
+    const heard = session.logTranscriptEntry(
+      jack,
+      { role: 'user', content: 'You meet in a café.' },
+      { substance: piece },
+    );
+    await session.flushed();
+    const log = (await events()).slice(1);
+    expect(log.map(({ id }) => id)).toEqual([call, created, piece, heard]);
+    expect(log[2]).toMatchObject({ type: 'agent:piece_of_text', agentId: 'agent_001', cause: call });
+    expect(log[3]).toMatchObject({ agentId: 'agent_002', substance: piece });
+    expect(session.listAgents()).toEqual([
+      expect.objectContaining({ agentId: 'agent_001', parentAgentId: null }),
+      { agentId: jack, name: 'Jack', languageModel: 'm-2', parentAgentId: 'agent_001', state: 'active' },
+    ]);
+  });
+
+  it('is refused at once where it is no event, for no agent, or twice the same agent, and the session goes on', async () => {
+    const { create, events } = prepare();
+    const { session } = await create();
+    const message = { role: 'user', content: 'Hello' } as const;
+    expect(() => session.logTranscriptEntry('agent_009', message)).toThrow(
+      expect.objectContaining({ code: 'SESSION_AGENT_NOT_FOUND' }),
+    );
+    expect(() => session.logTranscriptEntry('agent_001', message, { substance: 'no id' })).toThrow(
+      expect.objectContaining({ code: 'EVENT_INVALID' }),
+    );
+    expect(() => session.logAgentCreated('agent_001')).toThrow(TypeError);
+    session.logTranscriptEntry('agent_001', message);
+    await session.flushed();
+    expect(typesOf(await events())).toEqual(['agent:created', 'user:message']);
+  });
+
+  it('is recorded as it was given, whatever becomes of the object', async () => {
+    const { create, events } = prepare();
+    const { session } = await create();
+    const input = { path: 'a.txt' };
+    session.logTranscriptEntry('agent_001', {
+      role: 'assistant',
+      content: null,
+      toolCalls: [{ toolCallId: 'c1', tool: 'read', input }],
+    });
+    input.path = 'b.txt';
+    await session.flushed();
+    expect(find(await events(), 'agent:tool_call').data).toMatchObject({ input: { path: 'a.txt' } });
+  });
+});
+
+describe('a write that fails', () => {
+  it('is told by flushed and close, and nothing is taken after it', async () => {
+    const failing = failingStore(1);
+    const { create, events } = prepare(failing.provider);
+    const { root, session } = await create();
+    session.logTranscriptEntry('agent_001', { role: 'user', content: 'one' });
+    session.logTranscriptEntry('agent_001', { role: 'user', content: 'two' });
+    await expect(session.flushed()).rejects.toBe(failing.error);
+    const closed = expect.objectContaining({ code: 'SESSION_CLOSED', cause: failing.error });
+    expect(() => session.logPieceOfText('agent_001', 'x', 'e1')).toThrow(closed);
+    await expect(root.harken('three')).rejects.toEqual(closed);
+    await expect(root.response()).rejects.toEqual(closed);
+    await expect(session.close()).rejects.toBe(failing.error);
+    failing.recover();
+    expect(typesOf(await events())).toEqual(['agent:created']);
+  });
+
+  it('rejects the harken that it belongs to, with the error of the store', async () => {
+    const failing = failingStore(1);
+    const { create } = prepare(failing.provider);
+    const { root } = await create();
+    await expect(root.harken('Hello')).rejects.toBe(failing.error);
+  });
+});
+
+describe('the end of a session', () => {
+  it('is in the log and in the envelope, with the sum of what its model calls took', async () => {
+    const { create, events, envelope } = prepare();
+    const { root, session } = await create({
+      model: answers(
+        says('One.', { usage: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 5 }, costUsd: 0.25 }),
+        says('Two.', { usage: { inputTokens: 20, outputTokens: 4 }, costUsd: 0.5 }),
+      ),
+    });
+    await root.harken('First?');
+    await root.response();
+    await root.harken('Second?');
+    await root.response();
+    await session.complete('completed', 'Two answers.');
+    const usage = { inputTokens: 30, outputTokens: 6, cacheReadTokens: 5 };
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'session:complete',
+      data: { status: 'completed', result: 'Two answers.', costUsd: 0.75, usage, turns: 2 },
+    });
+    expect(await envelope()).toMatchObject({
+      status: 'completed',
+      cost: 0.75,
+      usage: { ...usage, turns: 2 },
+      completedAt: expect.any(String),
+    });
+    await expect(session.complete()).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+  });
+
+  it('by close is a completed dispatch, once; by a failure a crashed one', async () => {
+    const one = prepare();
+    const { session } = await one.create();
+    await session.close();
+    await session.close();
+    expect(typesOf(await one.events())).toEqual(['agent:created', 'session:complete']);
+    expect(await one.envelope()).toMatchObject({ status: 'completed', cost: null, usage: null });
+
+    const other = prepare();
+    await (await other.create()).session.complete('failed');
+    expect(await other.envelope()).toMatchObject({ status: 'crashed' });
+  });
+
+  it('leaves nothing to say or hear', async () => {
+    const { create } = prepare();
+    const { root, session } = await create();
+    await session.close();
+    await expect(root.harken('Hello?')).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+    await expect(root.response()).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+  });
+});
+
+describe('a LoggedString', () => {
+  it('is a string to all who only want its text', () => {
+    const line = new LoggedString('Hello', 'e1');
+    expect(`${line}, ${line.toUpperCase()}`).toBe('Hello, HELLO');
+    expect(String(line)).toBe('Hello');
+    expect(JSON.stringify({ line })).toBe('{"line":"Hello"}');
+    expect(line.length).toBe(5);
+  });
+
+  it('keeps its substance in other words', () => {
+    const quoted = new LoggedString('Hello', 'e1').reworded('[Jack]: Hello');
+    expect(String(quoted)).toBe('[Jack]: Hello');
+    expect(quoted.messageId).toBe('e1');
+  });
+
+  it('gives the substance of what an agent hears', async () => {
+    const { create, events } = prepare();
+    const { root } = await create();
+    const messageId = await root.harken(new LoggedString('[Jack]: Hello', 'e1'));
+    expect(find(await events(), 'user:message')).toMatchObject({ id: messageId, substance: 'e1' });
+  });
+});

@@ -1,0 +1,43 @@
+import type { HookProvider, ToolCallQuestion } from '@hansard/provider';
+
+/** The configuration of the plugin; `plugin.json` says what each means. */
+export interface LimitsConfig {
+  readonly name?: string;
+  readonly maxAgents?: number;
+  readonly createTools?: readonly string[];
+  readonly maxToolCalls?: number;
+  readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+}
+
+/** Denies tool calls that would go beyond a limit. Of deliveries it has no opinion. */
+export function createLimitsHook(config: LimitsConfig): HookProvider {
+  const { name = 'hook-limits', maxToolCalls = Number.POSITIVE_INFINITY } = config;
+  const callsOfAgents = new Map<string, number>();
+  return {
+    name,
+    decide(question) {
+      if (question.on !== 'tool_call') return { decision: 'allow' };
+      const reason = reasonAgainst(question, config);
+      if (reason !== null) return { decision: 'deny', reason };
+      const agent = JSON.stringify([question.dispatchId, question.agentId]);
+      const calls = callsOfAgents.get(agent) ?? 0;
+      if (calls >= maxToolCalls)
+        return { decision: 'deny', reason: `Maximum tool calls (${maxToolCalls}) already reached.` };
+      callsOfAgents.set(agent, calls + 1);
+      return { decision: 'allow' };
+    },
+  };
+}
+
+function reasonAgainst(
+  { tool, agents }: ToolCallQuestion,
+  { maxAgents = Number.POSITIVE_INFINITY, createTools = ['task'], tools = {} }: LimitsConfig,
+): string | null {
+  if (tools.deny?.includes(tool)) return `The tool ${tool} is denied.`;
+  if (tools.allow !== undefined && !tools.allow.includes(tool))
+    return `The tool ${tool} is not among those that are allowed: ${tools.allow.join(', ') || 'none'}.`;
+  const active = agents.filter(({ parentAgentId, state }) => parentAgentId !== null && state === 'active');
+  return createTools.includes(tool) && active.length >= maxAgents
+    ? `Maximum subagents (${maxAgents}) already reached.`
+    : null;
+}

@@ -1,0 +1,73 @@
+import { type DeliveryQuestion, type HookProvider, PluginError } from '@hansard/provider';
+
+/** The configuration of the plugin; `plugin.json` says what each means. */
+export interface RedactConfig {
+  readonly name?: string;
+  readonly patterns: readonly RedactPattern[];
+  readonly agents?: readonly string[];
+}
+
+interface RedactPattern {
+  readonly pattern: string;
+  readonly flags?: string;
+  readonly replacement?: string;
+}
+
+interface Redaction {
+  readonly expression: RegExp;
+  readonly replacement: string;
+}
+
+/**
+ * Alters deliveries in which a pattern occurs. Of tool calls it has no opinion.
+ * @throws PLUGIN_CONFIG_INVALID naming the pattern that is no regular expression
+ */
+export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
+  const redactions = patterns.map(toRedaction);
+  return {
+    name,
+    decide(question) {
+      if (question.on !== 'delivery' || !isMeant(question, agents)) return { decision: 'allow' };
+      const { text, count } = redact(question.text, redactions);
+      return count === 0
+        ? { decision: 'allow' }
+        : { decision: 'alter', text, reason: `${count} ${count === 1 ? 'replacement' : 'replacements'}` };
+    },
+  };
+}
+
+function toRedaction(
+  { pattern, flags = '', replacement = '[REDACTED]' }: RedactPattern,
+  index: number,
+): Redaction {
+  try {
+    return { expression: new RegExp(pattern, flags.includes('g') ? flags : `${flags}g`), replacement };
+  } catch (cause) {
+    throw new PluginError(
+      'PLUGIN_CONFIG_INVALID',
+      `The configuration of plugin hook-redact is not valid: patterns[${index}] is no regular expression. ${(cause as Error).message}`,
+      { cause, details: { plugin: 'hook-redact', pattern, flags } },
+    );
+  }
+}
+
+function isMeant({ to, agents: all }: DeliveryQuestion, agents: readonly string[] | undefined): boolean {
+  if (agents === undefined) return true;
+  const name = all.find(({ agentId }) => agentId === to)?.name;
+  return agents.some((wanted) => wanted === to || wanted === name);
+}
+
+function redact(original: string, redactions: readonly Redaction[]): { text: string; count: number } {
+  let count = 0;
+  const text = redactions.reduce(
+    (current, { expression, replacement }) =>
+      current.replace(expression, (match) => {
+        // A pattern that fits nothing as well, such as a*, would otherwise put its replacement between all letters.
+        if (match === '') return '';
+        count++;
+        return replacement;
+      }),
+    original,
+  );
+  return { text, count };
+}

@@ -1,0 +1,42 @@
+import type { JsonValue, ModelResponse, Usage } from '@hansard/provider';
+import type { LanguageModelUsage, StepResult, ToolSet } from 'ai';
+
+export function toModelResponse(step: StepResult<ToolSet>): ModelResponse {
+  const { text, reasoningText, toolCalls, response, usage, finishReason } = step;
+  return {
+    text,
+    ...(reasoningText === undefined ? {} : { thinking: { text: reasoningText, ...signatureOf(step) } }),
+    toolCalls: toolCalls
+      // A vendor's own tools have run already, and their results are in the answer.
+      .filter(({ providerExecuted }) => providerExecuted !== true)
+      .map(({ toolCallId, toolName, input }) => ({
+        toolCallId,
+        tool: toolName,
+        input: (input ?? null) as JsonValue,
+      })),
+    model: response.modelId,
+    usage: toUsage(usage),
+    stopReason: finishReason,
+  };
+}
+
+/** The SDK counts the tokens of a prompt cache as input; Hansard counts them apart. */
+function toUsage({ inputTokens, inputTokenDetails, outputTokens }: LanguageModelUsage): Usage {
+  const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
+  const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return {
+    inputTokens: noCacheTokens ?? Math.max(0, (inputTokens ?? 0) - cached),
+    outputTokens: outputTokens ?? 0,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+  };
+}
+
+/** What a vendor signed its thoughts with; each keeps it under its own name. */
+function signatureOf({ reasoning }: StepResult<ToolSet>): { signature?: string } {
+  const signature = reasoning
+    .flatMap(({ providerOptions }) => Object.values(providerOptions ?? {}))
+    .map((ofVendor) => ofVendor.signature)
+    .findLast((value) => typeof value === 'string');
+  return signature === undefined ? {} : { signature };
+}

@@ -1,0 +1,49 @@
+import type { AgentHost, AgentInfo, LoggedText } from '@hansard/provider';
+import { labelOf } from './agents.ts';
+
+/** What one agent said, as others read it. */
+export function quote(speaker: AgentInfo, text: string): string {
+  return `[${labelOf(speaker)}]: ${text}`;
+}
+
+/** Delivers an utterance to each; gives back a line for each whom it did not reach. */
+export function deliverUtterance(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  speaker: AgentInfo,
+  said: LoggedText,
+): Promise<string[]> {
+  return deliver(host, recipients, speaker, said, () => quote(speaker, said.text));
+}
+
+/** Delivers words of the caller: to its children as they are, for they know it by them; to others with its name. */
+export function deliverOwnWords(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  words: LoggedText,
+): Promise<string[]> {
+  const { caller } = host;
+  return deliver(host, recipients, caller, words, ({ parentAgentId }) =>
+    parentAgentId === caller.agentId ? words.text : quote(caller, words.text),
+  );
+}
+
+async function deliver(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  from: AgentInfo,
+  content: LoggedText,
+  textFor: (recipient: AgentInfo) => string,
+): Promise<string[]> {
+  const denials: string[] = [];
+  for (const recipient of recipients) {
+    const { status, reason } = await host.deliver(recipient.agentId, {
+      text: textFor(recipient),
+      substance: content.messageId,
+      from: from.agentId,
+    });
+    if (status === 'denied')
+      denials.push(`Not delivered to ${labelOf(recipient)}: ${reason ?? 'no reason was given'}`);
+  }
+  return denials;
+}

@@ -1,0 +1,54 @@
+import type { AgentInfo, LoggedText } from '@hansard/provider';
+import { z } from 'zod';
+import { findAgents, unique } from './agents.ts';
+import { deliverOwnWords, deliverUtterance, quote } from './deliver.ts';
+import { sessionTool } from './session-tool.ts';
+
+export const discussTool = sessionTool({
+  name: 'discuss',
+  description:
+    'Lets agents speak in turn. Each hears your prompt and what the others say; you get back all that was said.',
+  input: z.strictObject({
+    prompt: z.string().min(1).optional().describe('What you say to all of them before the first speaks.'),
+    speakers: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe('Names or ids of those who speak, in the order in which they do.'),
+    listeners: z
+      .array(z.string().min(1))
+      .default([])
+      .describe('Names or ids of those who hear everything and say nothing.'),
+    rounds: z.int().min(1).max(20).default(1).describe('How often each speaker has its turn.'),
+  }),
+  async run({ prompt, speakers: speakerNames, listeners: listenerNames, rounds }, host, signal) {
+    const speakers = findAgents(host, speakerNames);
+    const everyone = unique([...speakers, ...findAgents(host, listenerNames)]);
+    const said: { speaker: AgentInfo; utterance: LoggedText }[] = [];
+    const denials: string[] = [];
+    if (prompt !== undefined)
+      denials.push(...(await deliverOwnWords(host, everyone, await host.logPieceOfText(prompt))));
+    for (let round = 0; round < rounds; round++)
+      for (const speaker of speakers) {
+        signal.throwIfAborted();
+        const utterance = await host.respond(speaker.agentId);
+        said.push({ speaker, utterance });
+        const others = everyone.filter(({ agentId }) => agentId !== speaker.agentId);
+        denials.push(...(await deliverUtterance(host, others, speaker, utterance)));
+      }
+    const [only, ...more] = said;
+    const lines =
+      only !== undefined && more.length === 0
+        ? [only.utterance.text]
+        : said.map(({ speaker, utterance }) => quote(speaker, utterance.text));
+    return {
+      status: 'completed',
+      text: [...lines, ...denials].join('\n'),
+      madeFrom: said.map(({ utterance }) => utterance.messageId),
+      metadata: {
+        speakers: speakers.map(({ agentId }) => agentId),
+        audience: everyone.map(({ agentId }) => agentId),
+        rounds,
+      },
+    };
+  },
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { Refusal } from './refusal.ts';
+import { sessionTool } from './session-tool.ts';
+
+/** Keeps out of names what could be taken for the frame of a quotation, and space around them. */
+const namePattern = /^(?!\s)[^[\]:\p{Cc}\p{Zl}\p{Zp}]{1,60}(?<!\s)$/u;
+
+export const taskTool = sessionTool({
+  name: 'task',
+  description:
+    'Creates a sub-agent of yours with its own transcript. It says nothing until you let it speak (discuss, tell).',
+  input: z.strictObject({
+    name: z
+      .string()
+      .refine((name) => namePattern.test(name), 'not a name of 1 to 60 characters without [ ] :')
+      .describe('What the sub-agent is called, such as "Jill": 1 to 60 characters without [ ] : in them.'),
+    system_prompt: z.string().min(1).describe('Who the sub-agent is and what it shall do, in words to it.'),
+    language_model: z.string().min(1).optional().describe('The model it uses. Absent: the same as yours.'),
+  }),
+  async run({ name, system_prompt, language_model }, host) {
+    const { caller } = host;
+    const taken = host
+      .listAgents()
+      .some(
+        (agent) => agent.name === name && agent.parentAgentId === caller.agentId && agent.state === 'active',
+      );
+    if (taken) throw new Refusal(`You have a sub-agent ${name} already: choose another name.`);
+    const { agentId } = await host.createAgent({
+      name,
+      systemPrompt: system_prompt,
+      ...(language_model === undefined ? {} : { languageModel: language_model }),
+    });
+    return { status: 'completed', text: `Created subagent: ${name}`, metadata: { agentId } };
+  },
+});

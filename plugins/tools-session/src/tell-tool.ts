@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { findAgent, labelOf } from './agents.ts';
+import { deliverOwnWords } from './deliver.ts';
+import { Refusal } from './refusal.ts';
+import { sessionTool } from './session-tool.ts';
+
+export const tellTool = sessionTool({
+  name: 'tell',
+  description: 'Tells one agent something that nobody else hears, and lets it answer if you want that.',
+  input: z.strictObject({
+    to: z.string().min(1).describe('Name or id of the agent.'),
+    text: z.string().min(1).describe('What you tell it.'),
+    expect_answer: z
+      .boolean()
+      .default(false)
+      .describe(
+        'true: it answers, and you get the answer. false: it knows, and goes on when it is its turn.',
+      ),
+  }),
+  async run({ to, text, expect_answer }, host, signal) {
+    const recipient = findAgent(host, to);
+    const metadata = { to: recipient.agentId };
+    const [denial] = await deliverOwnWords(host, [recipient], await host.logPieceOfText(text));
+    if (denial !== undefined) throw new Refusal(denial);
+    if (!expect_answer) return { status: 'completed', text: `Told ${labelOf(recipient)}.`, metadata };
+    signal.throwIfAborted();
+    const answer = await host.respond(recipient.agentId);
+    return { status: 'completed', text: answer.text, madeFrom: [answer.messageId], metadata };
+  },
+});
