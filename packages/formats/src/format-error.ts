@@ -1,0 +1,10 @@
+import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events';
+
+/** The errors of reading other formats. When each one is thrown, and what to do: `docs/errors.md`. */
+export const formatErrorCodes = ['FORMAT_NO_RECORDS', 'FORMAT_OTHER_DIALECT'] as const;
+
+export type FormatErrorCode = (typeof formatErrorCodes)[number];
+
+export class FormatError extends CodedError<FormatErrorCode> {}
+
+export const isFormatError: ErrorGuard<FormatError> = createErrorGuard(formatErrorCodes);

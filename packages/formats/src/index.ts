@@ -1,0 +1,10 @@
+export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
+export type { FormatOddity, FormatOddityCode, FormatReport } from './format-report.ts';
+export { detectSessionFormat, type SessionFormat, sessionFormats } from './session-formats.ts';
+export type { ReadOptions, ReadSession } from './session-records/read-session.ts';
+export type { SessionFormatId } from './session-records/session-dialect.ts';
+export type { WrittenSession } from './session-records/write-session.ts';
+export { readSessionV1 } from './session-v1/read-session-v1.ts';
+export { writeSessionV1 } from './session-v1/write-session-v1.ts';
+export { readSessionV2 } from './session-v2/read-session-v2.ts';
+export { writeSessionV2 } from './session-v2/write-session-v2.ts';

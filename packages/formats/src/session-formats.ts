@@ -1,0 +1,35 @@
+import type { CapturedEvent } from '@hansard/events';
+import { parseLines } from './session-records/parse-lines.ts';
+import type { ReadOptions, ReadSession } from './session-records/read-session.ts';
+import { foreignTrait, type SessionFormatId } from './session-records/session-dialect.ts';
+import type { WrittenSession } from './session-records/write-session.ts';
+import { readSessionV1 } from './session-v1/read-session-v1.ts';
+import { sessionV1Dialect } from './session-v1/session-v1-dialect.ts';
+import { writeSessionV1 } from './session-v1/write-session-v1.ts';
+import { readSessionV2 } from './session-v2/read-session-v2.ts';
+import { sessionV2Dialect } from './session-v2/session-v2-dialect.ts';
+import { writeSessionV2 } from './session-v2/write-session-v2.ts';
+
+/** A format of session logs, for those who choose one by its id. */
+export interface SessionFormat {
+  readonly id: SessionFormatId;
+  readonly read: (source: string | Uint8Array, options?: ReadOptions) => ReadSession;
+  readonly write: (events: readonly CapturedEvent[]) => WrittenSession;
+}
+
+export const sessionFormats: Readonly<Record<SessionFormatId, SessionFormat>> = {
+  'session-v1': { id: 'session-v1', read: readSessionV1, write: writeSessionV1 },
+  'session-v2': { id: 'session-v2', read: readSessionV2, write: writeSessionV2 },
+};
+
+/** The format that a log is written in, by what most of its records show; null where nothing does. */
+export function detectSessionFormat(source: string | Uint8Array): SessionFormatId | null {
+  let balance = 0;
+  for (const line of parseLines(source)) {
+    if (line.kind !== 'record') continue;
+    if (foreignTrait(sessionV1Dialect, line.record) !== null) balance += 1;
+    if (foreignTrait(sessionV2Dialect, line.record) !== null) balance -= 1;
+  }
+  if (balance === 0) return null;
+  return balance > 0 ? 'session-v2' : 'session-v1';
+}

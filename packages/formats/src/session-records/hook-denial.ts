@@ -1,0 +1,38 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { SeenCall, SessionEntry, SessionReading } from './session-reading.ts';
+
+/** How both dialects tell an agent that a hook stopped its call. */
+const denial = /^Error: Action blocked by hook '([^']+)': (.*)$/s;
+
+/**
+ * The decision that a tool result tells of, where it does. Its causes are the call, and what an agent of the hook's
+ * name said last between the call and its result.
+ */
+export function hookDenial(
+  { names, timestamp, agentsByName, lastUtterances }: SessionReading,
+  { id, agentId }: SessionEntry,
+  text: string,
+  call: SeenCall | undefined,
+): CapturedEvent | null {
+  const [, hook, reason] = denial.exec(text) ?? [];
+  if (hook === undefined || reason === undefined) return null;
+  const hookAgent = agentsByName.get(hook);
+  const said = hookAgent === undefined ? undefined : lastUtterances.get(hookAgent);
+  const isVerdict = call !== undefined && said !== undefined && said.line > call.line;
+  return {
+    id: names.newId(`${id}:hook`),
+    type: 'harness:hook_decision',
+    timestamp,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(call === undefined ? {} : { cause: isVerdict ? [call.eventId, said.id] : call.eventId }),
+    data: {
+      hook,
+      on: 'tool_call',
+      decision: 'deny',
+      reason,
+      ...(call === undefined ? {} : { toolCallId: call.toolCallId }),
+      // It stands for no record of its own.
+      record: null,
+    },
+  };
+}

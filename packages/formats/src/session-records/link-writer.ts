@@ -1,0 +1,51 @@
+import type { CapturedEvent, EventLinks, JsonObject } from '@hansard/events';
+import type { SessionDialect } from './session-dialect.ts';
+
+/** Substance and cause as a dialect writes them. */
+export type WriteLinks = (links: Pick<EventLinks, 'substance' | 'cause'>) => JsonObject;
+
+interface Block {
+  readonly id: string;
+  readonly messageId?: string;
+}
+
+/** `records` has the blocks of each record, the first of which names it; `events` all of the log. */
+export function createLinkWriter(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  records: readonly (readonly [Block, ...Block[]])[],
+): WriteLinks {
+  const recordIds = new Map<string, string>();
+  for (const blocks of records) {
+    for (const { id } of blocks) recordIds.set(id, blocks[0].id);
+  }
+  for (const [{ id, messageId }] of records) {
+    if (messageId !== undefined && !recordIds.has(messageId)) recordIds.set(messageId, id);
+  }
+  const known = new Set(events.map(({ id }) => id));
+  const unwrittenPieces = new Map(
+    events
+      .filter(({ type, id }) => type === 'agent:piece_of_text' && !recordIds.has(id))
+      .map((piece) => [piece.id, piece]),
+  );
+
+  /** A reference to what is not written is left out; one that leads nowhere stays. */
+  function refer(id: string): string[] {
+    const recordId = recordIds.get(id);
+    if (recordId !== undefined) return [recordId];
+    return known.has(id) ? [] : [id];
+  }
+
+  return ({ substance = '', cause = [] }) => {
+    // Without pieces of text, a delivery of one is what the piece is: text that a tool call brought about.
+    const piece = unwrittenPieces.get(substance);
+    const [carried] = piece === undefined && substance !== '' ? refer(substance) : [];
+    const causes = [...new Set([piece?.cause ?? cause].flat().flatMap(refer))];
+    if (carried !== undefined && dialect.causeRepeatsSubstance) causes.push(carried);
+    const [first] = causes;
+    return {
+      ...(carried === undefined ? {} : { [dialect.substanceKey]: carried }),
+      ...(first === undefined ? {} : { [dialect.causeKey]: causes.length === 1 ? first : causes }),
+    };
+  };
+}

@@ -1,0 +1,72 @@
+import { findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
+
+export interface RecordLine {
+  readonly kind: 'record';
+  /** From 1. */
+  readonly line: number;
+  readonly record: JsonObject;
+  readonly isUtf8: boolean;
+}
+
+export interface DamagedLine {
+  readonly kind: 'damaged';
+  readonly line: number;
+  readonly code: 'not_json' | 'not_an_object';
+  readonly problem: string;
+  readonly text: string;
+}
+
+export type SessionLine = RecordLine | DamagedLine;
+
+/** How deep a record may stand in an event's data, and so in what JSON can nest. */
+const depthInEvent = 20;
+
+/** The lines of a log that hold something. A byte order mark, CRLF and blank lines are let pass. */
+export function parseLines(source: string | Uint8Array): SessionLine[] {
+  return splitLines(source).flatMap(({ text, isUtf8 }, index) => {
+    // Also takes off a carriage return and a byte order mark.
+    const trimmed = text.trim();
+    return trimmed === '' ? [] : [parseLine(trimmed, index + 1, isUtf8)];
+  });
+}
+
+/** Any value that JSON text stands for and an event can hold, or undefined. */
+export function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return findNotJson(value, '', depthInEvent) === null ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseLine(text: string, line: number, isUtf8: boolean): SessionLine {
+  const parsed = parseJson(text);
+  if (parsed === undefined) {
+    return { kind: 'damaged', line, code: 'not_json', problem: 'The line is not JSON.', text };
+  }
+  if (!isPlainObject(parsed.value)) {
+    return { kind: 'damaged', line, code: 'not_an_object', problem: 'The line is no JSON object.', text };
+  }
+  return { kind: 'record', line, record: parsed.value as JsonObject, isUtf8 };
+}
+
+function splitLines(source: string | Uint8Array): { text: string; isUtf8: boolean }[] {
+  if (typeof source === 'string') return source.split('\n').map((text) => ({ text, isUtf8: true }));
+  const lines: { text: string; isUtf8: boolean }[] = [];
+  for (let start = 0; start <= source.length; ) {
+    const found = source.indexOf(0x0a, start);
+    const end = found < 0 ? source.length : found;
+    lines.push(decode(source.subarray(start, end)));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function decode(bytes: Uint8Array): { text: string; isUtf8: boolean } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isUtf8: true };
+  } catch {
+    return { text: new TextDecoder().decode(bytes), isUtf8: false };
+  }
+}

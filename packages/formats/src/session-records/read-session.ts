@@ -1,0 +1,125 @@
+import { type CapturedEvent, type JsonObject, toTimestamp } from '@hansard/events';
+import { FormatError } from '../format-error.ts';
+import type { FormatOddity, FormatReport } from '../format-report.ts';
+import { deriveRecords } from './derive-records.ts';
+import { findOddities } from './find-oddities.ts';
+import { type DamagedLine, parseLines, type RecordLine } from './parse-lines.ts';
+import { recordEvents } from './record-events.ts';
+import { nameRecords } from './record-names.ts';
+import { residueOf } from './residue.ts';
+import { isForeignEntry, recordKind, type SessionDialect } from './session-dialect.ts';
+import type { SessionEntry, SessionReading } from './session-reading.ts';
+
+export interface ReadOptions {
+  /** How messages and oddities call the log. */
+  readonly file?: string;
+  /** Milliseconds since 1970; the records have no times, so this is the time of them all. */
+  readonly now?: () => number;
+}
+
+/** A session log as events, in the order of its lines. */
+export interface ReadSession {
+  readonly events: readonly CapturedEvent[];
+  readonly report: FormatReport;
+}
+
+export function readSession(
+  dialect: SessionDialect,
+  source: string | Uint8Array,
+  { file, now = Date.now }: ReadOptions,
+): ReadSession {
+  const lines = parseLines(source);
+  const records = lines.filter((line) => line.kind === 'record');
+  refuseOthers(dialect, records, lines.length, file);
+
+  const oddities: FormatOddity[] = [];
+  const names = nameRecords(dialect, records);
+  const timestamp = toTimestamp(now());
+  const reading: SessionReading = {
+    dialect,
+    timestamp,
+    names,
+    calls: new Map(),
+    agentsByName: new Map(),
+    lastUtterances: new Map(),
+    report: (line, code, message) =>
+      oddities.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
+  };
+
+  const entries: SessionEntry[] = [];
+  const events = lines.flatMap((line) => {
+    if (line.kind === 'damaged') {
+      reading.report(line.line, line.code, `${line.problem} It is kept as a notice.`);
+      return [noticeOf(reading, line, file)];
+    }
+    const { record } = line;
+    const agentId = names.agentId(record.agent_id);
+    const entry = { line, record, kind: recordKind(dialect, record), id: names.idOf(line), agentId };
+    entries.push(entry);
+    return recordEvents(reading, entry);
+  });
+  findOddities(reading, entries);
+  oddities.sort((a, b) => a.line - b.line);
+  return { events: keepResidues(dialect, events, entries), report: { records: records.length, oddities } };
+}
+
+/** Gives each record's first event what its events do not say of it. */
+function keepResidues(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  entries: readonly SessionEntry[],
+): CapturedEvent[] {
+  const originals = new Map<string, JsonObject>(
+    entries.filter(({ kind }) => kind !== null).map(({ id, record }) => [id, record]),
+  );
+  const residues = new Map(
+    deriveRecords(dialect, events).flatMap(({ record, events: [first] }) => {
+      const original = originals.get(first.id);
+      const residue = original === undefined ? null : residueOf(record, original);
+      return residue === null ? [] : [[first.id, { format: dialect.id, ...residue }] as const];
+    }),
+  );
+  return events.map((event) => {
+    const record = residues.get(event.id);
+    return record === undefined ? event : { ...event, data: { ...event.data, record } };
+  });
+}
+
+function noticeOf(
+  { names, timestamp }: SessionReading,
+  { line, problem, text }: DamagedLine,
+  file: string | undefined,
+): CapturedEvent {
+  return {
+    id: names.newId(`line-${line}`),
+    type: 'system:notice',
+    timestamp,
+    data: { problem, ...(file === undefined ? {} : { file }), line, raw: text },
+  };
+}
+
+function refuseOthers(
+  dialect: SessionDialect,
+  records: readonly RecordLine[],
+  lineCount: number,
+  file: string | undefined,
+): void {
+  const name = file ?? 'The log';
+  const known = records.filter(({ record }) => recordKind(dialect, record) !== null);
+  const entries = known.filter(({ record }) => recordKind(dialect, record) === 'transcript_entry');
+  if (known.length === 0) {
+    const what = lineCount === 0 ? 'is empty' : `has ${lineCount} lines`;
+    const message = `${name} ${what}: it holds no record of a ${dialect.id} log.`;
+    throw new FormatError('FORMAT_NO_RECORDS', message, {
+      details: { file, lines: lineCount },
+    });
+  }
+  if (entries.length > 0 && entries.every(({ record }) => isForeignEntry(dialect, record))) {
+    const other = dialect.id === 'session-v1' ? 'session-v2' : 'session-v1';
+    throw new FormatError(
+      'FORMAT_OTHER_DIALECT',
+      `${name} is no ${dialect.id} log: all its messages are written as in ${other}. Read it as ${other}.`,
+      { details: { file, dialect: other } },
+    );
+  }
+}

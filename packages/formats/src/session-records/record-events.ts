@@ -1,0 +1,163 @@
+import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
+import { hookDenial } from './hook-denial.ts';
+import { answerOf, contentText, isToolCall, textOr } from './record-message.ts';
+import { idText, references } from './record-names.ts';
+import { unknownTypePrefix } from './session-dialect.ts';
+import { callKey, type SessionEntry, type SessionReading } from './session-reading.ts';
+
+interface Links {
+  readonly substance?: string;
+  readonly cause?: string | readonly string[];
+}
+
+/** What one record becomes: the event with its id, and behind it the others; a decision that it tells of, before them. */
+export function recordEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  switch (entry.kind) {
+    case 'agent_created':
+      return [agentCreated(reading, entry)];
+    case 'piece_of_text':
+      return [
+        single(reading, entry, 'agent:piece_of_text', { text: contentText(entry.record.content) ?? '' }),
+      ];
+    case 'transcript_entry':
+      return transcriptEvents(reading, entry);
+    case null:
+      return [single(reading, entry, unknownType(reading, entry.record), entry.record)];
+  }
+}
+
+function transcriptEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const { record } = entry;
+  switch (record.role) {
+    case 'system':
+      return take(reading, entry, { role: 'system', content: contentText(record.content) ?? '' });
+    case 'user':
+      return take(reading, entry, {
+        role: 'user',
+        content: contentText(record.content) ?? '',
+        source: sourceOf(reading, entry),
+      });
+    case 'tool':
+      return toolEvents(reading, entry);
+    default:
+      return answerEvents(reading, entry);
+  }
+}
+
+function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const { record, agentId, line } = entry;
+  const content = contentText(record.content);
+  const toolCallId = textOr(record.tool_call_id, `${entry.id}:call`);
+  const call = reading.calls.get(callKey(agentId, toolCallId));
+  if (call === undefined) {
+    reading.report(line.line, 'call_missing', `No call before this result has the id ${toolCallId}.`);
+  }
+  const tool = textOr(record.name, call?.tool ?? '');
+  // What somebody said is no failure, whatever it begins with.
+  const isSaid = references(record[reading.dialect.substanceKey]).length > 0;
+  const isError = !isSaid && content?.startsWith('Error:') === true;
+  const decision = isError ? hookDenial(reading, entry, content, call) : null;
+  const message: TranscriptMessage = {
+    role: 'tool',
+    content,
+    toolCallId,
+    ...(tool === '' ? {} : { tool }),
+    ...(isError ? { isError } : {}),
+  };
+  if (decision === null) return take(reading, entry, message);
+  return [decision, ...take(reading, entry, message, { via: decision.id })];
+}
+
+function answerEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const { record, id, agentId, line } = entry;
+  const { tool_calls: calls = [] } = record;
+  if (calls !== null && !(Array.isArray(calls) && calls.every(isToolCall))) {
+    const message = 'tool_calls is not a list of calls with id, function.name and function.arguments.';
+    reading.report(line.line, 'wrong_value', message);
+  }
+  const message = answerOf(record, id);
+  const events = take(reading, entry, message);
+  const callEvents = events.filter(({ type }) => type === 'agent:tool_call');
+  for (const [index, { toolCallId, tool }] of (message.toolCalls ?? []).entries()) {
+    const eventId = callEvents[index]?.id ?? id;
+    reading.calls.set(callKey(agentId, toolCallId), { eventId, toolCallId, tool, line: line.line });
+  }
+  if (message.content !== null && callEvents.length === 0) {
+    reading.lastUtterances.set(agentId ?? '', { id, line: line.line });
+  }
+  return events;
+}
+
+function agentCreated(reading: SessionReading, entry: SessionEntry): CapturedEvent {
+  const { name, language_model: languageModel } = entry.record;
+  const data: EventData<'agent:created'> = {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof languageModel === 'string' ? { languageModel } : {}),
+  };
+  if (typeof name === 'string') reading.agentsByName.set(name, entry.agentId ?? '');
+  return single(reading, entry, 'agent:created', data);
+}
+
+function take(
+  reading: SessionReading,
+  { id, agentId = '', record }: SessionEntry,
+  message: TranscriptMessage,
+  via: Pick<MessageFields, 'via'> = {},
+): CapturedEvent[] {
+  const { timestamp } = reading;
+  const fields: MessageFields = { id, agentId, timestamp, ...linksOf(reading, record), ...via };
+  return takeApart(message, fields).map((event, index) => ({
+    ...event,
+    id: index === 0 ? id : reading.names.newId(event.id ?? id),
+    timestamp,
+  }));
+}
+
+function single(
+  reading: SessionReading,
+  { id, agentId, record }: SessionEntry,
+  type: CapturedEvent['type'],
+  data: JsonObject,
+): CapturedEvent {
+  return {
+    id,
+    type,
+    timestamp: reading.timestamp,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...linksOf(reading, record),
+    data,
+  };
+}
+
+/** An event has substance or cause. Where a record has both, the cause stays with what only the record says. */
+function linksOf({ dialect, names }: SessionReading, record: JsonObject): Links {
+  const [substance] = references(record[dialect.substanceKey]);
+  if (substance !== undefined) return { substance: names.refer(substance) };
+  const causes = references(record[dialect.causeKey]).map((reference) => names.refer(reference));
+  const [cause] = causes;
+  if (cause === undefined) return {};
+  return { cause: causes.length === 1 ? cause : causes };
+}
+
+/** Who sent a user message: whom it names, else the agent whose words or whose call it comes from, else a person. */
+function sourceOf(
+  { dialect, names }: SessionReading,
+  { record }: SessionEntry,
+): EventData<'user:message'>['source'] {
+  const named = dialect.sourceKey === null ? undefined : idText(record[dialect.sourceKey]);
+  if (named === 'external') return { kind: 'user' };
+  if (named === 'system') return { kind: 'system' };
+  const [origin] = [...references(record[dialect.substanceKey]), ...references(record[dialect.causeKey])];
+  if (named === undefined && origin === undefined) return { kind: 'user' };
+  const agentId = names.agentId(named ?? names.definitionOf(origin ?? '')?.record.agent_id);
+  return { kind: 'agent', ...(agentId === undefined ? {} : { agentId }) };
+}
+
+function unknownType({ dialect }: SessionReading, record: JsonObject): CapturedEvent['type'] {
+  const action = textOr(record.event_type ?? record.role, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^[^a-z]+/, '');
+  return `${unknownTypePrefix(dialect)}${action === '' ? 'record' : action}`;
+}

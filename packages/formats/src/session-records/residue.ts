@@ -1,0 +1,82 @@
+import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+
+/**
+ * What a record has beside, or otherwise than, what its events say. The keys of `put` and the items of `absent` are
+ * JSON Pointers (RFC 6901) into the record.
+ */
+export type Residue = { put?: Record<string, JsonValue>; absent?: string[] };
+
+/** What turns the derived record into the original; null where they are the same. */
+export function residueOf(derived: JsonObject, original: JsonObject): Residue | null {
+  const put: Record<string, JsonValue> = {};
+  const absent: string[] = [];
+  gather(derived, original, '', put, absent);
+  const hasPut = Object.keys(put).length > 0;
+  if (!hasPut && absent.length === 0) return null;
+  return { ...(hasPut ? { put } : {}), ...(absent.length > 0 ? { absent } : {}) };
+}
+
+export function applyResidue(derived: JsonObject, residue: Residue): JsonObject {
+  let record: JsonValue = derived;
+  for (const pointer of residue.absent ?? []) record = change(record, keysOf(pointer), undefined);
+  for (const [pointer, value] of Object.entries(residue.put ?? {})) {
+    record = change(record, keysOf(pointer), value);
+  }
+  return isPlainObject(record) ? (record as JsonObject) : derived;
+}
+
+function gather(
+  derived: JsonValue,
+  original: JsonValue,
+  pointer: string,
+  put: Record<string, JsonValue>,
+  absent: string[],
+): void {
+  if (Array.isArray(derived) && Array.isArray(original) && derived.length === original.length) {
+    for (const [index, item] of original.entries()) {
+      gather(derived[index] ?? null, item, `${pointer}/${index}`, put, absent);
+    }
+  } else if (isObject(derived) && isObject(original)) {
+    for (const key of Object.keys(derived)) {
+      if (!Object.hasOwn(original, key)) absent.push(`${pointer}/${escapeKey(key)}`);
+    }
+    for (const [key, value = null] of Object.entries(original)) {
+      const at = `${pointer}/${escapeKey(key)}`;
+      if (Object.hasOwn(derived, key)) gather(derived[key] ?? null, value, at, put, absent);
+      else put[at] = value;
+    }
+  } else if (derived !== original) {
+    put[pointer] = original;
+  }
+}
+
+/** A copy with another value at that place; undefined takes it away. Where the place is gone, nothing changes. */
+function change(target: JsonValue, keys: readonly string[], value: JsonValue | undefined): JsonValue {
+  const [key, ...rest] = keys;
+  if (key === undefined) return value ?? null;
+  if (Array.isArray(target)) {
+    return target.map((item, index) => (String(index) === key ? change(item, rest, value) : item));
+  }
+  if (!isObject(target)) return target;
+  if (rest.length > 0) {
+    const inner = Object.hasOwn(target, key) ? target[key] : undefined;
+    return inner === undefined ? target : { ...target, [key]: change(inner, rest, value) };
+  }
+  if (value !== undefined) return { ...target, [key]: value };
+  return Object.fromEntries(Object.entries(target).filter(([name]) => name !== key));
+}
+
+function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return isPlainObject(value);
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '@hansard/events';
+import type { FormatOddityCode } from '../format-report.ts';
+import type { RecordLine } from './parse-lines.ts';
+import type { RecordNames } from './record-names.ts';
+import type { RecordKind, SessionDialect } from './session-dialect.ts';
+
+/** What one reading of a log knows. It goes through the records once, in their order. */
+export interface SessionReading {
+  readonly dialect: SessionDialect;
+  readonly timestamp: string;
+  readonly names: RecordNames;
+  /** The latest call of an agent under an id, by `callKey`. */
+  readonly calls: Map<string, SeenCall>;
+  /** The latest agent of a name. */
+  readonly agentsByName: Map<string, string>;
+  /** What each agent said last. */
+  readonly lastUtterances: Map<string, SeenUtterance>;
+  report(line: number, code: FormatOddityCode, message: string): void;
+}
+
+export interface SessionEntry {
+  readonly line: RecordLine;
+  readonly record: JsonObject;
+  readonly kind: RecordKind | null;
+  readonly id: string;
+  readonly agentId: string | undefined;
+}
+
+export interface SeenCall {
+  /** The call's own event. */
+  readonly eventId: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly line: number;
+}
+
+interface SeenUtterance {
+  readonly id: string;
+  readonly line: number;
+}
+
+export function callKey(agentId: string | undefined, toolCallId: string): string {
+  return `${agentId ?? ''} ${toolCallId}`;
+}

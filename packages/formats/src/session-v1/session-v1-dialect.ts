@@ -1,0 +1,12 @@
+import type { SessionDialect } from '../session-records/session-dialect.ts';
+
+export const sessionV1Dialect: SessionDialect = {
+  id: 'session-v1',
+  kinds: ['agent_created', 'transcript_entry'],
+  entryType: null,
+  substanceKey: 'utterance_ref',
+  causeKey: 'caused_by',
+  sourceKey: 'source',
+  causeRepeatsSubstance: true,
+  foreignKeys: ['substance', 'cause'],
+};

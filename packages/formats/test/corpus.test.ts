@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { sessionFormats } from '../src/index.ts';
+import { exampleNumbers, exampleText, isCorpusThere, skipped } from './corpus.ts';
+import { now, recordsIn } from './make.ts';
+
+describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read, write }) => {
+  it.skipIf(!isCorpusThere)(`are four, and the same records when they are written again${skipped}`, () => {
+    expect(exampleNumbers(id)).toEqual(['1', '2', '3', '4']);
+    for (const number of exampleNumbers(id)) {
+      const text = exampleText(id, number);
+      const { events, report } = read(text, { now });
+      expect(report.records, number).toBe(recordsIn(text).length);
+      const written = write(events);
+      expect(recordsIn(written.text), number).toEqual(recordsIn(text));
+      expect(written.leftOut, number).toEqual({});
+    }
+  });
+
+  it.skipIf(!isCorpusThere)(`have no oddity but what an earlier part of their log had${skipped}`, () => {
+    const codesOf = (number: string) => {
+      const { oddities } = read(exampleText(id, number), { now }).report;
+      return [...new Set(oddities.map(({ code }) => code))].sort();
+    };
+    expect(exampleNumbers(id).map(codesOf)).toEqual([
+      [],
+      ['agent_not_created', 'reference_missing'],
+      ['agent_not_created'],
+      ['agent_not_created'],
+    ]);
+  });
+});

@@ -1,0 +1,20 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../shared/fixtures');
+
+/** The specifications' examples are others' data and no part of the repository. */
+export const isCorpusThere = existsSync(join(corpus, 'session-v2'));
+export const skipped = isCorpusThere ? '' : ' (skipped: no corpus; HANSARD_CORPUS names its folder)';
+
+/** The numbers of the examples of a format. */
+export function exampleNumbers(format: string): string[] {
+  return globSync('*.jsonl', { cwd: join(corpus, format) })
+    .map((file) => file.split('-')[0] ?? file)
+    .sort();
+}
+
+export function exampleText(format: string, number: string): string {
+  const [file = ''] = globSync(`${number}-*.jsonl`, { cwd: join(corpus, format) });
+  return readFileSync(join(corpus, format, file), 'utf8');
+}

@@ -1,0 +1,198 @@
+import { type CapturedEvent, createIdSource, type NewEvent, newEvent, toTimestamp } from '@hansard/events';
+import { createLogIndex, dialogOf } from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+import { readSessionV1, readSessionV2, writeSessionV1, writeSessionV2 } from '../src/index.ts';
+import { bookClubV1, bookClubV2, logOf, now, recordsIn } from './make.ts';
+
+const mintId = createIdSource({ now });
+
+function recorded(...events: NewEvent[]): CapturedEvent[] {
+  return events.map((event) => ({ id: mintId(), timestamp: toTimestamp(now()), ...event }));
+}
+
+const host = { agentId: 'agent_001' };
+const mona = { agentId: 'agent_002' };
+const usage = { inputTokens: 3, outputTokens: 2 };
+const toolCall = { toolCallId: 'k1', tool: 'discuss', metadata: {} };
+
+/** What Hansard records of a host who asks Mona: the answer of the host thinks, speaks and calls. */
+const session = recorded(
+  newEvent('session:init', { model: 'test/small', sessionId: 's' }),
+  newEvent('agent:created', { languageModel: 'test/small' }, { ...host, id: 'root' }),
+  newEvent('agent:thinking', { text: 'Ask her.' }, { ...host, id: 'answer', messageId: 'answer' }),
+  newEvent('agent:text', { text: 'One moment.' }, { ...host, id: 'answer.1', messageId: 'answer' }),
+  newEvent(
+    'agent:tool_call',
+    { ...toolCall, input: { prompt: 'Tea?' } },
+    { ...host, id: 'answer.2', messageId: 'answer' },
+  ),
+  newEvent(
+    'agent:inference',
+    { model: 'test/small', usage },
+    { ...host, id: 'inference', messageId: 'answer' },
+  ),
+  newEvent('agent:created', { name: 'Mona' }, { ...mona, id: 'mona', cause: 'answer.2' }),
+  newEvent('agent:piece_of_text', { text: 'Tea?' }, { ...host, id: 'piece', cause: 'answer.2' }),
+  newEvent(
+    'user:message',
+    { text: 'Tea?', source: { kind: 'agent', agentId: 'agent_001' } },
+    { ...mona, id: 'heard', messageId: 'heard', substance: 'piece' },
+  ),
+  newEvent('agent:text', { text: 'Gladly.' }, { ...mona, id: 'said', messageId: 'said', cause: 'inference' }),
+  newEvent(
+    'agent:tool_result',
+    { ...toolCall, status: 'completed', durationMs: 4, output: 'Gladly.' },
+    { ...host, id: 'result', messageId: 'result', substance: 'said' },
+  ),
+);
+
+describe('a session that Hansard recorded', () => {
+  it('is written as a v2 log, its references by the ids of the records', () => {
+    const { text } = writeSessionV2(session);
+    expect(recordsIn(text)).toEqual([
+      {
+        message_id: 'root',
+        event_type: 'agent_created',
+        agent_id: 'agent_001',
+        language_model: 'test/small',
+      },
+      {
+        message_id: 'answer.1',
+        event_type: 'transcript_entry',
+        agent_id: 'agent_001',
+        role: 'assistant',
+        content: 'One moment.',
+        tool_calls: [
+          { id: 'k1', type: 'function', function: { name: 'discuss', arguments: '{"prompt":"Tea?"}' } },
+        ],
+      },
+      {
+        message_id: 'mona',
+        event_type: 'agent_created',
+        agent_id: 'agent_002',
+        cause: 'answer.1',
+        name: 'Mona',
+      },
+      {
+        message_id: 'piece',
+        event_type: 'piece_of_text',
+        agent_id: 'agent_001',
+        content: 'Tea?',
+        cause: 'answer.1',
+      },
+      {
+        message_id: 'heard',
+        event_type: 'transcript_entry',
+        agent_id: 'agent_002',
+        role: 'user',
+        content: 'Tea?',
+        substance: 'piece',
+      },
+      {
+        message_id: 'said',
+        event_type: 'transcript_entry',
+        agent_id: 'agent_002',
+        role: 'assistant',
+        content: 'Gladly.',
+      },
+      {
+        message_id: 'result',
+        event_type: 'transcript_entry',
+        agent_id: 'agent_001',
+        role: 'tool',
+        tool_call_id: 'k1',
+        name: 'discuss',
+        content: 'Gladly.',
+        substance: 'said',
+      },
+    ]);
+  });
+
+  it('is written as a v1 log, a shared text as messages that its call caused', () => {
+    const records = recordsIn(writeSessionV1(session).text);
+    expect(records).toHaveLength(6);
+    expect(records[3]).toEqual({
+      message_id: 'heard',
+      agent_id: 'agent_002',
+      role: 'user',
+      content: 'Tea?',
+      source: 'agent_001',
+      caused_by: 'answer.1',
+    });
+    expect(records[5]).toMatchObject({ utterance_ref: 'said', caused_by: 'said' });
+  });
+
+  it('leaves out what a log of the dialect does not have, and counts it', () => {
+    const leftOut = { 'session:init': 1, 'agent:thinking': 1, 'agent:inference': 1 };
+    expect(writeSessionV2(session).leftOut).toEqual(leftOut);
+    expect(writeSessionV1(session).leftOut).toEqual(leftOut);
+    const unheard = session.filter(({ id }) => id !== 'heard');
+    expect(writeSessionV1(unheard).leftOut).toEqual({ ...leftOut, 'agent:piece_of_text': 1 });
+  });
+
+  it('is read again without an oddity', () => {
+    expect(readSessionV2(writeSessionV2(session).text).report.oddities).toEqual([]);
+    expect(readSessionV1(writeSessionV1(session).text).report.oddities).toEqual([]);
+  });
+
+  it('is nothing where nobody took part', () => {
+    expect(writeSessionV2([])).toEqual({ text: '', leftOut: {} });
+  });
+});
+
+describe('a session that was read', () => {
+  it('is written with what happened since', () => {
+    const { events } = readSessionV2(logOf(...bookClubV2), { now });
+    const more = recorded(
+      newEvent(
+        'user:message',
+        { text: 'Good night.', source: { kind: 'user' } },
+        { ...mona, id: 'night', messageId: 'night', cause: 'm3.2' },
+      ),
+    );
+    expect(recordsIn(writeSessionV2([...events, ...more]).text)).toEqual([
+      ...bookClubV2,
+      {
+        message_id: 'night',
+        event_type: 'transcript_entry',
+        agent_id: 'agent_002',
+        role: 'user',
+        content: 'Good night.',
+        cause: 'm3',
+      },
+    ]);
+  });
+
+  it('is written in the other dialect, with what is extra but without what only its own dialect says', () => {
+    const [creation = {}, message = {}, ...others] = bookClubV1;
+    const { events } = readSessionV1(logOf(creation, { ...message, mood: 'calm' }, ...others), { now });
+    const { text, leftOut } = writeSessionV2(events);
+    expect(leftOut).toEqual({});
+    const { report } = readSessionV2(text);
+    expect(report).toEqual({ records: bookClubV1.length, oddities: [] });
+    expect(recordsIn(text)[1]).toEqual({
+      message_id: 'm2',
+      event_type: 'transcript_entry',
+      agent_id: 'agent_001',
+      role: 'user',
+      content: 'Open the club.',
+      mood: 'calm',
+    });
+    expect(recordsIn(text).at(-1)).toMatchObject({ substance: 'm8' });
+    expect(recordsIn(text).at(-1)).not.toHaveProperty('caused_by');
+  });
+
+  it('has the same dialog in either dialect', () => {
+    const { events } = readSessionV2(logOf(...bookClubV2), { now });
+    const inV1 = readSessionV1(writeSessionV1(events).text, { now }).events;
+    const [ofV2, ofV1] = [events, inV1].map((read) =>
+      dialogOf(createLogIndex(read), ['Mona', 'Otto']).map(({ speaker, text, audience }) => ({
+        speaker,
+        text,
+        audience: audience.map(({ agentId, how }) => [agentId, how]),
+      })),
+    );
+    expect(ofV1).toEqual(ofV2);
+    expect(ofV2?.map(({ text }) => text)).toEqual(['Which page?', 'Page ninety.']);
+  });
+});
