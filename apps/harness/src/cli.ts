@@ -1,18 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { type ExitCode, exitCode } from './cli-error.ts';
+import { addChat } from './commands/chat.ts';
 import { addDemo } from './commands/demo.ts';
 import { addEvents } from './commands/events.ts';
+import { addExport } from './commands/export.ts';
+import { addImport } from './commands/import.ts';
 import { addLs } from './commands/ls.ts';
 import { addPlugins } from './commands/plugins.ts';
+import { addResume } from './commands/resume.ts';
 import { addRun } from './commands/run.ts';
+import { addSessionViews } from './commands/session-views.ts';
 import { addShow } from './commands/show.ts';
 import { addTail } from './commands/tail.ts';
+import { addTimeline } from './commands/timeline.ts';
 import { addTree } from './commands/tree.ts';
 import { type CliContext, note } from './context.ts';
 import { explainError } from './explain-error.ts';
 
-const commands = [addRun, addLs, addTree, addShow, addEvents, addTail, addPlugins, addDemo];
+const commands = [
+  addRun,
+  addLs,
+  addTree,
+  addShow,
+  addEvents,
+  addTail,
+  addTimeline,
+  addChat,
+  addResume,
+  addSessionViews,
+  addImport,
+  addExport,
+  addPlugins,
+  addDemo,
+];
 
 /** Runs the `hansard` command. Everything it says goes through the context; it never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -22,6 +43,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     return exitCode.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    if (error instanceof Error && error.name === 'AbortError' && context.readSignal.aborted)
+      return context.signal.aborted ? exitCode.failed : exitCode.done;
     const explained = explainError(error);
     note(context, `hansard: ${explained.message}\n  ${explained.advice}`);
     if (context.env.HANSARD_DEBUG !== undefined) note(context, String((error as Error).stack));

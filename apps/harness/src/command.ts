@@ -5,11 +5,15 @@ import { type Harness, openHarness } from './harness.ts';
 /** One command of `hansard`: it adds itself to the program. */
 export type AddCommand = (program: Command, context: CliContext) => void;
 
-/** The options that every command has. */
+/** The options that every command but the demo has. */
 export interface CommonOptions {
   readonly config?: string;
   readonly json?: boolean;
 }
+
+/** What the arguments of the commands that read may be. */
+export const taskHelp = 'PROJECT/SLUG';
+export const dispatchHelp = 'its id, the first or last characters of it, or "latest"';
 
 /** Opens the configured store for reading, and closes it whatever happens. */
 export async function withStore(
@@ -29,5 +33,5 @@ export async function withStore(
 export function withCommonOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration to use (default: hansard.config.json, or none)')
-    .option('--json', 'machine-readable output');
+    .option('--json', 'machine-readable output: one JSON document per line');
 }

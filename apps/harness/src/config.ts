@@ -7,19 +7,25 @@ import { CliError, exitCode } from './cli-error.ts';
 const configFileName = 'hansard.config.json';
 
 const pluginUseSchema = z
-  .union([
-    z
-      .string()
-      .min(1)
-      .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
-    z.strictObject({
-      plugin: z
+  .union(
+    [
+      z
         .string()
         .min(1)
         .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
-      config: jsonObjectSchema.optional().describe("What the plugin's own configSchema asks for."),
-    }),
-  ])
+      z.strictObject({
+        plugin: z
+          .string()
+          .min(1)
+          .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
+        config: jsonObjectSchema.optional().describe("What the plugin's own configSchema asks for."),
+      }),
+    ],
+    {
+      error:
+        'Invalid input: expected the name of a plugin, or { "plugin": …, "config": { … } } with nothing else',
+    },
+  )
   .describe('A plugin, by itself or with its configuration.');
 
 /** The whole of `hansard.config.json`. Every key may be left out. */

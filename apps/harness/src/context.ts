@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 
 /** All that a command may touch of the process it runs in. */
 export interface CliContext {
@@ -9,6 +10,13 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** Aborted by Ctrl-C, and when nobody takes the output any more (`| head`): the end for a command that only reads. */
+  readonly readSignal: AbortSignal;
+}
+
+/** Between two pieces of reading, for a store may answer at once, always. @throws AbortError after `readSignal` */
+export function letInterrupt({ readSignal }: CliContext): Promise<void> {
+  return setImmediate(undefined, { signal: readSignal });
 }
 
 export function printLine(context: CliContext, line: string): void {

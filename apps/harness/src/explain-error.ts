@@ -1,12 +1,10 @@
 import { isCodedError } from '@hansard/events';
+import { isPluginError, isStoreError } from '@hansard/provider';
 import { CliError, type ExitCode, exitCode } from './cli-error.ts';
 
 /** What to do next, and how to exit, by error code. `docs/errors.md` says more of each. */
 const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
-  STORE_CORRUPT: [
-    exitCode.damaged,
-    'The file was left as it is. Copy it, repair or remove the damaged part, and run the command again.',
-  ],
+  STORE_CORRUPT: [exitCode.damaged, 'Nothing was changed. Copy the file before you repair it.'],
   STORE_LOCKED: [
     exitCode.failed,
     'Wait until that process is done, or stop it. A lock of a process that died is taken over by itself.',
@@ -15,15 +13,16 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
     exitCode.usage,
     'Name a task as PROJECT/SLUG, both without dots in front, backslashes or "..".',
   ],
-  STORE_UNAVAILABLE: [exitCode.failed, 'Check that the folder exists, has space, and may be written by you.'],
+  STORE_UNAVAILABLE: [exitCode.failed, 'What was recorded before is safe.'],
   STORE_UNSUPPORTED: [
     exitCode.usage,
     'Choose a store with that capability in hansard.config.json; `hansard plugins` lists what is loaded.',
   ],
   STORE_DISPATCH_NOT_FOUND: [exitCode.failed, '`hansard ls TASK` lists the dispatches of a task.'],
+  EVENT_ENVELOPE_INVALID: [exitCode.usage, 'Correct the option that gives that field, such as --role.'],
   PLUGIN_NOT_FOUND: [
     exitCode.usage,
-    'Install the package beside your hansard.config.json, or correct its name or path there.',
+    '`hansard plugins` shows each plugin of the configuration, and where it was found.',
   ],
   PLUGIN_CONFIG_INVALID: [exitCode.usage, 'Correct the "config" of that plugin in hansard.config.json.'],
   FORMAT_EMPTY: [
@@ -45,8 +44,14 @@ export interface Explanation {
 
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return error;
+  // A store that can't be opened says more itself than that its plugin failed.
+  if (isPluginError(error, 'PLUGIN_CREATE_FAILED') && isStoreError(error.cause))
+    return explainError(error.cause);
   if (isCodedError(error)) {
-    const [code, text] = advice[error.code] ?? [exitCode.failed, `See docs/errors.md, ${error.code}.`];
+    const [code, text] = advice[error.code] ?? [
+      exitCode.failed,
+      `docs/errors.md in Hansard's repository has a row for ${error.code}.`,
+    ];
     return { message: `${error.code}: ${error.message}`, advice: text, exitCode: code };
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -43,6 +43,8 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     plugins.providers('CommunicationProvider').map((entry) => entry.provider),
     { onProblem: (problem) => note(context, `hansard: ${describeCommunicationProblem(problem)}`) },
   );
+  // Not waited for: a provider that is slow to start holds up nobody, and gets all that happened when it has started.
+  void communication.start();
   for (const { id, error } of plugins.report.plugins) {
     if (error !== undefined) note(context, `hansard: ${id} was not loaded: ${error.code}: ${error.message}`);
   }

@@ -1,4 +1,5 @@
 import { runCli } from './cli.ts';
+import { exitCode } from './cli-error.ts';
 
 const stop = new AbortController();
 process.on('SIGINT', () => {
@@ -6,16 +7,30 @@ process.on('SIGINT', () => {
   if (stop.signal.aborted) process.exit(130);
   stop.abort('Ctrl-C');
 });
+const outputClosed = new AbortController();
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A recording goes on without its audience, so the process is not ended here.
+  if (outputClosed.signal.aborted) return;
+  outputClosed.abort();
   // `hansard events … | head` closes the pipe early; that is no fault.
-  process.exit(error.code === 'EPIPE' ? 0 : 1);
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`hansard: The output can't be written: ${error.message}\n`);
+  process.exitCode = exitCode.failed;
+});
+process.stderr.on('error', () => {
+  // There is nobody left to tell.
 });
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const code = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
   cwd: process.cwd(),
   env: process.env,
   signal: stop.signal,
+  readSignal: AbortSignal.any([stop.signal, outputClosed.signal]),
 });
+if (code !== exitCode.done) process.exitCode = code;
+// All is recorded and closed: a timer or socket that a plugin left behind must not keep the command from ending.
+// Once what was written is out, an error of the output is told before the next turn of the event loop.
+process.stdout.write('', () => setImmediate(() => process.exit()));

@@ -1,7 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandLine, demoStream } from './command-line.ts';
+import { commandFromSource, commandLine, demoStream } from './command-line.ts';
 
 describe('hansard, given something wrong,', () => {
   it.each([
@@ -18,6 +27,18 @@ describe('hansard, given something wrong,', () => {
       /STORE_INVALID_PATH/,
     ],
     ['a number that is none', ['events', 'a/b', 'latest', '--tail', 'many'], 2, /whole number/],
+    [
+      'a wait that is none',
+      ['run', demoStream('hook-deny'), '--task', 'a/b', '--delay', 'long'],
+      2,
+      /whole number/,
+    ],
+    [
+      'an empty role',
+      ['run', demoStream('hook-deny'), '--task', 'a/b', '--role', '', '--quiet'],
+      2,
+      /role is ""/,
+    ],
     [
       'a stream that does not exist',
       ['run', 'nowhere.jsonl', '--task', 'a/b', '--quiet'],
@@ -43,6 +64,11 @@ describe('hansard, given something wrong,', () => {
     ['no JSON', '{ "store": ', /is not JSON/],
     ['an unknown key', '{ "stroe": "x" }', /stroe/],
     ['a wrong value', '{ "limits": { "timeMs": "long" } }', /limits\.timeMs is "long"/],
+    [
+      'a store that is no plugin',
+      '{ "store": { "plugn": "x" } }',
+      /store is .*expected the name of a plugin/,
+    ],
     ['a store that is not installed', '{ "store": "@nobody/store" }', /PLUGIN_NOT_FOUND/],
     ['a store that is none', '{ "store": "@hansard/comm-console" }', /is not a store/],
     [
@@ -101,6 +127,31 @@ describe('hansard, given something wrong,', () => {
     });
     expect(events.some(({ data }) => data.field === 7)).toBe(true);
     expect(events.at(-1)?.type).toBe('session:complete');
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('an output that takes nothing is a failure, and said', () => {
+    using line = commandLine();
+    const { status, stderr } = spawnSync(process.execPath, [...commandFromSource, 'ls'], {
+      cwd: line.cwd,
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/output can't be written: ENOSPC/)]);
+  });
+
+  it('a damaged database is damaged, and not a plugin that failed', async () => {
+    using line = commandLine();
+    writeFileSync(
+      join(line.cwd, 'hansard.config.json'),
+      '{ "store": { "plugin": "@hansard/store-sqlite", "config": { "root": "." } } }',
+    );
+    writeFileSync(join(line.cwd, 'hansard.sqlite'), 'Dear diary, today was fine.');
+    const answer = await line.hansard('ls');
+    expect([answer.code, answer.err]).toEqual([
+      3,
+      expect.stringMatching(/^hansard: STORE_CORRUPT: .*hansard\.sqlite/),
+    ]);
   });
 
   it('a store file cut at any byte gives all whole events or says STORE_CORRUPT with exit code 3', async () => {

@@ -22,6 +22,8 @@ export interface CommandLine extends Disposable {
   hansard(...args: string[]): Promise<Answer>;
   /** The same as a process of its own, with whatever it writes to its terminal. */
   process(...args: string[]): Promise<Answer>;
+  /** The same, read by somebody who goes away at the first output, as `head` does; its exit code. */
+  processUntilFirstOutput(...args: string[]): Promise<number | null>;
   /** Like `hansard`, with a signal, and a look at each piece of output as it comes. */
   start(
     args: readonly string[],
@@ -41,6 +43,7 @@ export function commandLine(): CommandLine {
       cwd,
       env: {},
       signal,
+      readSignal: signal,
     };
     return answer(await runCli(args, context), out.text(), err.text());
   };
@@ -49,6 +52,11 @@ export function commandLine(): CommandLine {
     start,
     hansard: (...args) => start(args, { signal: new AbortController().signal }),
     process: (...args) => runProcess(args, cwd),
+    processUntilFirstOutput: (...args) => {
+      const child = spawnProcess(args, cwd);
+      child.stdout.once('data', () => child.stdout.destroy());
+      return new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
+    },
     [Symbol.dispose]: () => rmSync(cwd, { recursive: true, force: true }),
   };
 }
@@ -58,13 +66,22 @@ function answer(code: number, out: string, err: string): Answer {
   return { code, out, err, json: () => lines().map((line) => JSON.parse(line)) };
 }
 
-function runProcess(args: readonly string[], cwd: string): Promise<Answer> {
-  const binary = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=@hansard/source', binary, ...args], {
+/** What Node is given to run the command from its source. */
+export const commandFromSource = [
+  '--conditions=@hansard/source',
+  fileURLToPath(new URL('../src/bin.ts', import.meta.url)),
+] as const;
+
+function spawnProcess(args: readonly string[], cwd: string) {
+  return spawn(process.execPath, [...commandFromSource, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 15_000,
   });
+}
+
+function runProcess(args: readonly string[], cwd: string): Promise<Answer> {
+  const child = spawnProcess(args, cwd);
   const out = collect();
   const err = collect();
   child.stdout.pipe(out.stream);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
@@ -60,7 +60,7 @@ describe('hansard', () => {
     expect((await line.hansard('ls')).out).toMatch(/research\/route-models +open +3 +\$/);
     using empty = commandLine();
     expect((await empty.hansard('ls')).out).toContain('hansard demo');
-    expect(existsSync(join(empty.cwd, '.projects', 'demo'))).toBe(false);
+    expect(readdirSync(empty.cwd)).toEqual([]);
   });
 
   it('tree shows workers below who dispatched them, with cost of their own and of the whole', async () => {
@@ -128,6 +128,74 @@ describe('hansard', () => {
     const { code, json } = await following;
     expect(code).toBe(0);
     expect(json()).toEqual(all.slice(-3));
+  });
+
+  it('run says why a dispatch was aborted', async () => {
+    using other = commandLine();
+    const stop = new AbortController();
+    stop.abort('Ctrl-C');
+    const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--quiet'];
+    const { code, err } = await other.start(run, { signal: stop.signal });
+    expect(err).toMatch(/agent \w+ was aborted: abort by signal Ctrl-C/);
+    expect(code).toBe(1);
+  });
+
+  it('run below a parent that does not exist records nothing, and no task either', async () => {
+    using other = commandLine();
+    const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--parent', '4K7Q', '--quiet'];
+    expect(await other.hansard(...run)).toMatchObject({ code: 1 });
+    expect((await other.hansard('ls', '--json')).json()).toEqual([]);
+  });
+
+  it('run names the dispatch where no communication plugin shows it', async () => {
+    using other = commandLine();
+    writeFileSync(join(other.cwd, 'hansard.config.json'), '{ "communication": [] }');
+    expect((await other.hansard('run', demoStream('hook-deny'), '--task', 'a/b')).out).toMatch(
+      /^\w{26} completed\n$/,
+    );
+  });
+
+  it('reading stops at Ctrl-C, also with a store that answers at once', async () => {
+    const stop = new AbortController();
+    const shown = await line.start(['show', 'research/route-models'], {
+      signal: stop.signal,
+      onOutput: () => stop.abort(),
+    });
+    expect(shown.code).toBe(1);
+    expect(shown.out).toContain('product-analyst');
+    expect(shown.out).not.toContain('ts-dev');
+    const listed = await line.start(['events', 'research/route-models', 'latest'], { signal: stop.signal });
+    expect(listed).toMatchObject({ code: 1, out: '', err: '' });
+  });
+
+  it('a recording goes on when nobody reads its output any more', async () => {
+    using other = commandLine();
+    const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--delay', '5'];
+    expect(await other.processUntilFirstOutput(...run)).toBe(0);
+    expect((await other.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('ends when all is recorded, also where a plugin left a timer behind', async () => {
+    using other = commandLine();
+    const folder = join(other.cwd, 'leaky');
+    mkdirSync(folder);
+    writeFileSync(
+      join(folder, 'plugin.json'),
+      '{ "id": "leaky", "provides": "CommunicationProvider", "entry": "./index.mjs", "apiVersion": 1 }',
+    );
+    writeFileSync(
+      join(folder, 'index.mjs'),
+      `export default {
+        id: 'leaky',
+        provides: 'CommunicationProvider',
+        create: () => ({ eventRecorded() {}, start: () => void setInterval(() => {}, 1_000) }),
+      };`,
+    );
+    writeFileSync(join(other.cwd, 'hansard.config.json'), '{ "communication": ["./leaky"] }');
+    expect(await other.process('run', demoStream('hook-deny'), '--task', 'a/b')).toMatchObject({
+      code: 0,
+      err: '',
+    });
   });
 
   it('keeps a dispatch in one readable file in which grep finds an event as a line', async () => {

@@ -10,6 +10,7 @@ const program = createProgram({
   cwd: '/',
   env: {},
   signal: new AbortController().signal,
+  readSignal: new AbortController().signal,
 });
 const commands = new Map(program.commands.map((command) => [command.name(), command]));
 
@@ -34,7 +35,7 @@ describe('help', () => {
       ...shown,
     ];
     const uses = texts.flatMap((text) =>
-      [...text.matchAll(/^\s*(?:\S*pnpm\S* )?hansard (.+)$/gm)].map(([, use = '']) => use),
+      [...text.matchAll(/^\s*(?:npx )?(?:\S*pnpm\S* )?hansard (.+)$/gm)].map(([, use = '']) => use),
     );
     expect(uses.length).toBeGreaterThan(8);
     for (const use of uses) {

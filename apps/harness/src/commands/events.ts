@@ -1,8 +1,15 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { eventLine, matchesEventType, renderEventLine } from '@hansard/views';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
-import { type CliContext, printLine } from '../context.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dispatchHelp,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../command.ts';
+import { type CliContext, letInterrupt, printLine } from '../context.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
@@ -13,7 +20,9 @@ interface EventsOptions extends CommonOptions {
 }
 
 export const addEvents: AddCommand = (program, context) => {
-  withCommonOptions(program.command('events <task> <dispatch>'))
+  withCommonOptions(program.command('events'))
+    .argument('<task>', taskHelp)
+    .argument('<dispatch>', dispatchHelp)
     .description('the events of a dispatch, a line each')
     .option('--type <pattern>', "only these types, such as 'agent:*' or 'harness:loop_*'")
     .option('--tail <n>', 'only the last n events (of that type)', parseCount)
@@ -25,7 +34,7 @@ export const addEvents: AddCommand = (program, context) => {
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch);
-        const events = await selectEvents(store, taskDir, dispatchId, options);
+        const events = await selectEvents(context, store, taskDir, dispatchId, options);
         for await (const event of events) printEvent(context, event, options.json === true);
       }),
     );
@@ -41,13 +50,14 @@ export function printEvent(context: CliContext, event: CapturedEvent, json: bool
 }
 
 async function selectEvents(
+  context: CliContext,
   store: DispatchStore,
   taskDir: string,
   dispatchId: string,
   { type = '*', tail }: EventsOptions,
 ): Promise<AsyncIterable<CapturedEvent> | CapturedEvent[]> {
   if (tail !== undefined && type === '*') return await store.getRecentEvents(taskDir, dispatchId, tail);
-  const matching = matchingEvents(store, taskDir, dispatchId, type);
+  const matching = matchingEvents(context, store, taskDir, dispatchId, type);
   if (tail === undefined) return matching;
   const last: CapturedEvent[] = [];
   for await (const event of matching) {
@@ -59,6 +69,7 @@ async function selectEvents(
 
 /** Page by page, so that a dispatch of any length can be read. */
 async function* matchingEvents(
+  context: CliContext,
   store: DispatchStore,
   taskDir: string,
   dispatchId: string,
@@ -66,6 +77,7 @@ async function* matchingEvents(
 ): AsyncIterable<CapturedEvent> {
   let after = -1;
   while (true) {
+    await letInterrupt(context);
     const page = await store.readEvents(taskDir, dispatchId, { after });
     if (page.events.length === 0) return;
     for (const event of page.events) if (matchesEventType(type, event.type)) yield event;

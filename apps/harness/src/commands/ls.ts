@@ -3,13 +3,14 @@ import type { DispatchEnvelope } from '@hansard/events';
 import type { TaskListing } from '@hansard/provider';
 import { formatCost, neutraliseControlsInLine } from '@hansard/views';
 import Table from 'cli-table3';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
 import { printJson, printLine } from '../context.ts';
 import { findDispatches } from '../find-dispatch.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
 
 export const addLs: AddCommand = (program, context) => {
-  withCommonOptions(program.command('ls [task]'))
+  withCommonOptions(program.command('ls'))
+    .argument('[task]', taskHelp)
     .description('list the tasks, or the dispatches of one')
     .addHelpText(
       'after',

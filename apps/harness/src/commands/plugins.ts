@@ -20,7 +20,7 @@ export const addPlugins: AddCommand = (program, context) => {
         throw new CliError(
           exitCode.failed,
           `${failed.length} of ${report.plugins.length} plugins could not be loaded.`,
-          'The report above says why; docs/errors.md has a row for each code.',
+          "The report above says why; docs/errors.md in Hansard's repository has a row for each code.",
         );
       }
     });

@@ -7,8 +7,9 @@ import {
   type RunDispatchOptions,
   runDispatch,
 } from '@hansard/dispatch';
-import { type DispatchEnvelope, type Fidelity, isEventOf } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, Fidelity } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
+import { eventLine } from '@hansard/views';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
@@ -17,6 +18,7 @@ import { dispatchLimits } from '../dispatch-limits.ts';
 import { ensureTask } from '../ensure-task.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { type Harness, openHarness } from '../harness.ts';
+import { parseCount } from '../parse-count.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
 
@@ -31,6 +33,15 @@ interface RunOptions extends CommonOptions {
   readonly delay: number;
   readonly quiet?: boolean;
 }
+
+/** The events that tell why a dispatch did not end by itself. */
+const endings: ReadonlySet<string> = new Set([
+  'harness:error',
+  'harness:abort',
+  'harness:timeout',
+  'harness:stall',
+  'harness:loop_kill',
+]);
 
 interface PlannedRun {
   readonly agent: AgentProvider;
@@ -57,7 +68,7 @@ export const addRun: AddCommand = (program, context) => {
         .choices(['narrative', 'full'])
         .default('narrative'),
     )
-    .option('--delay <ms>', 'wait that long before each message of a stream', Number, 0)
+    .option('--delay <ms>', 'wait that long before each message of a stream', parseCount, 0)
     .option('-q, --quiet', 'show no events while recording')
     .addHelpText(
       'after',
@@ -68,8 +79,8 @@ export const addRun: AddCommand = (program, context) => {
       const load = quiet ? 'live without communication' : 'live';
       const harness = await openHarness(context, { config: options.config, load });
       try {
-        await harness.communication.start();
-        await recordAll(context, harness, words, options, quiet);
+        const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
+        await recordAll(context, harness, words, options, quiet || nobodyShows);
       } finally {
         await harness.close();
       }
@@ -85,6 +96,8 @@ async function recordAll(
 ): Promise<void> {
   const taskDir = toTaskDir(options.task);
   const plan = planRuns(context, harness, words, options);
+  const parent =
+    options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
   await ensureTask(harness.store, taskDir);
   for (const { dispatchId, role } of await closeAbandonedDispatches(harness.store, taskDir)) {
     note(
@@ -92,8 +105,6 @@ async function recordAll(
       `hansard: ${role} ${dispatchId} was left running by a process that died; it is now crashed, with all that was recorded.`,
     );
   }
-  const parent =
-    options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
   const ended: DispatchEnvelope[] = [];
   for (const planned of plan) {
     const progress = quiet ? createProgress(context, `recording ${planned.what}`) : null;
@@ -129,15 +140,21 @@ async function tellBadEnds(
   if (bad.length === 0) return;
   const told: string[] = [];
   for (const { role, dispatchId, status } of bad) {
-    const last = (await store.getRecentEvents(taskDir, dispatchId, 1))[0];
-    const why = last !== undefined && isEventOf(last, 'harness:error') ? `: ${last.data.message}` : '.';
-    told.push(`${role} ${dispatchId} is ${status}${why}`);
+    const events = await store.getRecentEvents(taskDir, dispatchId, 20);
+    const end = events.findLast(({ type }) => endings.has(type));
+    const why = end === undefined ? '' : `: ${reasonOf(end)}`;
+    told.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
   }
   throw new CliError(
     exitCode.failed,
     told.join('\n  '),
     `It is recorded up to there: \`hansard show ${toTaskName(taskDir)} ${bad[0]?.dispatchId}\`.`,
   );
+}
+
+function reasonOf(event: CapturedEvent): string {
+  const { kind, target, text } = eventLine(event);
+  return [kind, target, text].filter((part) => part !== '').join(' ');
 }
 
 function planRuns(

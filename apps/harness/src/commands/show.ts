@@ -1,11 +1,20 @@
 import { sessionView } from '@hansard/views';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
-import { printJson, printLine } from '../context.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dispatchHelp,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../command.ts';
+import { letInterrupt, printJson, printLine } from '../context.ts';
 import { findDispatch, findDispatches } from '../find-dispatch.ts';
 import { toTaskDir } from '../task-name.ts';
 
 export const addShow: AddCommand = (program, context) => {
-  withCommonOptions(program.command('show <task> [dispatch]'))
+  withCommonOptions(program.command('show'))
+    .argument('<task>', taskHelp)
+    .argument('[dispatch]', dispatchHelp)
     .description('the session of a dispatch as it went, or of every dispatch of the task')
     .addHelpText(
       'after',
@@ -19,6 +28,7 @@ export const addShow: AddCommand = (program, context) => {
             ? await findDispatches(store, taskDir)
             : [await findDispatch(store, taskDir, dispatch)];
         for (const [index, envelope] of envelopes.entries()) {
+          await letInterrupt(context);
           if (options.json) {
             printJson(
               context,

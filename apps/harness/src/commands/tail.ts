@@ -1,4 +1,11 @@
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dispatchHelp,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../command.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
@@ -10,7 +17,9 @@ interface TailOptions extends CommonOptions {
 }
 
 export const addTail: AddCommand = (program, context) => {
-  withCommonOptions(program.command('tail <task> [dispatch]'))
+  withCommonOptions(program.command('tail'))
+    .argument('<task>', taskHelp)
+    .argument('[dispatch]', dispatchHelp)
     .description('the last events of a dispatch (default: the one started last), and with -f those to come')
     .option('-n, --lines <n>', 'how many', parseCount, 10)
     .option('-f, --follow', 'go on with new events, by any process, until Ctrl-C')
@@ -30,7 +39,7 @@ export const addTail: AddCommand = (program, context) => {
         }
         const total = await store.countEvents(taskDir, dispatchId);
         const after = Math.max(total - options.lines, 0) - 1;
-        for await (const item of store.follow(taskDir, dispatchId, { after, signal: context.signal })) {
+        for await (const item of store.follow(taskDir, dispatchId, { after, signal: context.readSignal })) {
           if (item.kind === 'event') printEvent(context, item.event, json);
         }
       }),

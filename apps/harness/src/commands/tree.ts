@@ -1,11 +1,12 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
+import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
 import { printJson, printLine } from '../context.ts';
 import { findDispatches } from '../find-dispatch.ts';
 import { toTaskDir } from '../task-name.ts';
 
 export const addTree: AddCommand = (program, context) => {
-  withCommonOptions(program.command('tree <task>'))
+  withCommonOptions(program.command('tree'))
+    .argument('<task>', taskHelp)
     .description('the dispatches of a task with their workers: status, model, turns, tokens, cost, duration')
     .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
     .action((task: string, options: CommonOptions) =>

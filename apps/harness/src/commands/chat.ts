@@ -1,0 +1,96 @@
+import { basename, extname, resolve } from 'node:path';
+import { createSession } from '@hansard/session';
+import { CliError, exitCode } from '../cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
+import { type CliContext, note } from '../context.ts';
+import { ensureTask } from '../ensure-task.ts';
+import { openHarness } from '../harness.ts';
+import { converse } from '../session/converse.ts';
+import { type ModelChoice, openSessionProviders } from '../session/session-providers.ts';
+import { typedLines } from '../session/typed-lines.ts';
+import { toTaskDir, toTaskName } from '../task-name.ts';
+
+interface ChatOptions extends CommonOptions {
+  readonly model?: string;
+  readonly task?: string;
+  readonly system?: string;
+  readonly interactive?: boolean;
+  readonly quiet?: boolean;
+}
+
+export const addChat: AddCommand = (program, context) => {
+  withCommonOptions(program.command('chat'))
+    .argument('[scenario]', 'a scenario file (YAML) that says who answers what')
+    .description('talk to an agent that can create agents; every word is in the log')
+    .option('--model <id>', 'a language model of the configuration, instead of a scenario')
+    .option(
+      '--task <project/slug>',
+      'the task to record under (default: chat/ and the name of the scenario or model)',
+    )
+    .option('--system <text>', 'what the agent is told first')
+    .option(
+      '-i, --interactive',
+      'go on with what is typed when the scenario has said its lines; /end or Ctrl-D ends it',
+    )
+    .option('-q, --quiet', 'show only what is said, not the events')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard chat examples/scenarios/cafe.yaml\n  hansard chat --model model-ai-sdk --task talks/first',
+    )
+    .action(async (scenario: string | undefined, options: ChatOptions) => {
+      const choice = chooseModel(context, scenario, options);
+      const quiet = options.quiet === true || options.json === true;
+      const load = quiet ? 'live without communication' : 'live';
+      const harness = await openHarness(context, { config: options.config, load });
+      try {
+        const providers = await openSessionProviders(harness, choice);
+        try {
+          const taskDir = toTaskDir(options.task ?? defaultTask(choice));
+          await ensureTask(harness.store, taskDir);
+          const { root, session } = await createSession({
+            store: harness.store,
+            taskDir,
+            communication: harness.communication,
+            signal: context.signal,
+            ...providers,
+            ...(options.system === undefined ? {} : { systemPrompt: options.system }),
+          });
+          const typed = choice.kind === 'plugin' || options.interactive === true;
+          await converse(context, {
+            session,
+            root,
+            inputs: providers.inputs,
+            typed: typed ? typedLines(context, harness, session.dispatchId) : nothing(),
+            json: options.json === true,
+          });
+          note(
+            context,
+            `Recorded as ${toTaskName(taskDir)} ${session.dispatchId}. \`hansard dialog ${toTaskName(taskDir)}\` reads it back.`,
+          );
+        } finally {
+          await providers.close();
+        }
+      } finally {
+        await harness.close();
+      }
+    });
+};
+
+/** The typed lines of somebody who types none. */
+export async function* nothing(): AsyncIterable<never> {}
+
+function chooseModel({ cwd }: CliContext, scenario: string | undefined, { model }: ChatOptions): ModelChoice {
+  if (scenario !== undefined && model === undefined)
+    return { kind: 'scenario', path: resolve(cwd, scenario) };
+  if (scenario === undefined && model !== undefined) return { kind: 'plugin', id: model };
+  throw new CliError(
+    exitCode.usage,
+    'Name either a scenario file or a --model.',
+    '`hansard help chat` has examples.',
+  );
+}
+
+function defaultTask(choice: ModelChoice): string {
+  const name = choice.kind === 'scenario' ? basename(choice.path, extname(choice.path)) : choice.id;
+  return `chat/${name}`;
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { loadSession } from '@hansard/session';
+import { CliError, exitCode } from '../cli-error.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dispatchHelp,
+  taskHelp,
+  withCommonOptions,
+} from '../command.ts';
+import { note } from '../context.ts';
+import { findDispatch } from '../find-dispatch.ts';
+import { openHarness } from '../harness.ts';
+import { converse, countHeard } from '../session/converse.ts';
+import { openSessionProviders, toModelChoice } from '../session/session-providers.ts';
+import { typedLines } from '../session/typed-lines.ts';
+import { toTaskDir } from '../task-name.ts';
+import { nothing } from './chat.ts';
+
+interface ResumeOptions extends CommonOptions {
+  readonly scenario?: string;
+  readonly model?: string;
+  readonly interactive?: boolean;
+  readonly quiet?: boolean;
+}
+
+export const addResume: AddCommand = (program, context) => {
+  withCommonOptions(program.command('resume'))
+    .argument('<task>', taskHelp)
+    .argument('[dispatch]', dispatchHelp, 'latest')
+    .description('go on with a session exactly where its log ends')
+    .option('--scenario <file>', 'the scenario to go on with (default: the one that it began with)')
+    .option('--model <id>', 'the language model to go on with (default: the one that it began with)')
+    .option('-i, --interactive', 'go on with what is typed when the scenario has said its lines')
+    .option('-q, --quiet', 'show only what is said, not the events')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard resume chat/cafe\n  hansard resume talks/first 4K7Q --model model-ai-sdk',
+    )
+    .action(async (task: string, dispatch: string, options: ResumeOptions) => {
+      const quiet = options.quiet === true || options.json === true;
+      const load = quiet ? 'live without communication' : 'live';
+      const harness = await openHarness(context, { config: options.config, load });
+      try {
+        const taskDir = toTaskDir(task);
+        const { dispatchId, model } = await findDispatch(harness.store, taskDir, dispatch);
+        const choice =
+          options.scenario === undefined
+            ? toModelChoice(options.model ?? model ?? missingModel(dispatchId))
+            : ({ kind: 'scenario', path: resolve(context.cwd, options.scenario) } as const);
+        const providers = await openSessionProviders(harness, choice);
+        try {
+          const { root, session } = await loadSession({
+            store: harness.store,
+            taskDir,
+            dispatchId,
+            communication: harness.communication,
+            signal: context.signal,
+            ...providers,
+          });
+          for (const { message } of session.oddities) note(context, `hansard: ${message}`);
+          const typed = choice.kind === 'plugin' || options.interactive === true;
+          await converse(context, {
+            session,
+            root,
+            inputs: providers.inputs.slice(await countHeard(root)),
+            typed: typed ? typedLines(context, harness, dispatchId) : nothing(),
+            json: options.json === true,
+          });
+        } finally {
+          await providers.close();
+        }
+      } finally {
+        await harness.close();
+      }
+    });
+};
+
+function missingModel(dispatchId: string): never {
+  throw new CliError(
+    exitCode.usage,
+    `${dispatchId} does not say which model it began with.`,
+    'Name one: --model ID of the configuration, or --scenario FILE.',
+  );
+}

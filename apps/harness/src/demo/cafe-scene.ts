@@ -1,0 +1,53 @@
+import { createSession } from '@hansard/session';
+import {
+  createLogIndex,
+  deliveryDiffs,
+  dialogOf,
+  hearingMatrix,
+  renderDeliveryDiffs,
+  renderDialog,
+  renderHearing,
+} from '@hansard/views';
+import { ensureTask } from '../ensure-task.ts';
+import type { Harness } from '../harness.ts';
+import { openSessionProviders } from '../session/session-providers.ts';
+import { toTaskName } from '../task-name.ts';
+import { demoFile } from './demo-file.ts';
+import type { Say } from './streams-scene.ts';
+
+/** Plays Jack, Jill and her inner voice, and shows who said what to whom, who heard it, and what a hook changed. */
+export async function playCafe(
+  harness: Harness,
+  taskDir: string,
+  signal: AbortSignal,
+  say: Say,
+): Promise<void> {
+  const { store } = harness;
+  await ensureTask(store, taskDir, 'A table in a café');
+  const providers = await openSessionProviders(harness, { kind: 'scenario', path: demoFile('cafe.yaml') });
+  const { root, session } = await createSession({ store, taskDir, signal, role: 'host', ...providers });
+  for (const { text, source } of providers.inputs) {
+    await root.harken(text, { source: { kind: source } });
+    await root.response();
+  }
+  await session.close();
+  await providers.close();
+
+  const index = createLogIndex(await store.getDispatchEvents(taskDir, session.dispatchId));
+  const pair = [...index.agents.values()].filter(({ name }) => name === 'Jack' || name === 'Jill');
+  const dialog = dialogOf(
+    index,
+    pair.map(({ agentId }) => agentId),
+  );
+  const task = toTaskName(taskDir);
+  say(
+    `\nMany agents in one log: what Jack and Jill said to each other (hansard dialog ${task} --agents jack,jill):\n`,
+  );
+  say(renderDialog(index, dialog));
+  say(`\nWho heard what (hansard heard ${task}):\n`);
+  say(renderHearing(index, hearingMatrix(index)));
+  const altered = dialog.find(({ audience }) => audience.some(({ how }) => how === 'altered'));
+  if (altered === undefined) return;
+  say(`\nWhat a hook kept from Jill (hansard diff ${task} ${altered.id}):\n`);
+  say(renderDeliveryDiffs(index, deliveryDiffs(index, altered.id)));
+}

@@ -1,0 +1,57 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { agentsNamed, createLogIndex, findEvent, type LogAgent, type LogIndex } from '@hansard/views';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { note } from '../context.ts';
+import { findDispatch } from '../find-dispatch.ts';
+import type { Harness } from '../harness.ts';
+import { createProgress } from '../progress.ts';
+import { toTaskDir } from '../task-name.ts';
+
+export interface SessionLogInput {
+  readonly task: string;
+  readonly dispatch: string;
+}
+
+/** The log of one dispatch, with what its views look up. What is odd about it is told on standard error. */
+export async function readSessionLog(
+  context: CliContext,
+  { store }: Harness,
+  { task, dispatch }: SessionLogInput,
+): Promise<{ readonly envelope: DispatchEnvelope; readonly index: LogIndex }> {
+  const taskDir = toTaskDir(task);
+  const envelope = await findDispatch(store, taskDir, dispatch);
+  const progress = createProgress(context, 'reading events');
+  const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);
+  progress.update(events.length);
+  progress.end();
+  const index = createLogIndex(events);
+  for (const { text } of index.oddities) note(context, `hansard: ${text}`);
+  return { envelope, index };
+}
+
+/** The agent that a name or an id means; an error that says which there are where it means none, or several. */
+export function findAgent(index: LogIndex, wanted: string): LogAgent {
+  const fitting = agentsNamed(index, wanted);
+  const [found] = fitting;
+  if (found !== undefined && fitting.length === 1) return found;
+  const labels = (agents: Iterable<LogAgent>) =>
+    [...agents].map(({ agentId, name }) => (name === null ? agentId : `${name} (${agentId})`)).join(', ');
+  throw new CliError(
+    exitCode.failed,
+    found === undefined
+      ? `There is no agent ${JSON.stringify(wanted)}.`
+      : `${fitting.length} agents are named ${JSON.stringify(wanted)}: ${labels(fitting)}.`,
+    found === undefined ? `There are: ${labels(index.agents.values())}.` : 'Name the one you mean by its id.',
+  );
+}
+
+/** Refuses an id that is not in the log. */
+export function assertEvent(index: LogIndex, id: string): void {
+  if (findEvent(index, id) !== null) return;
+  throw new CliError(
+    exitCode.failed,
+    `There is no event or message ${id}.`,
+    '`hansard events TASK DISPATCH --json` shows the ids.',
+  );
+}

@@ -1,0 +1,81 @@
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openScriptedModel, readScenario, type Scenario } from '@hansard/model-scripted';
+import { type LoadedPlugins, loadPlugins } from '@hansard/plugin-loader';
+import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import { createSessionTools } from '@hansard/tools-session';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { Harness } from '../harness.ts';
+
+const scriptedPrefix = 'scripted:';
+
+/** Who answers in a session: a scenario file, or a language model that a plugin of the configuration provides. */
+export type ModelChoice =
+  | { readonly kind: 'scenario'; readonly path: string }
+  | { readonly kind: 'plugin'; readonly id: string };
+
+/** What a session runs on. */
+export interface SessionProviders {
+  readonly model: LanguageModelProvider;
+  /** What the session records as its model, and what `resume` finds it by again. */
+  readonly languageModel: string;
+  readonly tools: readonly ToolProvider[];
+  readonly hooks: readonly HookProvider[];
+  /** What the user says in the scenario; empty without one. */
+  readonly inputs: Scenario['user'];
+  close(): Promise<void>;
+}
+
+/** The choice that a recorded model stands for. */
+export function toModelChoice(languageModel: string): ModelChoice {
+  return languageModel.startsWith(scriptedPrefix)
+    ? { kind: 'scenario', path: languageModel.slice(scriptedPrefix.length) }
+    : { kind: 'plugin', id: languageModel };
+}
+
+export async function openSessionProviders(harness: Harness, choice: ModelChoice): Promise<SessionProviders> {
+  const { plugins } = harness;
+  const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
+  const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);
+  if (choice.kind === 'plugin') {
+    const model = findModel(plugins, choice.id);
+    return { model, languageModel: choice.id, tools, hooks, inputs: [], close: async () => {} };
+  }
+  const path = resolve(choice.path);
+  const scenario = await readScenario(path);
+  const model = await openScriptedModel({ path });
+  const own = await loadScenarioHooks(path, scenario);
+  return {
+    model,
+    languageModel: `${scriptedPrefix}${path}`,
+    tools,
+    hooks: [...own.providers('HookProvider').map(({ provider }) => provider), ...hooks],
+    inputs: scenario.user,
+    close: () => own.close(),
+  };
+}
+
+/** A scenario that names a hook is not what it says without it, so one that can't be loaded ends it. */
+async function loadScenarioHooks(path: string, { hooks }: Scenario): Promise<LoadedPlugins> {
+  const own = await loadPlugins({
+    baseDir: dirname(path),
+    packageDirs: [fileURLToPath(new URL('.', import.meta.url))],
+    plugins: hooks,
+  });
+  const [error] = own.errors;
+  if (error === undefined) return own;
+  await own.close();
+  throw error;
+}
+
+function findModel(plugins: LoadedPlugins, id: string): LanguageModelProvider {
+  const models = plugins.providers('LanguageModelProvider');
+  const found = models.find((entry) => entry.id === id);
+  if (found !== undefined) return found.provider;
+  const known = models.map((entry) => entry.id).join(', ') || 'none';
+  throw new CliError(
+    exitCode.usage,
+    `There is no language model ${JSON.stringify(id)} (loaded: ${known}).`,
+    'Name its plugin under "plugins" in hansard.config.json, or play a scenario file.',
+  );
+}

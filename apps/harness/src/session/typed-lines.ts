@@ -1,0 +1,53 @@
+import { createInterface } from 'node:readline';
+import type { CliContext } from '../context.ts';
+import type { Harness } from '../harness.ts';
+
+/**
+ * What the user types, a line at a time, until they end it. On a terminal that a communication provider has, the lines
+ * come through it; otherwise from standard input.
+ */
+export async function* typedLines(
+  context: CliContext,
+  harness: Harness,
+  dispatchId: string,
+): AsyncIterable<string> {
+  const isShown = harness.plugins.providers('CommunicationProvider').length > 0;
+  if (context.stdin.isTTY === true && isShown) {
+    yield* deliveredLines(context, harness, dispatchId);
+    return;
+  }
+  const lines = createInterface({ input: context.stdin, signal: context.signal });
+  for await (const line of lines) if (line.trim() !== '') yield line;
+}
+
+async function* deliveredLines(
+  { signal }: CliContext,
+  { communication }: Harness,
+  dispatchId: string,
+): AsyncIterable<string> {
+  const waiting: string[] = [];
+  let ring = () => {};
+  const detach = communication.attach(dispatchId, async (text) => {
+    waiting.push(text);
+    ring();
+    return true;
+  });
+  const onAbort = () => ring();
+  signal.addEventListener('abort', onAbort);
+  try {
+    while (!signal.aborted) {
+      const line = waiting.shift();
+      if (line === '/end') return;
+      if (line !== undefined) yield line;
+      else {
+        await new Promise<void>((resolve) => {
+          ring = resolve;
+          if (signal.aborted || waiting.length > 0) resolve();
+        });
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    detach();
+  }
+}
