@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, StoreError } from '@hansard/provider';
-import type { DispatchContext, DispatchName } from './dispatch-handle.ts';
+import type { DispatchName } from './dispatch-file.ts';
+import type { DispatchContext } from './dispatch-handle.ts';
 import { encodeHead } from './dispatch-head.ts';
 import { replaceFile, syncFolder } from './file-io.ts';
 import { closings } from './file-tail.ts';
@@ -27,7 +28,7 @@ export function createDispatchFile(
   let isRunning = false;
   try {
     if (existsSync(file)) throw alreadyThere(name);
-    const content = Buffer.concat([encodeHead(envelope), Buffer.from(closings.growing)]);
+    const content = Buffer.concat([encodeHead(envelope, null), Buffer.from(closings.growing)]);
     replaceFile(file, temporary, content, sync);
     if (sync) syncFolders(folder, root);
     isRunning = envelope.status === 'running';

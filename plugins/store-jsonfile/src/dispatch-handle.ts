@@ -12,37 +12,26 @@ import {
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { EventPage, ReadEventsOptions, StoreError, StoreRepair } from '@hansard/provider';
 import { AppendWriter } from './append-writer.ts';
+import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { encodeHead, encodeHeadFor, readHead } from './dispatch-head.ts';
 import { notFound, orMissing } from './errors.ts';
-import { openFile, readBytes, syncFolder, writeFully } from './file-io.ts';
+import { readBytes, syncFolder, writeFully } from './file-io.ts';
 import { findTail } from './file-tail.ts';
 import { PositionIndex } from './position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from './read-events.ts';
 import type { EventRange } from './scan-lines.ts';
 import { prepareAppend } from './tail-repair.ts';
-import type { DispatchPaths } from './task-folder.ts';
 import type { WriterLocks } from './writer-lock.ts';
 
 const copyChunk = 1024 * 1024;
+/** How often a writer looks whether its file still lies in its place, in milliseconds. A look costs as much as an append. */
+const lookEvery = 50;
 
 export interface DispatchContext {
   readonly locks: WriterLocks;
   /** Whether each write goes down to the disk. */
   readonly sync: boolean;
   readonly onRepair: (repair: StoreRepair) => void;
-}
-
-export interface DispatchName {
-  readonly taskDir: string;
-  readonly dispatchId: string;
-  readonly paths: DispatchPaths;
-}
-
-interface DispatchFile {
-  readonly fd: number;
-  readonly inode: number;
-  readonly start: number;
-  readonly isRunning: boolean;
 }
 
 /** One dispatch held open: for reading, and from the first change on for writing. */
@@ -53,8 +42,9 @@ export class DispatchHandle {
   readonly #context: DispatchContext;
   #file: DispatchFile;
   #positions = new PositionIndex();
-  #whole: { readonly size: number; readonly end: number } | null = null;
+  #whole: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
   #writer: AppendWriter | null = null;
+  #lookedAt = 0;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
@@ -68,27 +58,29 @@ export class DispatchHandle {
   }
 
   append(event: CapturedEvent): boolean {
-    return (this.#writer ?? this.#beginWriting()).append(event);
+    return this.#writing(lookEvery).append(event);
   }
 
   appendAll(events: readonly CapturedEvent[]): boolean {
-    return (this.#writer ?? this.#beginWriting()).appendAll(events);
+    return this.#writing(lookEvery).appendAll(events);
   }
 
   /** Changes the envelope, and gives the right to write back where that ends the dispatch. */
   update(updates: EnvelopeUpdates): DispatchEnvelope {
-    const writer = this.#writer ?? this.#beginWriting();
-    const { envelope, slot } = readHead(this.#file.fd, this.name.paths.file);
+    const writer = this.#writing(0);
+    const { envelope, slot, eventBytes } = readHead(this.#file.fd, this.name.paths.file);
     const given = Object.entries(updates).filter(([, value]) => value !== undefined);
     const changed = { ...envelope, ...Object.fromEntries(given) };
-    const head = encodeHeadFor(changed, slot);
-    if (head === null) this.#growHead(writer, encodeHead(changed));
+    const isRunning = changed.status === 'running';
+    const reach = isRunning ? eventBytes : writer.range.end - writer.range.start;
+    const head = encodeHeadFor(changed, reach, slot);
+    if (head === null) this.#growHead(writer, encodeHead(changed, reach));
     else {
       writeFully(this.#file.fd, head, slot, 0);
       if (this.#context.sync) fdatasyncSync(this.#file.fd);
     }
-    this.#file = { ...this.#file, isRunning: changed.status === 'running' };
-    if (!this.#file.isRunning) this.#endWriting();
+    this.#file = { ...this.#file, isRunning };
+    if (!isRunning) this.#endWriting();
     return changed;
   }
 
@@ -112,7 +104,10 @@ export class DispatchHandle {
 
   /** Removes the file; the handle must be closed then. @throws STORE_LOCKED */
   remove(): void {
-    this.#holdingLock(() => rmSync(this.name.paths.file));
+    const { file } = this.name.paths;
+    this.#holdingLock(() => {
+      if (orMissing(() => rmSync(file)) === null) throw this.#notFound();
+    });
     if (this.#context.sync) syncFolder(this.name.paths.folder);
     this.#file = { ...this.#file, isRunning: false };
   }
@@ -123,13 +118,24 @@ export class DispatchHandle {
     if (!this.#file.isRunning) this.#endWriting();
   }
 
+  #writing(longestUnseen: number): AppendWriter {
+    if (this.#writer === null) return this.#beginWriting();
+    const now = performance.now();
+    if (now - this.#lookedAt >= longestUnseen) {
+      assertInPlace(this.#file, this.name, this.#writer.range.end);
+      this.#lookedAt = now;
+    }
+    return this.#writer;
+  }
+
   #beginWriting(): AppendWriter {
     const { sync, onRepair } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
     return this.#holdingLock(() => {
       rmSync(paths.temporary, { force: true });
       this.#reopen('write');
-      const { point, repair } = prepareAppend(this.#file.fd, paths.file, this.#file.start, sync);
+      const { fd } = this.#file;
+      const { point, repair } = prepareAppend(fd, paths.file, readHead(fd, paths.file), sync);
       if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
       this.#writer = new AppendWriter(point, sync);
       return this.#writer;
@@ -163,10 +169,11 @@ export class DispatchHandle {
     if (stats === null) throw this.#notFound();
     if (stats.ino !== this.#file.inode) this.#reopen('read');
     const { fd, start } = this.#file;
-    if (this.#whole !== null && this.#whole.size === stats.size)
-      return { fd, file, start, end: this.#whole.end };
-    const tail = findTail(fd, file, start);
-    this.#whole = tail.idOrder === null ? null : tail;
+    const known = this.#whole;
+    if (known !== null && known.size === stats.size && known.changedAt === stats.ctimeMs)
+      return { fd, file, start, end: known.end };
+    const tail = findTail(fd, file, readHead(fd, file));
+    this.#whole = tail.idOrder === null ? null : { ...tail, changedAt: stats.ctimeMs };
     return { fd, file, start, end: tail.end };
   }
 
@@ -202,29 +209,6 @@ export class DispatchHandle {
     }
     closeSync(old.fd);
     if (this.#context.sync) syncFolder(folder);
-  }
-}
-
-/** The envelope of a dispatch; null where the dispatch is not there. @throws STORE_CORRUPT */
-export function readDispatchEnvelope(file: string): DispatchEnvelope | null {
-  const fd = orMissing(() => openFile(file, 'read'));
-  if (fd === null) return null;
-  try {
-    return readHead(fd, file).envelope;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function openDispatchFile(name: DispatchName, access: 'read' | 'write'): DispatchFile {
-  const fd = orMissing(() => openFile(name.paths.file, access));
-  if (fd === null) throw notFound(name.taskDir, name.dispatchId);
-  try {
-    const { envelope, start } = readHead(fd, name.paths.file);
-    return { fd, inode: fstatSync(fd).ino, start, isRunning: envelope.status === 'running' };
-  } catch (error) {
-    closeSync(fd);
-    throw error;
   }
 }
 

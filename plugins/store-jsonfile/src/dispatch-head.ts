@@ -12,6 +12,11 @@ const mostReads = 100;
 /** The head of a dispatch file: the envelope on the first line, padded to its slot, and the line that opens the events. */
 export interface DispatchHead {
   readonly envelope: DispatchEnvelope;
+  /**
+   * How far the events reach at least, in bytes from the bracket that opens them: as far as they did when the dispatch
+   * last ended. Null where none of its changes has left it ended.
+   */
+  readonly eventBytes: number | null;
   /** Bytes of the first line, its line end included. */
   readonly slot: number;
   /** The offset just behind the bracket that opens the events. */
@@ -19,8 +24,8 @@ export interface DispatchHead {
 }
 
 /** The head as bytes, its first line padded so that the envelope can grow. */
-export function encodeHead(envelope: DispatchEnvelope): Buffer {
-  const fields = encodeFields(envelope);
+export function encodeHead(envelope: DispatchEnvelope, eventBytes: number | null): Buffer {
+  const fields = encodeFields(envelope, eventBytes);
   const length = Buffer.byteLength(fields) + lineEnding.length;
   return pad(fields, [smallSlot, page].find((size) => length <= size) ?? length);
 }
@@ -29,13 +34,17 @@ export function encodeHead(envelope: DispatchEnvelope): Buffer {
  * The head for the slot of another one, whose first line it can be written over. Null where it does not fit, or where
  * the slot lies on more than one page: a process killed in the middle of that write would leave half of each.
  */
-export function encodeHeadFor(envelope: DispatchEnvelope, slot: number): Buffer | null {
-  const fields = encodeFields(envelope);
+export function encodeHeadFor(
+  envelope: DispatchEnvelope,
+  eventBytes: number | null,
+  slot: number,
+): Buffer | null {
+  const fields = encodeFields(envelope, eventBytes);
   return slot > page || Buffer.byteLength(fields) + lineEnding.length > slot ? null : pad(fields, slot);
 }
 
-function encodeFields(envelope: DispatchEnvelope): string {
-  return JSON.stringify(envelope).slice(0, -1);
+function encodeFields(envelope: DispatchEnvelope, eventBytes: number | null): string {
+  return JSON.stringify({ ...envelope, eventBytes: eventBytes ?? undefined }).slice(0, -1);
 }
 
 function pad(fields: string, slot: number): Buffer {
@@ -46,13 +55,13 @@ function pad(fields: string, slot: number): Buffer {
 /** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
 export function readHead(fd: number, file: string): DispatchHead {
   const { bytes, lineEnd } = readHeadBytes(fd, file);
-  const envelope = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file);
+  const firstLine = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file);
   const start = lineEnd + 1 + eventsLine.length;
   if (bytes.toString('latin1', lineEnd + 1, start) !== eventsLine) {
     const reason = bytes.length < start ? 'the file ends inside its head' : 'the events do not begin here';
     throw corrupt(file, Math.min(bytes.length, lineEnd + 1), reason);
   }
-  return { envelope, slot: lineEnd + 1, start };
+  return { ...firstLine, slot: lineEnd + 1, start };
 }
 
 function readHeadBytes(fd: number, file: string): { readonly bytes: Buffer; readonly lineEnd: number } {
@@ -75,11 +84,18 @@ function readStill(fd: number, size: number): Buffer {
   return bytes;
 }
 
-function parseFirstLine(line: string, file: string): DispatchEnvelope {
+function parseFirstLine(line: string, file: string): Pick<DispatchHead, 'envelope' | 'eventBytes'> {
   if (!line.endsWith(',')) throw corrupt(file, line.length, 'the envelope does not end with a comma');
   try {
-    return parseEnvelope(JSON.parse(`${line.slice(0, -1)}}`));
+    const { eventBytes = null, ...envelope } = JSON.parse(`${line.slice(0, -1)}}`);
+    if (eventBytes !== null && !isByteCount(eventBytes))
+      throw new TypeError('eventBytes is not a number of bytes');
+    return { envelope: parseEnvelope(envelope), eventBytes };
   } catch (cause) {
     throw corrupt(file, 0, 'the first line is not an envelope', cause);
   }
+}
+
+function isByteCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -9,6 +9,11 @@ export function corrupt(file: string, offset: number, what: string, cause?: unkn
   );
 }
 
+/** A file that ends before events which were acknowledged; `end` is how far they reached. */
+export function eventsMissing(file: string, size: number, end: number): StoreError {
+  return corrupt(file, size, `it ends here, and its events reached to byte ${end}`);
+}
+
 export function notFound(taskDir: string, dispatchId: string): StoreError {
   return new StoreError(
     'STORE_DISPATCH_NOT_FOUND',

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
-import { corrupt } from './errors.ts';
+import type { DispatchHead } from './dispatch-head.ts';
+import { corrupt, eventsMissing } from './errors.ts';
 import { continuesBatch, eventLineText, parseEventText } from './event-line.ts';
 import { readBytes } from './file-io.ts';
 import { findLineStart } from './scan-lines.ts';
@@ -26,17 +27,29 @@ export interface FileTail {
   readonly idOrder: IdOrder | null;
 }
 
+/** What the head of a file tells of its events. It must be read before the events, which only grow. */
+export type EventsPlace = Pick<DispatchHead, 'start' | 'eventBytes'>;
+
 interface Ending {
   readonly size: number;
   readonly text: string;
 }
 
 /**
- * Finds where the events end. Beside a writer the closing brackets may just be half overwritten: then it looks again,
- * and what stays so is judged by its lines. The last line may be unfinished; any other that is not an event is damage.
+ * Finds where the events end, which is never before what the head says of them.
  * @throws STORE_CORRUPT
  */
-export function findTail(fd: number, file: string, start: number): FileTail {
+export function findTail(fd: number, file: string, { start, eventBytes }: EventsPlace): FileTail {
+  const tail = searchTail(fd, file, start);
+  if (eventBytes === null || tail.end - start >= eventBytes) return tail;
+  throw eventsMissing(file, tail.size, start + eventBytes);
+}
+
+/**
+ * Beside a writer the closing brackets may just be half overwritten: then it looks again,
+ * and what stays so is judged by its lines. The last line may be unfinished; any other that is not an event is damage.
+ */
+function searchTail(fd: number, file: string, start: number): FileTail {
   let ending = readEnding(fd);
   for (let attempt = 1; ; attempt += 1) {
     const whole = wholeTail(ending, start);

@@ -13,7 +13,8 @@ import {
   type TaskListing,
 } from '@hansard/provider';
 import { createDispatchFile } from './create-dispatch-file.ts';
-import { type DispatchContext, DispatchHandle, readDispatchEnvelope } from './dispatch-handle.ts';
+import { readDispatchEnvelope } from './dispatch-file.ts';
+import { type DispatchContext, DispatchHandle } from './dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch-watchers.ts';
 import { fileError, withFile } from './errors.ts';
 import { HandleCache } from './handle-cache.ts';

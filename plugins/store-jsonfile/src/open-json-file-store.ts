@@ -1,7 +1,9 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { opendirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
-import { withFile } from './errors.ts';
+import { isSystemError, withFile } from './errors.ts';
 import { JsonFileStore } from './json-file-store.ts';
+import { realPath } from './task-folder.ts';
 
 /** What a store opened without options can do; with `durability: 'disk'` only that differs. */
 export const jsonFileStoreCapabilities: StoreCapabilities = {
@@ -13,7 +15,7 @@ export const jsonFileStoreCapabilities: StoreCapabilities = {
 };
 
 export interface JsonFileStoreOptions {
-  /** The folder below which tasks lie; it is made where it is not there. */
+  /** The folder below which tasks lie; made at the first write where it is not there. */
   readonly root: string;
   /** `process`: what was appended survives the death of the process. `disk`: also the loss of power, at the disk's pace. */
   readonly durability?: 'process' | 'disk';
@@ -22,8 +24,16 @@ export interface JsonFileStoreOptions {
 /** Opens the store below a folder. @throws STORE_UNAVAILABLE */
 export function openJsonFileStore({ root, durability = 'process' }: JsonFileStoreOptions): JsonFileStore {
   const realRoot = withFile('open', root, () => {
-    mkdirSync(root, { recursive: true });
-    return realpathSync.native(root);
+    assertNoOtherFile(root);
+    return realPath(resolve(root));
   });
   return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability });
+}
+
+function assertNoOtherFile(root: string): void {
+  try {
+    opendirSync(root).closeSync();
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+  }
 }

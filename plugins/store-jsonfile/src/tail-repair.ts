@@ -3,7 +3,7 @@ import { type AppendPoint, restoreClosing } from './append-writer.ts';
 import { corrupt } from './errors.ts';
 import { parseEventLine } from './event-line.ts';
 import { readBytes } from './file-io.ts';
-import { closings, type FileTail, findTail, type IdOrder } from './file-tail.ts';
+import { closings, type EventsPlace, type FileTail, findTail, type IdOrder } from './file-tail.ts';
 import { type EventRange, findLastLines, scanLines } from './scan-lines.ts';
 
 export interface TailRepair {
@@ -19,10 +19,11 @@ export interface TailRepair {
 export function prepareAppend(
   fd: number,
   file: string,
-  start: number,
+  place: EventsPlace,
   sync: boolean,
 ): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
-  const tail = findTail(fd, file, start);
+  const { start } = place;
+  const tail = findTail(fd, file, place);
   const range = { fd, file, start, end: tail.end };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;

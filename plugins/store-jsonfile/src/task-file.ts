@@ -40,8 +40,8 @@ export function readTaskRecord(taskFolder: string): TaskRecord | null {
 export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatchId: string };
 
 /**
- * Writes the file of a task. With a record its index is made anew; else only what changed or is missing in it is read
- * again. A file that can't be read is left as it is, for its record may still be saved by hand.
+ * Writes the file of a task. With a record its index is made anew; else only what changed, runs or is missing in it is
+ * read again. A file that can't be read is left as it is, for its record may still be saved by hand.
  */
 export function writeTaskFile(
   taskFolder: string,
@@ -52,7 +52,7 @@ export function writeTaskFile(
 ): void {
   const file =
     'task' in change ? { fields: change.task, dispatches: [] } : readTaskFile(taskFilePath(taskFolder));
-  const known = new Map((Array.isArray(file?.dispatches) ? file.dispatches : []).filter(isSummary).map(byId));
+  const known = new Map((Array.isArray(file?.dispatches) ? file.dispatches : []).filter(isOfEnded).map(byId));
   if ('dispatchId' in change) known.delete(change.dispatchId);
   const summaries = dispatchIds.flatMap((dispatchId) => {
     const summary = known.get(dispatchId);
@@ -96,8 +96,10 @@ function summarise(envelope: DispatchEnvelope): DispatchSummary {
   return { dispatchId, role, status, cost, startedAt, parentDispatchId };
 }
 
-function isSummary(value: unknown): value is DispatchSummary {
-  return isPlainObject(value) && typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';
+/** What the file says of a dispatch that runs may be past: its end may have come while another process wrote the file. */
+function isOfEnded(value: unknown): value is DispatchSummary {
+  if (!isPlainObject(value) || value.status === 'running') return false;
+  return typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';
 }
 
 function byId(summary: DispatchSummary): [string, DispatchSummary] {

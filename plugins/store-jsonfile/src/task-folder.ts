@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { assertTaskDir, isStoreError, StoreError } from '@hansard/provider';
 import { orMissing } from './errors.ts';
 
@@ -26,7 +26,7 @@ export function resolveTaskFolder(root: string, taskDir: string): string {
   if (reserved !== undefined)
     throw invalidPath(taskDir, `this store has its own use for the name ${reserved}`);
   const folder = join(root, ...segments);
-  const real = realPathOfExisting(dispatchesFolder(folder));
+  const real = realPath(dispatchesFolder(folder));
   if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep))
     throw invalidPath(taskDir, `it leads to ${real}, outside of ${root}`);
   return folder;
@@ -53,9 +53,10 @@ export function listDispatchIds(taskFolder: string): string[] {
   return names.flatMap((name) => dispatchFile.exec(name)?.[1] ?? []);
 }
 
-/** Every folder below the root that may be a task's, by name. Links are not followed, other files are passed over. */
+/** Every folder below the root, if there is one, that may be a task's, by name. Links are not followed, other files are passed over. */
 export function* walkTaskDirs(folder: string, prefix = ''): Generator<string> {
-  const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = orMissing(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   if (prefix !== '' && entries.some(isOfTask)) yield prefix;
   for (const entry of entries) {
     if (!entry.isDirectory() || reservedNames.has(entry.name.toLowerCase()) || !isSegment(entry.name))
@@ -64,11 +65,12 @@ export function* walkTaskDirs(folder: string, prefix = ''): Generator<string> {
   }
 }
 
-function realPathOfExisting(path: string): string {
-  for (let existing = path; ; existing = dirname(existing)) {
-    const real = orMissing(() => realpathSync.native(existing));
-    if (real !== null || existing === dirname(existing)) return real ?? existing;
-  }
+/** A path without symbolic links, also where its end is not there yet. */
+export function realPath(path: string): string {
+  const real = orMissing(() => realpathSync.native(path));
+  if (real !== null) return real;
+  const parent = dirname(path);
+  return parent === path ? path : join(realPath(parent), basename(path));
 }
 
 function isOfTask(entry: Dirent): boolean {

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, TaskRecord } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
-import { readDispatchEnvelope } from './dispatch-handle.ts';
+import { readDispatchEnvelope } from './dispatch-file.ts';
 import { isSystemError } from './errors.ts';
 import { syncFolder } from './file-io.ts';
 import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts';

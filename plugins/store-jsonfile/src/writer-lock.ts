@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '@hansard/provider';
 import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
 import { isSystemError, orMissing } from './errors.ts';
+import { replaceFile } from './file-io.ts';
 
 const mostAttempts = 100;
 
@@ -24,7 +25,6 @@ export class WriterLocks {
   readonly #token = randomUUID();
   readonly #owner = currentProcess();
   readonly #held = new Set<string>();
-  #isNamed = false;
 
   /** `folder` is where stores leave their names; it lies on the same file system as the locks. */
   constructor(folder: string) {
@@ -62,10 +62,11 @@ export class WriterLocks {
   }
 
   #leaveName(): void {
-    if (this.#isNamed) return;
+    const file = this.#nameFile(this.#token);
+    if (existsSync(file)) return;
     mkdirSync(this.#folder, { recursive: true });
-    writeFileSync(this.#nameFile(this.#token), JSON.stringify({ ...this.#owner, token: this.#token }));
-    this.#isNamed = true;
+    const content = Buffer.from(JSON.stringify({ ...this.#owner, token: this.#token }));
+    replaceFile(file, `${file}.tmp`, content, false);
   }
 
   /** Makes a lock behind the last one whose owner is dead, then puts it over the first; false where others moved meanwhile. */
@@ -75,7 +76,7 @@ export class WriterLocks {
     for (let lock = readLock(place); lock !== null; lock = readLock(place)) {
       if (lock.owner !== null && isRunning(lock.owner)) throw locked(path, this.#describe(lock.owner));
       dead.push({ path: place, token: lock.token });
-      place = `${path}.${lock.token}`;
+      place = lock.owner === null ? `${place}.unreadable` : `${path}.${lock.token}`;
     }
     if (!linkIfFree(this.#nameFile(this.#token), place)) return false;
     if (dead.some((lock) => readLock(lock.path)?.token !== lock.token)) {

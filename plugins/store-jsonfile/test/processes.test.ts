@@ -116,6 +116,17 @@ describe('processes that want to write one dispatch at once', () => {
   });
 });
 
+describe('a process that finds several lock files emptied by a loss of power', () => {
+  it('takes the lock instead of going round in them', () => {
+    const root = prepare('d1');
+    const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
+    for (const emptied of [lock, `${lock}.unreadable`]) writeFileSync(emptied, '');
+    const args = [condition, '--max-old-space-size=64', script('take-lock'), root, taskDir, 'd1'];
+    const { stdout } = spawnSync(process.execPath, args, { input: 'go\n', timeout: 15_000 });
+    expect(String(stdout)).toBe('ready\nappended\n');
+  });
+});
+
 describe('processes that work on one task at once', () => {
   it('lose neither the record of the task nor a dispatch', async () => {
     const root = prepare();

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { taskLockPath } from '../src/task-file.ts';
+import { WriterLocks } from '../src/writer-lock.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
@@ -86,6 +88,20 @@ describe('task.json', () => {
       ]);
       expect(store.getTask(taskDir)).toEqual(task);
     }
+  });
+
+  it('learns later of an end that came while another process wrote it', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    const others = new WriterLocks(join(root, '.writers'));
+    const lock = taskLockPath(join(root, taskDir));
+    others.take(lock);
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    others.release(lock);
+    store.createDispatch(taskDir, makeEnvelope('d2'));
+    const { dispatches } = JSON.parse(readFileSync(join(root, taskDir, 'task.json'), 'utf8'));
+    expect(dispatches).toMatchObject([{ status: 'completed' }, { status: 'running' }]);
   });
 
   it('leaves a damaged dispatch out of its index and the record as it was', () => {

@@ -1,0 +1,221 @@
+import { readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { isStoreError } from '@hansard/provider';
+import { describe, expect, it } from 'vitest';
+import type { JsonFileStore } from '../src/index.ts';
+import { makeEnvelope } from './envelope.ts';
+import {
+  codeOf,
+  dispatchFile,
+  makeEvent,
+  makeEvents,
+  makeRoot,
+  openStore,
+  readDocument,
+  taskDir,
+} from './sample.ts';
+
+const events = makeEvents(1, 6);
+const late = makeEvent(99);
+const longResult = { structuredResult: 'x'.repeat(5_000) };
+
+const reads = [
+  (store: JsonFileStore) => store.getDispatchEvents(taskDir, 'd1'),
+  (store: JsonFileStore) => store.readEvents(taskDir, 'd1').events,
+  (store: JsonFileStore) => store.getRecentEvents(taskDir, 'd1', 6),
+];
+const writes = [
+  (store: JsonFileStore) => store.appendEvent(taskDir, 'd1', late),
+  (store: JsonFileStore) => store.appendEvents(taskDir, 'd1', [late]),
+  (store: JsonFileStore) => store.updateDispatch(taskDir, 'd1', { cost: 1 }),
+];
+
+/** A dispatch of single events and a batch. */
+function makeDispatch() {
+  const root = makeRoot();
+  const file = dispatchFile(root, 'd1');
+  const store = openStore(root);
+  store.createDispatch(taskDir, makeEnvelope('d1'));
+  for (const event of events.slice(0, 2)) store.appendEvent(taskDir, 'd1', event);
+  store.appendEvents(taskDir, 'd1', events.slice(2, 5));
+  store.appendEvents(taskDir, 'd1', events.slice(5));
+  return { root, file, store };
+}
+
+function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
+  const store = openStore(root);
+  try {
+    return use(store);
+  } finally {
+    store.close();
+  }
+}
+
+/** Where the events of a file begin and where the last one ends. */
+function eventsIn(bytes: Buffer): { readonly start: number; readonly end: number } {
+  return { start: bytes.indexOf('"events":[') + '"events":['.length, end: bytes.lastIndexOf('\n]') };
+}
+
+function expectMissing(work: () => unknown, file: string, offset: number): void {
+  let error: unknown = null;
+  try {
+    work();
+  } catch (thrown) {
+    error = thrown;
+  }
+  if (!isStoreError(error, 'STORE_CORRUPT')) throw error ?? new Error(`A file of ${offset} bytes is taken.`);
+  expect(error.details).toEqual({ file, offset });
+}
+
+describe.each([
+  ['whose envelope was changed in place', { status: 'completed' }],
+  ['whose envelope outgrew its slot at the end', { status: 'completed', ...longResult }],
+  ['that crashed', { status: 'crashed' }],
+] as const)('an ended dispatch %s, cut at any byte of its events', (_, updates) => {
+  it('is STORE_CORRUPT for each read and each write, and stays as it is', () => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', updates);
+    store.close();
+    const bytes = readFileSync(file);
+    const { start, end } = eventsIn(bytes);
+    for (let size = start; size < end; size += 1) {
+      const cut = bytes.subarray(0, size);
+      writeFileSync(file, cut);
+      reopened(root, (each) => {
+        for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, size);
+        expect(each.getRepairs()).toEqual([]);
+        expect(each.getDispatchEnvelope(taskDir, 'd1')).toEqual(makeEnvelope('d1', updates));
+      });
+      expect(readFileSync(file).equals(cut)).toBe(true);
+    }
+  });
+
+  it('reads whole where only closing brackets are gone, which the next append repairs', () => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', updates);
+    store.close();
+    const bytes = readFileSync(file);
+    for (let size = eventsIn(bytes).end; size < bytes.length; size += 1) {
+      writeFileSync(file, bytes.subarray(0, size));
+      reopened(root, (each) => {
+        for (const read of reads) expect(read(each), `cut at ${size}`).toEqual(events);
+        each.appendEvent(taskDir, 'd1', late);
+        expect(each.getRepairs()).toMatchObject([{ place: file, removedBytes: 0 }]);
+      });
+      expect(readDocument(file).events).toEqual([...events, late]);
+    }
+  });
+});
+
+describe('how far the events of an ended dispatch reach', () => {
+  it('stands in its first line as eventBytes and is no part of the envelope', () => {
+    const { file, store } = makeDispatch();
+    expect(readDocument(file)).not.toHaveProperty('eventBytes');
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    const { start, end } = eventsIn(readFileSync(file));
+    expect(readDocument(file).eventBytes).toBe(end - start);
+    const envelope = makeEnvelope('d1', { status: 'completed' });
+    expect(store.getDispatchEnvelope(taskDir, 'd1')).toEqual(envelope);
+    expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope]);
+  });
+
+  it('lets late events follow, whose torn end is repaired, until the next change records them, too', () => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    store.appendEvent(taskDir, 'd1', late);
+    store.close();
+    const whole = readFileSync(file);
+    truncateSync(file, whole.length - 20);
+    reopened(root, (each) => {
+      for (const read of reads) expect(read(each)).toEqual(events);
+      each.appendEvent(taskDir, 'd1', late);
+      expect(each.getRepairs()).toHaveLength(1);
+      each.updateDispatch(taskDir, 'd1', { cost: 0.5 });
+    });
+    const { size } = statSync(file);
+    truncateSync(file, size - 20);
+    reopened(root, (each) => {
+      for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, size - 20);
+    });
+  });
+
+  it('holds for one that runs again, also in a slot that grew, while the events since then may be torn', () => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    store.updateDispatch(taskDir, 'd1', { status: 'running', ...longResult });
+    store.appendEvent(taskDir, 'd1', late);
+    store.close();
+    const bytes = readFileSync(file);
+    const { end } = eventsIn(bytes);
+    writeFileSync(file, bytes.subarray(0, end - 20));
+    reopened(root, (each) => {
+      for (const read of reads) expect(read(each)).toEqual(events);
+    });
+    const cutInto = bytes.indexOf(JSON.stringify(events[5])) + 20;
+    writeFileSync(file, bytes.subarray(0, cutInto));
+    reopened(root, (each) => {
+      for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, cutInto);
+    });
+  });
+
+  it('is asked by a reader that had the dispatch open before it ended', () => {
+    const { root, file, store } = makeDispatch();
+    const reader = openStore(root);
+    for (const read of reads) expect(read(reader)).toEqual(events);
+    store.appendEvent(taskDir, 'd1', late);
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    const { size } = statSync(file);
+    truncateSync(file, size - 10);
+    for (const read of reads) {
+      expectMissing(() => read(reader), file, size - 10);
+      expectMissing(() => read(store), file, size - 10);
+    }
+  });
+
+  it('is asked by a reader that finds the file as long as it was before', () => {
+    const { root, file, store } = makeDispatch();
+    const reader = openStore(root);
+    for (const read of reads) expect(read(reader)).toEqual(events);
+    const { size, ctimeMs } = statSync(file);
+    store.appendEvent(taskDir, 'd1', late);
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    truncateSync(file, size);
+    while (statSync(file).ctimeMs === ctimeMs) utimesSync(file, 0, 0);
+    for (const read of reads) expectMissing(() => read(reader), file, size);
+  });
+
+  it('is not known of files that were written without it, which read as before', () => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    store.close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.toString().replace(/,"eventBytes":\d+/, ''));
+    reopened(root, (each) => {
+      expect(each.getDispatchEnvelope(taskDir, 'd1')).toEqual(makeEnvelope('d1', { status: 'completed' }));
+      for (const read of reads) expect(read(each)).toEqual(events);
+      each.appendEvent(taskDir, 'd1', late);
+      each.updateDispatch(taskDir, 'd1', { cost: 1 });
+    });
+    expect(readDocument(file)).toMatchObject({ cost: 1, eventBytes: expect.any(Number) });
+  });
+
+  it.each(['-1', '1.5', '"12"', 'true'])('is STORE_CORRUPT where it is %s', (value) => {
+    const { root, file, store } = makeDispatch();
+    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    store.close();
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"eventBytes":\d+/, `"eventBytes":${value}`));
+    reopened(root, (each) => {
+      for (const work of [...reads, ...writes]) expect(codeOf(() => work(each))).toBe('STORE_CORRUPT');
+    });
+  });
+});
+
+describe('a dispatch that is cut off while a store writes it', () => {
+  it('does not end as if nothing were missing', () => {
+    const { file, store } = makeDispatch();
+    const { size } = statSync(file);
+    truncateSync(file, size - 30);
+    for (const updates of [{ status: 'completed' }, longResult] as const)
+      expectMissing(() => store.updateDispatch(taskDir, 'd1', updates), file, size - 30);
+    expect(statSync(file).size).toBe(size - 30);
+  });
+});
