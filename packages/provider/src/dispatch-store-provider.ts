@@ -31,7 +31,8 @@ export interface DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
 
   /**
-   * Begins a dispatch. When it returns, the dispatch is in every listing. The task need not have a record.
+   * Begins a dispatch. When it returns, the dispatch is in every listing. The task need not have a record. With
+   * `writers: 'dispatch'`, who creates a dispatch as `running` is its writer from then on.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;

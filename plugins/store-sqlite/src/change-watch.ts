@@ -1,6 +1,7 @@
 import type { StopWatching } from '@hansard/provider';
 import { dispatchNotFound } from './find-dispatch.ts';
 import type { Statements } from './statements.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 interface Watcher {
   readonly taskDir: string;
@@ -15,25 +16,27 @@ interface Watcher {
  * SQLite's data version, which one timer reads while somebody listens.
  */
 export class ChangeWatch {
-  readonly #statements: Statements;
+  readonly #connection: StoreConnection;
   readonly #interval: number;
   readonly #watchers = new Set<Watcher>();
   readonly #due = new Set<Watcher>();
   #timer: NodeJS.Timeout | undefined;
-  #dataVersion: number | undefined;
+  #seen: { readonly statements: Statements; readonly dataVersion: number | undefined } | undefined;
 
-  constructor(statements: Statements, interval: number) {
-    this.#statements = statements;
+  constructor(connection: StoreConnection, interval: number) {
+    this.#connection = connection;
     this.#interval = interval;
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
   watch(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
-    const fingerprint = this.#fingerprintOf(taskDir, dispatchId);
+    const fingerprint = this.#connection.use(({ statements }) =>
+      fingerprintOf(statements, taskDir, dispatchId),
+    );
     if (fingerprint === undefined) throw dispatchNotFound(taskDir, dispatchId);
     const watcher = { taskDir, dispatchId, onChange, fingerprint };
     this.#watchers.add(watcher);
-    this.#timer ??= setInterval(() => this.#poll(), this.#interval).unref();
+    this.#timer ??= setInterval(() => this.#poll(), this.#interval);
     return () => {
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.stopAll();
@@ -55,15 +58,16 @@ export class ChangeWatch {
 
   #poll(): void {
     try {
-      const version = this.#statements.dataVersion.get()?.version;
-      if (version === this.#dataVersion) return;
+      const { statements } = this.#connection.current();
+      const dataVersion = statements.dataVersion.get()?.version;
+      if (statements === this.#seen?.statements && dataVersion === this.#seen.dataVersion) return;
       for (const watcher of this.#watchers) {
-        const fingerprint = this.#fingerprintOf(watcher.taskDir, watcher.dispatchId);
+        const fingerprint = fingerprintOf(statements, watcher.taskDir, watcher.dispatchId);
         if (fingerprint === watcher.fingerprint) continue;
         watcher.fingerprint = fingerprint;
         this.#tell(watcher);
       }
-      this.#dataVersion = version;
+      this.#seen = { statements, dataVersion };
     } catch {
       // Whoever reads now meets the same error, and can answer to it; a timer can't.
       for (const watcher of this.#watchers) this.#tell(watcher);
@@ -79,8 +83,8 @@ export class ChangeWatch {
       if (this.#watchers.has(watcher)) watcher.onChange();
     });
   }
+}
 
-  #fingerprintOf(taskDir: string, dispatchId: string): string | undefined {
-    return this.#statements.fingerprint.get(taskDir, dispatchId)?.fingerprint;
-  }
+function fingerprintOf(statements: Statements, taskDir: string, dispatchId: string): string | undefined {
+  return statements.fingerprint.get(taskDir, dispatchId)?.fingerprint;
 }

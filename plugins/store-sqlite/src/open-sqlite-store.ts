@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { openDatabase } from './open-database.ts';
-import { toStoreError } from './sqlite-errors.ts';
 import { SqliteStore } from './sqlite-store.ts';
+import { openConnection } from './store-connection.ts';
 
 export interface SqliteStoreOptions {
-  /** The database file. It and its folder are made where they are not there. */
+  /** The database file. It and its folder are made at the first write where they are not there. */
   readonly path: string;
   /**
    * What an acknowledged append survives: `process` (the default), the death of the process; `disk`, also the loss of
@@ -20,7 +19,7 @@ export interface SqliteStoreOptions {
 /**
  * Opens the store that lies in a database file.
  * @throws STORE_UNAVAILABLE where the file can't be opened, belongs to another program or was written by a newer version
- * @throws STORE_CORRUPT where it is not a database, or a damaged one
+ * @throws STORE_CORRUPT where it is not a database, a damaged one, or emptied
  */
 export function openSqliteStore({
   path,
@@ -29,11 +28,6 @@ export function openSqliteStore({
   watchInterval = 100,
 }: SqliteStoreOptions): SqliteStore {
   const file = resolve(path);
-  const database = openDatabase({ file, durability, busyTimeout });
-  try {
-    return new SqliteStore({ database, file, durability, watchInterval });
-  } catch (error) {
-    database.close();
-    throw toStoreError(error, file);
-  }
+  const connection = openConnection({ file, durability, busyTimeout });
+  return new SqliteStore({ connection, file, durability, watchInterval });
 }

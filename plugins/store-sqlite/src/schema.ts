@@ -54,40 +54,34 @@ const tables = `
   );
 `;
 
-/**
- * Makes the tables in a new database, and refuses one that is not ours.
- * @throws STORE_UNAVAILABLE for a newer version, or the database of another program
- */
-export function prepareSchema(database: DatabaseSync, file: string): void {
-  if (isReady(database, file)) return;
+/** Makes the tables in a new database, and marks it as ours. */
+export function createTables(database: DatabaseSync): void {
   inTransaction(database, () => {
-    if (isReady(database, file)) return;
     database.exec(tables);
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`);
   });
 }
 
-function isReady(database: DatabaseSync, file: string): boolean {
-  const found = database
+/** @throws STORE_UNAVAILABLE for a newer version, or the database of another program */
+export function assertOurs(database: DatabaseSync, file: string): void {
+  const { application, version } = database
     .prepare(
-      `SELECT application_id AS application, user_version AS version, (SELECT count(*) FROM sqlite_schema) AS objects
+      `SELECT application_id AS application, user_version AS version
        FROM pragma_application_id, pragma_user_version`,
     )
-    .get() as { application: number; version: number; objects: number };
-  if (found.application === 0 && found.version === 0 && found.objects === 0) return false;
-  if (found.application !== applicationId) {
+    .get() as { application: number; version: number };
+  if (application !== applicationId) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
       `${file} is the database of another program. Name another file or root for the store.`,
       { details: { file } },
     );
   }
-  if (found.version > schemaVersion) {
+  if (version > schemaVersion) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} was written by a newer @hansard/store-sqlite (schema ${found.version}; this one knows ${schemaVersion}). Update the package.`,
-      { details: { file, version: found.version } },
+      `${file} was written by a newer @hansard/store-sqlite (schema ${version}; this one knows ${schemaVersion}). Update the package.`,
+      { details: { file, version } },
     );
   }
-  return true;
 }

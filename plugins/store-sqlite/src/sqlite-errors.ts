@@ -24,15 +24,15 @@ const unavailable: Readonly<Record<number, string>> = {
   [result.cantOpen]: 'could not be opened. Check that the folder is there and may be written',
 };
 
-/** What SQLite threw, as an error of the store; anything else as it is. */
+/** What SQLite or the file system threw, as an error of the store; anything else as it is. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = resultCode(error);
-  if (code === null) return error;
+  if (code === null && !isSystemError(error)) return error;
   const reason = (error as Error).message;
   if (code === result.corrupt || code === result.notDatabase || reason.includes('malformed JSON')) {
     return corrupt(file, reason, { cause: error });
   }
-  const what = unavailable[code] ?? 'refused a statement';
+  const what = code === null ? 'could not be reached or made' : (unavailable[code] ?? 'refused a statement');
   return new StoreError('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
@@ -55,6 +55,16 @@ export function corrupt(
 /** Whether a row with that key was there already. */
 export function isConstraintError(error: unknown): boolean {
   return resultCode(error) === result.constraint;
+}
+
+/** Whether it was refused for want of a permission, of the file or of its folder. */
+export function isPermissionError(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === result.readonly || code === result.cantOpen;
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 function resultCode(error: unknown): number | null {

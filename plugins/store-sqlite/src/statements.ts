@@ -9,7 +9,7 @@ interface Read<Row> {
 }
 
 interface Write {
-  run(...values: Value[]): { readonly changes: number | bigint };
+  run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
 }
 
 export interface DispatchRow {

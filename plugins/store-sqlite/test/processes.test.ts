@@ -58,7 +58,7 @@ function startWriter(path: string, count: number, dispatch = dispatchId): Writer
 
 it('reads what another process appends, and is refused by its name until that one is closed', async () => {
   const path = temporaryPath();
-  const store = storeWithDispatch(path);
+  const store = openStore(path);
   const writer = startWriter(path, 3);
   await writer.reached(3);
   expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(3));
@@ -73,7 +73,7 @@ it('reads what another process appends, and is refused by its name until that on
 
 it('loses nothing acknowledged when a writer is killed, and takes the dispatch over from it', async () => {
   const path = temporaryPath();
-  const store = storeWithDispatch(path);
+  const store = openStore(path);
   const writer = startWriter(path, 1_000_000);
   await writer.reached(200);
   writer.process.kill('SIGKILL');
@@ -95,4 +95,21 @@ it('lets several processes begin a new database and write side by side', async (
   await Promise.all(writers.map((writer) => writer.ended));
   const store = openStore(path);
   for (const id of dispatches) expect(store.getDispatchEvents(taskDir, id)).toEqual(growingEvents(300));
+});
+
+it('keeps a process alive that only waits for a change, and lets it end when it stops watching', async () => {
+  const path = temporaryPath();
+  const store = storeWithDispatch(path);
+  const script = join(import.meta.dirname, 'processes/watch-until-told.ts');
+  const child = spawn(process.execPath, ['--conditions=@hansard/source', script, path, taskDir, dispatchId], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const said: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    said.push(line);
+    if (line === 'watching') store.appendEvent(taskDir, dispatchId, textEvent('a'));
+  });
+  const [code] = await once(child, 'close');
+  expect({ code, said }).toEqual({ code: 0, said: ['watching', 'told'] });
 });

@@ -19,6 +19,7 @@ it('is made by the plugin below its root, relative to the folder of the configur
     watch: true,
     deleteDispatch: true,
   });
+  await store.createDispatch(taskDir, envelope());
   const raw = new DatabaseSync(join(baseDir, 'a/b/hansard.sqlite'), { readOnly: true });
   onTestFinished(() => raw.close());
   expect(raw.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });

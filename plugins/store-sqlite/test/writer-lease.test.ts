@@ -22,6 +22,26 @@ describe('the writer of a dispatch', () => {
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
+  it('is who creates it running, before its first event', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    const second = openStore(path);
+    expect(codeOf(() => second.appendEvent(taskDir, dispatchId, textEvent('a')))).toBe('STORE_LOCKED');
+    expect(codeOf(() => second.updateDispatch(taskDir, dispatchId, { status: 'crashed' }))).toBe(
+      'STORE_LOCKED',
+    );
+    first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    second.appendEvent(taskDir, dispatchId, textEvent('a'));
+  });
+
+  it('is nobody where it is created ended', () => {
+    const path = temporaryPath();
+    openStore(path).createDispatch(taskDir, envelope({ status: 'completed' }));
+    const second = openStore(path);
+    second.appendEvent(taskDir, dispatchId, textEvent('a'));
+    expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  });
+
   it('does not stand in the way of other dispatches', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);

@@ -70,4 +70,27 @@ export const sharedCases = caseFamily('shared', [
       await holdsEvents(second, [...prepared.events, sampleEvent('first'), sampleEvent('second')]);
     },
   },
+  {
+    name: 'held-from-creation',
+    rule: 6,
+    title: 'a dispatch that was created running is STORE_LOCKED for a second writer before its first event',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      await beginDispatch(store);
+      const append = () => second.appendEvent(taskDir, dispatchId, sampleEvent('second'));
+      await refuses('STORE_LOCKED', 'appendEvent of a second writer', append);
+      await refuses('STORE_LOCKED', 'updateDispatch of a second writer', () =>
+        second.updateDispatch(taskDir, dispatchId, { status: 'crashed' }),
+      );
+      sameContent(
+        await second.getDispatchEnvelope(taskDir, dispatchId),
+        prepared.envelope,
+        'getDispatchEnvelope',
+      );
+      await store.close();
+      await append();
+      await holdsEvents(second, [sampleEvent('second')]);
+    },
+  },
 ]);

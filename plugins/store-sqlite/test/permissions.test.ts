@@ -1,0 +1,169 @@
+import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openConnection } from '../src/store-connection.ts';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
+import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+
+const isRoot = process.geteuid?.() === 0;
+const nobody = 65534;
+
+/** Runs `work` as a user who may read the database and what lies beside it, and may write nothing. */
+function asReader<T>(path: string, work: () => T): T {
+  const folder = dirname(path);
+  const setMode = (mode: number) => {
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), mode);
+  };
+  setMode(0o444);
+  chmodSync(folder, 0o555);
+  if (isRoot) process.seteuid?.(nobody);
+  try {
+    return work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(folder, 0o755);
+    setMode(0o644);
+  }
+}
+
+describe.skipIf(process.platform === 'win32')('a user who may read the database but not write it', () => {
+  it('reads one that nobody has open, and leaves nothing beside it', () => {
+    const path = temporaryPath();
+    const writer = storeWithDispatch(path);
+    writer.appendEvents(taskDir, dispatchId, growingEvents(5));
+    writer.close();
+    asReader(path, () => {
+      const reader = openStore(path);
+      expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(5));
+      expect(reader.listTasks()).toEqual([{ taskDir, task: null }]);
+      reader.close();
+      expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite']);
+    });
+  });
+
+  it('reads the latest events of one that a writer has open', () => {
+    const path = temporaryPath();
+    const writer = storeWithDispatch(path);
+    writer.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const reader = asReader(path, () => openStore(path));
+    writer.appendEvent(taskDir, dispatchId, textEvent('b'));
+    asReader(path, () =>
+      expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a'), textEvent('b')]),
+    );
+  });
+
+  it('sees what a writer adds that came later, while it is open and when it is gone again', () => {
+    const path = temporaryPath();
+    storeWithDispatch(path).close();
+    const read = () => asReader(path, () => reader.getDispatchEvents(taskDir, dispatchId));
+    const reader = asReader(path, () => openStore(path));
+    expect(read()).toEqual([]);
+    const passing = openStore(path);
+    passing.appendEvent(taskDir, dispatchId, textEvent('a'));
+    passing.close();
+    expect(read()).toEqual([textEvent('a')]);
+    const staying = openStore(path);
+    staying.appendEvent(taskDir, dispatchId, textEvent('b'));
+    expect(read()).toEqual([textEvent('a'), textEvent('b')]);
+  });
+
+  it('never gets what was read while a writer came and went', () => {
+    const file = temporaryPath();
+    storeWithDispatch(file).close();
+    const connection = asReader(file, () =>
+      openConnection({ file, durability: 'process', busyTimeout: 5_000 }),
+    );
+    onTestFinished(() => connection.close());
+    let isFirst = true;
+    const events = connection.use(({ reader }) => {
+      const read = reader.all(taskDir, dispatchId);
+      if (!isFirst) return read;
+      isFirst = false;
+      const writer = openStore(file);
+      writer.appendEvent(taskDir, dispatchId, textEvent('a'));
+      writer.close();
+      return read;
+    });
+    expect(events).toEqual([textEvent('a')]);
+  });
+
+  it.each([
+    ['reads the log that a killed writer left', ['-wal', '-shm'], 'none'],
+    ['is refused a log that SQLite can not share with others', ['-wal'], 'STORE_UNAVAILABLE'],
+  ])('%s', (_, left, expected) => {
+    const path = temporaryPath();
+    const writer = storeWithDispatch(path);
+    writer.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const copy = temporaryPath();
+    for (const suffix of ['', ...left]) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    const read = () => {
+      const reader = openStore(copy);
+      expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+      reader.close();
+    };
+    expect(asReader(copy, () => codeOf(read))).toBe(expected);
+  });
+
+  it('is told of what a writer adds that came later', async () => {
+    const path = temporaryPath();
+    storeWithDispatch(path).close();
+    const reader = asReader(path, () => openStore(path, { watchInterval: 2 }));
+    const told = new Promise<void>((resolve) => {
+      asReader(path, () => reader.watchEvents(taskDir, dispatchId, resolve));
+    });
+    const writer = openStore(path);
+    writer.appendEvent(taskDir, dispatchId, textEvent('a'));
+    await told;
+    expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  });
+
+  it.each([
+    ['closed', true],
+    ['in use', false],
+  ])('gets STORE_UNAVAILABLE with what to check for each write to a database that is %s', (_, closed) => {
+    const path = temporaryPath();
+    const writer = storeWithDispatch(path);
+    writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    if (closed) writer.close();
+    asReader(path, () => {
+      const reader = openStore(path);
+      const writes = [
+        () => reader.createDispatch(taskDir, envelope({ dispatchId: 'another' })),
+        () => reader.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+        () => reader.appendEvent(taskDir, dispatchId, textEvent('a')),
+        () => reader.appendEvents(taskDir, dispatchId, [textEvent('a')]),
+        () => reader.putTask(taskDir, {} as never),
+        () => reader.deleteDispatch(taskDir, dispatchId),
+      ];
+      for (const write of writes) {
+        expect(codeOf(write)).toBe('STORE_UNAVAILABLE');
+        expect(write).toThrow(/may not be written\. Check the permissions/);
+      }
+      reader.close();
+    });
+  });
+
+  it('searches what was indexed, and is refused an answer that would lack the latest events', () => {
+    const path = temporaryPath();
+    const writer = storeWithDispatch(path);
+    writer.appendEvent(taskDir, dispatchId, textEvent('a', 'apple'));
+    writer.searchEvents(taskDir, 'apple');
+    const reader = asReader(path, () => openStore(path));
+    const search = () => asReader(path, () => reader.searchEvents(taskDir, 'apple').length);
+    expect(search()).toBe(1);
+    writer.appendEvent(taskDir, dispatchId, textEvent('b', 'apple'));
+    expect(codeOf(search)).toBe('STORE_UNAVAILABLE');
+    writer.searchEvents(taskDir, 'apple');
+    expect(search()).toBe(2);
+  });
+
+  it('reads an empty folder as an empty store, and is refused a write to it', () => {
+    const path = temporaryPath();
+    asReader(path, () => {
+      const reader = openStore(path);
+      expect(reader.listTasks()).toEqual([]);
+      expect(codeOf(() => reader.createDispatch(taskDir, envelope()))).toBe('STORE_UNAVAILABLE');
+      reader.close();
+    });
+  });
+});
