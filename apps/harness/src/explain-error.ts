@@ -25,6 +25,16 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
     '`hansard plugins` shows each plugin of the configuration, and where it was found.',
   ],
   PLUGIN_CONFIG_INVALID: [exitCode.usage, 'Correct the "config" of that plugin in hansard.config.json.'],
+  SESSION_NOT_FULL: [
+    exitCode.failed,
+    'Only a dispatch of fidelity "full" holds a whole transcript; a recorded stream without tool input and output does not.',
+  ],
+  SESSION_MODEL_FAILED: [
+    exitCode.failed,
+    'The session is in the log up to there: `hansard resume TASK` asks the model again.',
+  ],
+  SCENARIO_INVALID: [exitCode.usage, 'Correct the scenario at that place.'],
+  SCENARIO_UNREADABLE: [exitCode.failed, 'Check the path, and that you may read the file.'],
   FORMAT_EMPTY: [
     exitCode.failed,
     'Nothing was recorded in that file. Check that it is the stream you meant.',

@@ -15,6 +15,7 @@ const toolFields = {
 /** What agents do (D2, D6; the session log; the inference trace; the unified event log). */
 export const agentEventData = {
   'agent:created': z.object({ name: z.string().optional(), languageModel: z.string().optional() }),
+  'agent:terminated': z.object({ reason: z.string().optional() }),
   'agent:system_prompt': z.object({ text: z.string() }),
   'agent:text': z.object({ text: z.string() }),
   'agent:thinking': z.object({ text: z.string(), signature: z.string().optional() }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { countSchema, idSchema, millisecondsSchema } from './fields.ts';
-import { jsonObjectSchema } from './json.ts';
+import { jsonObjectSchema, jsonValueSchema } from './json.ts';
 
 const loop = z.object({
   tool: z.string(),
@@ -32,6 +32,8 @@ export const harnessEventData = {
     toolCallId: z.string().optional(),
     /** The event whose content was decided on, where it is in the log. */
     subject: idSchema.optional(),
+    /** What an altered tool call was made with instead. */
+    input: jsonValueSchema.optional(),
   }),
 } as const;
 

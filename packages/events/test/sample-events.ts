@@ -4,6 +4,7 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 
 const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'agent:created': { name: 'tester', languageModel: 'model-1' },
+  'agent:terminated': { reason: 'done' },
   'agent:system_prompt': { text: 'You test.' },
   'agent:text': { text: 'Hello.' },
   'agent:thinking': { text: 'Hm.', signature: 'sig' },

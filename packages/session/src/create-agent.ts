@@ -48,5 +48,7 @@ export async function terminateAgent(
   if (record === registry.root)
     throw new TypeError(`${agentId} is the root of the session; complete the session to end it.`);
   const data = reason === undefined ? {} : { reason };
-  await log.append([{ type: 'agent:terminated', agentId, ...(cause === undefined ? {} : { cause }), data }]);
+  await log.append([
+    newEvent('agent:terminated', data, { agentId, ...(cause === undefined ? {} : { cause }) }),
+  ]);
 }

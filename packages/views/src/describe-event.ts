@@ -34,6 +34,7 @@ type Describers = { readonly [T in KnownEventType]: (data: EventData<T>) => Even
 const describers: Describers = {
   'agent:created': ({ name, languageModel }) =>
     row('created', 'notice', { target: name, text: languageModel }),
+  'agent:terminated': ({ reason }) => row('ended', 'notice', { text: reason }),
   'agent:system_prompt': ({ text }) => row('system', 'dim', { text }),
   'agent:text': ({ text }) => row('text', 'plain', { text }),
   'agent:thinking': ({ text }) => row('thinking', 'dim', { text }),

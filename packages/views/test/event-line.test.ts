@@ -120,6 +120,7 @@ describe('eventLine', () => {
     expect(kinds.map(({ kind, target, text }) => [kind, target, text].join(' | '))).toMatchInlineSnapshot(`
       [
         "created | Jack | haiku",
+        "ended |  | The work is done.",
         "system |  | You are Jack.",
         "text |  | Hello.",
         "thinking |  | Hm.",
@@ -242,6 +243,7 @@ const usage = {
 };
 const examples: Record<KnownEventType, unknown> = {
   'agent:created': { name: 'Jack', languageModel: 'haiku' },
+  'agent:terminated': { reason: 'The work is done.' },
   'agent:system_prompt': { text: 'You are Jack.' },
   'agent:text': { text: 'Hello.' },
   'agent:thinking': { text: 'Hm.', signature: 'abc' },

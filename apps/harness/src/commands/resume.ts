@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import type { DispatchStore } from '@hansard/dispatch';
+import { isEventOf } from '@hansard/events';
 import { loadSession } from '@hansard/session';
 import { CliError, exitCode } from '../cli-error.ts';
 import {
@@ -38,6 +40,12 @@ export const addResume: AddCommand = (program, context) => {
       '\nExamples:\n  hansard resume chat/cafe\n  hansard resume talks/first 4K7Q --model model-ai-sdk',
     )
     .action(async (task: string, dispatch: string, options: ResumeOptions) => {
+      if (options.scenario !== undefined && options.model !== undefined)
+        throw new CliError(
+          exitCode.usage,
+          'Name either a --scenario or a --model.',
+          '`hansard help resume` has examples.',
+        );
       const quiet = options.quiet === true || options.json === true;
       const load = quiet ? 'live without communication' : 'live';
       const harness = await openHarness(context, { config: options.config, load });
@@ -50,6 +58,7 @@ export const addResume: AddCommand = (program, context) => {
             : ({ kind: 'scenario', path: resolve(context.cwd, options.scenario) } as const);
         const providers = await openSessionProviders(harness, choice);
         try {
+          const lastAnswer = await lastResult(harness.store, taskDir, dispatchId);
           const { root, session } = await loadSession({
             store: harness.store,
             taskDir,
@@ -66,6 +75,7 @@ export const addResume: AddCommand = (program, context) => {
             inputs: providers.inputs.slice(await countHeard(root)),
             typed: typed ? typedLines(context, harness, dispatchId) : nothing(),
             json: options.json === true,
+            lastAnswer,
           });
         } finally {
           await providers.close();
@@ -75,6 +85,16 @@ export const addResume: AddCommand = (program, context) => {
       }
     });
 };
+
+/** With what a session ended, where it did: what it ends with again, if nothing more is said. */
+async function lastResult(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+): Promise<string | undefined> {
+  const [last] = await store.getRecentEvents(taskDir, dispatchId, 1);
+  return last !== undefined && isEventOf(last, 'session:complete') ? last.data.result : undefined;
+}
 
 function missingModel(dispatchId: string): never {
   throw new CliError(

@@ -1,7 +1,6 @@
 import {
   agentTree,
   causesOf,
-  type DeliveryDiff,
   deliveryDiffs,
   dialogOf,
   effectsOf,
@@ -105,7 +104,7 @@ export const addSessionViews: AddCommand = (program, context) => {
     add: (command) => command.argument(...idArgument),
     view(index, [id = '']) {
       assertEvent(index, id);
-      const rows = differences(index, id);
+      const rows = ofSaying(() => deliveryDiffs(index, id));
       return { rows, text: renderDeliveryDiffs(index, rows) };
     },
   });
@@ -136,10 +135,13 @@ function namedAgents(index: LogIndex, names: readonly string[]): string[] {
 }
 
 function heard(index: LogIndex, agent: string | undefined, { at, never }: HeardOptions): SessionAnswer {
+  if (at !== undefined && agent === undefined) wrongWords('--at needs an agent: what had it heard by then?');
+  if (never !== undefined && agent !== undefined)
+    wrongWords('--never tells of every agent; leave the agent out.');
   if (at !== undefined) assertEvent(index, at);
   if (never !== undefined) {
     assertEvent(index, never);
-    const rows = neverHeard(index, never);
+    const rows = ofSaying(() => neverHeard(index, never));
     return { rows, text: renderNeverHeard(rows) };
   }
   if (agent === undefined) {
@@ -151,11 +153,11 @@ function heard(index: LogIndex, agent: string | undefined, { at, never }: HeardO
   return { rows, text: renderKnown(index, rows) };
 }
 
-function differences(index: LogIndex, id: string): DeliveryDiff[] {
+/** Asks for what was said by its id: an id of anything else, or of what was compiled from several lines, is explained. */
+function ofSaying<Rows>(ask: () => Rows): Rows {
   try {
-    return deliveryDiffs(index, id);
+    return ask();
   } catch (error) {
-    // The id of something that was not said, or of what was compiled from several lines.
     if (!(error instanceof TypeError)) throw error;
     throw new CliError(
       exitCode.failed,
@@ -164,6 +166,10 @@ function differences(index: LogIndex, id: string): DeliveryDiff[] {
       { cause: error },
     );
   }
+}
+
+function wrongWords(message: string): never {
+  throw new CliError(exitCode.usage, message, '`hansard help heard` has an example.');
 }
 
 function causal(index: LogIndex, id: string, follow: typeof causesOf): SessionAnswer {

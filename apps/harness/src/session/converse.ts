@@ -1,5 +1,6 @@
 import type { Agent, Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
+import { CliError, exitCode } from '../cli-error.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
 import type { SessionProviders } from './session-providers.ts';
 
@@ -13,11 +14,41 @@ export interface Conversation {
   /** What is said then. */
   readonly typed: AsyncIterable<string>;
   readonly json: boolean;
+  /** The answer with which the session ended before, where it did. */
+  readonly lastAnswer?: string | undefined;
 }
 
-/** Talks to the root of a session to the end of what there is to say, and completes the session. */
+/**
+ * Talks to the root of a session to the end of what there is to say, and completes the session: `aborted` after Ctrl-C,
+ * `failed` after an error, each as far as it got.
+ */
 export async function converse(context: CliContext, conversation: Conversation): Promise<void> {
-  const { session, root, inputs, typed, json } = conversation;
+  const { session } = conversation;
+  try {
+    const last = await talk(context, conversation);
+    if (!context.signal.aborted) {
+      await session.complete('completed', last ?? conversation.lastAnswer);
+      return;
+    }
+  } catch (error) {
+    if (!context.signal.aborted) {
+      // Where the log takes nothing more, the error that is thrown says so.
+      await session.complete('failed').catch(() => {});
+      throw error;
+    }
+  }
+  await session.complete('aborted');
+  throw new CliError(
+    exitCode.failed,
+    'Stopped by Ctrl-C.',
+    '`hansard resume TASK` goes on where it stopped.',
+  );
+}
+
+async function talk(
+  context: CliContext,
+  { root, inputs, typed, json }: Conversation,
+): Promise<string | undefined> {
   let last: string | undefined;
   const answer = async () => {
     const line = await root.response();
@@ -33,8 +64,9 @@ export async function converse(context: CliContext, conversation: Conversation):
   if (root.awaitsResponse) await answer();
   for (const input of inputs) await tell(input);
   for await (const text of typed) await tell({ text, source: 'user' });
-  if (last === undefined) note(context, 'Nothing was left to answer. `-i` goes on with what you type.');
-  await session.complete('completed', last);
+  if (last === undefined && !context.signal.aborted)
+    note(context, 'Nothing was left to answer. `-i` goes on with what you type.');
+  return last;
 }
 
 /** How much of what a scenario's user says the root has heard before. */

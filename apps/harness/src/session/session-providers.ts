@@ -62,10 +62,17 @@ async function loadScenarioHooks(path: string, { hooks }: Scenario): Promise<Loa
     packageDirs: [fileURLToPath(new URL('.', import.meta.url))],
     plugins: hooks,
   });
+  const { length } = own.providers('HookProvider');
+  if (own.errors.length === 0 && length === hooks.length) return own;
+  const noHook = own.report.plugins.find(({ provides }) => provides !== 'HookProvider');
   const [error] = own.errors;
-  if (error === undefined) return own;
   await own.close();
-  throw error;
+  throw new CliError(
+    exitCode.usage,
+    `A hook of ${path} can't be used: ${error === undefined ? `${noHook?.id} is no hook.` : `${error.code}: ${error.message}`}`,
+    'Correct "hooks" in the scenario.',
+    { cause: error },
+  );
 }
 
 function findModel(plugins: LoadedPlugins, id: string): LanguageModelProvider {

@@ -1,0 +1,379 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CapturedEvent } from '@hansard/events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}.jsonl`, import.meta.url));
+
+/** Two traders agree on a price; one hears the other altered, and a third trader is denied. */
+const traders = 'market/traders';
+/** The older dialect. */
+const weather = 'market/weather';
+/** Two agents of one name. */
+const twins = 'market/twins';
+
+interface Row {
+  readonly id: string;
+  readonly text: string;
+}
+
+describe('the commands that read a session', () => {
+  let line: CommandLine;
+  beforeAll(async () => {
+    line = commandLine();
+    for (const [name, task] of [
+      ['traders-v2', traders],
+      ['weather-v1', weather],
+      ['twins-v2', twins],
+    ] as const)
+      expect(await line.hansard('import', fixture(name), '--task', task)).toMatchObject({ code: 0 });
+  });
+  afterAll(() => line[Symbol.dispose]());
+
+  const rows = async (...args: string[]) => (await line.hansard(...args, '--json')).json() as Row[];
+  const ids = async (...args: string[]) => (await rows(...args)).map(({ id }) => id);
+
+  describe('dialog', () => {
+    it('shows each thing said once, with who heard it and how', async () => {
+      const { out, code, err } = await line.hansard('dialog', traders, '--agents', 'Ann,Bo');
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out.trimEnd().split('\n')).toEqual([
+        'm12  ag_root: The market opens.',
+        '     heard by Ann, Bo',
+        'm15  Ann: Three for a coin. My cellar is number 8812.',
+        '     heard by Bo, altered: [Ann]: Three for a coin. My cellar is number ####.',
+        'm17  Bo: Two coins for seven.',
+        '     heard by Ann (wrapped)',
+      ]);
+    });
+
+    it('gives the same as rows for programs', async () => {
+      expect(await rows('dialog', traders, '--agents', 'Ann,Bo')).toMatchObject([
+        { id: 'm12', kind: 'text', speaker: { kind: 'agent', agentId: 'ag_root' } },
+        { id: 'm15', kind: 'utterance', audience: [{ agentId: 'ag_bo', how: 'altered' }] },
+        { id: 'm17', kind: 'utterance', audience: [{ agentId: 'ag_ann', how: 'wrapped' }] },
+      ]);
+    });
+
+    it.each([['ann,bo'], ['ANN , Bo'], ['ag_ann,ag_bo'], ['bo,ag_ann']])(
+      'takes agents by name in any letters and by id: %s',
+      async (agents) => {
+        expect(await ids('dialog', traders, '--agents', agents)).toEqual(['m12', 'm15', 'm17']);
+      },
+    );
+
+    it('is between all agents where none are chosen, in either dialect', async () => {
+      expect(await ids('dialog', traders)).toEqual(['m12', 'm15', 'm17', 'm22']);
+      expect(await ids('dialog', weather)).toEqual(['n7', 'n8']);
+    });
+  });
+
+  it('perspective is what one agent went through, in its order', async () => {
+    const seen = (await rows('perspective', traders, 'bo')) as (Row & { kind: string })[];
+    expect(seen.map(({ id, kind }) => `${id} ${kind}`)).toEqual([
+      'm09 heard',
+      'm14 heard',
+      'm16 heard',
+      'm17 said',
+    ]);
+    const { out } = await line.hansard('perspective', traders, 'Bo');
+    expect(out).toContain('heard     from Ann (altered): [Ann]: Three for a coin. My cellar is number ####.');
+    expect(out).not.toContain('8812');
+    expect((await line.hansard('perspective', weather, 'gale')).out).toContain(
+      'from system: The pressure falls.',
+    );
+  });
+
+  describe('heard', () => {
+    it('is a table of everything said against everybody', async () => {
+      const { out } = await line.hansard('heard', traders);
+      const [head, ...body] = out
+        .trimEnd()
+        .split('\n')
+        .map((row) => row.split(/ {2,}/));
+      expect(head).toEqual(['id', 'said by', 'text', 'ag_root', 'Ann', 'Bo']);
+      expect(body.map(([id]) => id)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
+      expect(body[2]?.slice(3)).toEqual(['wrapped', 'said', 'altered']);
+      expect(await rows('heard', traders)).toMatchObject([
+        { id: 'm02', cells: { ag_root: 'same' } },
+        { id: 'm12' },
+        { id: 'm15', cells: { ag_root: 'wrapped', ag_ann: 'said', ag_bo: 'altered' } },
+        { id: 'm17' },
+        { id: 'm22' },
+      ]);
+    });
+
+    it('tells what one agent knew, by when, and how it came to it', async () => {
+      expect(await ids('heard', traders, 'bo')).toEqual(['m09', 'm14', 'm16']);
+      expect(await ids('heard', traders, 'bo', '--at', 'm15')).toEqual(['m09', 'm14']);
+      const { out } = await line.hansard('heard', traders, 'bo', '--at', 'm16');
+      expect(out).toContain('Ann said it (m15) → Bo heard it altered (m16)');
+    });
+
+    it('tells whom something never reached', async () => {
+      expect(await line.hansard('heard', traders, '--never', 'm17')).toMatchObject({
+        code: 0,
+        out: '(every agent heard it)\n',
+      });
+      expect((await line.hansard('heard', traders, '--never', 'm22')).out).toBe('Ann\nBo\n');
+      expect(await rows('heard', traders, '--never', 'm02')).toMatchObject([
+        { agent: { name: 'Ann' }, withheldBy: null },
+        { agent: { name: 'Bo' }, withheldBy: null },
+      ]);
+    });
+  });
+
+  it('why leads from an event up to where it all began, effects from it down to the end', async () => {
+    const why = await ids('why', traders, 'm17');
+    expect(why[0]).toBe('m02');
+    expect(why).toEqual(expect.arrayContaining(['m11', 'm15', 'm16', 'm17']));
+    expect(why.at(-1)).toBe('m17');
+    expect(why).not.toContain('m22');
+
+    const effects = await ids('effects', traders, 'm15');
+    expect(effects[0]).toBe('m15');
+    expect(effects).toEqual(expect.arrayContaining(['m16', 'm17', 'm18', 'm19', 'm22']));
+    expect(effects).not.toContain('m14');
+    expect((await line.hansard('why', traders, 'm16')).out).toMatch(/m16 +Bo +message .*\n +← substance m15/);
+    expect(await ids('why', weather, 'n9')).toEqual(
+      expect.arrayContaining(['n2', 'n3', 'n6', 'n7', 'n8', 'n9']),
+    );
+  });
+
+  it('diff sets what was said beside what each heard, or beside one delivery of it', async () => {
+    const { out } = await line.hansard('diff', traders, 'm15');
+    expect(out).toContain(
+      'Ann → Bo (altered): {+[Ann]: +}Three for a coin. My cellar is number [-8812-]{+####+}.',
+    );
+    expect(out).toContain('Ann → ag_root (wrapped)');
+    expect(await rows('diff', traders, 'm15')).toHaveLength(2);
+    expect(await rows('diff', traders, 'm16')).toMatchObject([{ hearing: { agentId: 'ag_bo' } }]);
+  });
+
+  it('agents shows who made whom, with what model', async () => {
+    const { out } = await line.hansard('agents', traders);
+    expect(out).toMatch(/^ag_root .*maker\/large.*\n├─ Ann +ag_ann .*maker\/small.*\n└─ Bo +ag_bo /);
+    expect(await rows('agents', traders)).toMatchObject([
+      { agent: { agentId: 'ag_root' }, children: [{ agent: { name: 'Ann' } }, { agent: { name: 'Bo' } }] },
+    ]);
+  });
+
+  it('hooks shows who stopped what, and why', async () => {
+    const { out } = await line.hansard('hooks', traders);
+    expect(out).toMatch(/Purse denied a tool_call of ag_root/);
+    expect(out).toMatch(/because +Two traders are enough\./);
+    expect(await rows('hooks', traders)).toMatchObject([
+      { hook: 'Purse', decision: 'deny', effect: 'stopped', subject: { id: 'm20' }, outcome: { id: 'm21' } },
+    ]);
+    expect(await line.hansard('hooks', weather)).toMatchObject({ code: 0, out: '(no interventions)\n' });
+  });
+
+  it('timeline is all dispatches of a task by time, and no event is missing', async () => {
+    using other = commandLine();
+    const first = other.hansard('import', fixture('weather-v1'), '--task', 'a/b', '--json');
+    const [{ dispatchId }] = (await first).json() as [{ dispatchId: string }];
+    await other.hansard('import', fixture('twins-v2'), '--task', 'a/b');
+    const placed = (await other.hansard('timeline', 'a/b', '--json')).json() as {
+      dispatchId: string;
+      position: number;
+      event: CapturedEvent;
+    }[];
+    const events = (await other.hansard('events', 'a/b', dispatchId, '--json')).json() as CapturedEvent[];
+    const ofFirst = placed.filter((row) => row.dispatchId === dispatchId);
+    expect(ofFirst.map(({ event }) => event)).toEqual(events);
+    expect(ofFirst.map(({ position }) => position)).toEqual(events.map((_event, position) => position));
+    expect(placed.map(({ event }) => event.timestamp)).toEqual(
+      placed.map(({ event }) => event.timestamp).sort(),
+    );
+    expect(new Set(placed.map((row) => row.dispatchId)).size).toBe(2);
+    const { out } = await other.hansard('timeline', 'a/b');
+    expect(out.trimEnd().split('\n')).toHaveLength(placed.length);
+    expect(out).toMatch(/\(Gale\).*Rain, and then more rain\./);
+  });
+
+  describe('two agents of one name', () => {
+    it('are told apart by their ids, and are an oddity that is told', async () => {
+      const { out, err, code } = await line.hansard('dialog', twins);
+      expect(code).toBe(0);
+      expect(err).toContain('2 agents are named Kit: ag_kit_1, ag_kit_2.');
+      expect(out).toContain('w7  Kit ag_kit_1: I am the first.\n    heard by Kit ag_kit_2 (wrapped)');
+      expect(await ids('perspective', twins, 'ag_kit_2')).toEqual(['w8', 'w9']);
+    });
+
+    it('are asked for by id where the name says too little', async () => {
+      const answer = await line.hansard('perspective', twins, 'kit');
+      expect(answer).toMatchObject({ code: 1, out: '' });
+      expect(answer.err).toMatch(
+        /2 agents are named "kit": Kit \(ag_kit_1\), Kit \(ag_kit_2\)\.\n.*by its id/,
+      );
+    });
+  });
+
+  it.each([
+    [
+      'an agent',
+      ['perspective', traders, 'cid'],
+      1,
+      /no agent "cid"\.\n.*ag_root, Ann \(ag_ann\), Bo \(ag_bo\)/,
+    ],
+    ['an agent among others', ['dialog', traders, '--agents', 'ann,cid'], 1, /no agent "cid".*\n.*Ann/],
+    ['no agent', ['dialog', traders, '--agents', ''], 1, /no agent ""/],
+    ['an agent that heard', ['heard', traders, 'cid'], 1, /no agent "cid"/],
+    ['an event', ['why', traders, 'm99'], 1, /no event or message m99\.\n.*hansard events/],
+    ['an event with effects', ['effects', traders, 'm99'], 1, /m99/],
+    ['something said', ['diff', traders, 'm99'], 1, /m99/],
+    ['an event that is nothing said', ['diff', traders, 'm04'], 1, /m04 is nothing that was said/],
+    ['a point in time', ['heard', traders, 'bo', '--at', 'm99'], 1, /m99/],
+    ['something never heard', ['heard', traders, '--never', 'm99'], 1, /m99/],
+    ['a dispatch', ['dialog', traders, '--dispatch', 'nope'], 1, /no dispatch nope/],
+    ['a task', ['timeline', 'market/none'], 1, /no dispatch of market\/none/],
+    ['a format to write', ['export', traders, '--as', 'session-v3'], 2, /session-v1, session-v2/],
+    ['no format to write', ['export', traders], 2, /--as/],
+    [
+      'a format to read',
+      ['import', fixture('twins-v2'), '--task', 'a/b', '--as', 'csv'],
+      2,
+      /session-v1, session-v2/,
+    ],
+    ['a file', ['import', 'nowhere.jsonl', '--task', 'a/b'], 1, /nowhere\.jsonl can't be read/],
+    ['no model to resume with', ['resume', traders], 2, /--model ID .*--scenario FILE/],
+  ])('says what there is where it is asked for what is not: %s', async (_what, args, code, message) => {
+    const answer = await line.hansard(...args);
+    expect(answer.err).toMatch(message);
+    expect(answer.err).not.toMatch(/unexpected|\n\s+at /);
+    expect(answer).toMatchObject({ code, out: '' });
+  });
+
+  it('does not call it a fault of Hansard when --never names nothing that was said', async () => {
+    const answer = await line.hansard('heard', traders, '--never', 'm04');
+    expect(answer.code).toBe(1);
+    expect(answer.err).not.toContain('unexpected');
+  });
+
+  it('does not leave --at aside where no agent is named', async () => {
+    const upTo = await line.hansard('heard', traders, '--at', 'm15');
+    expect(upTo.out).not.toContain('m17');
+  });
+});
+
+describe('import and export', () => {
+  it.each([
+    ['session-v2', 'traders-v2'],
+    ['session-v1', 'weather-v1'],
+    ['session-v2', 'twins-v2'],
+  ])('a log of %s is written as the same records: %s', async (format, name) => {
+    using line = commandLine();
+    const [imported] = (await line.hansard('import', fixture(name), '--task', 'a/b', '--json')).json();
+    const source = recordsIn(readFileSync(fixture(name), 'utf8'));
+    expect(imported).toMatchObject({ format, records: source.length });
+    const exported = await line.hansard('export', 'a/b', '--as', format);
+    expect(exported).toMatchObject({ code: 0, err: '' });
+    expect(recordsIn(exported.out)).toEqual(source);
+
+    writeFileSync(join(line.cwd, 'again.jsonl'), exported.out);
+    expect(await line.hansard('import', 'again.jsonl', '--as', format, '--task', 'a/again')).toMatchObject({
+      code: 0,
+    });
+    const events = async (task: string) =>
+      ((await line.hansard('events', task, 'latest', '--json')).json() as CapturedEvent[]).map(
+        ({ timestamp: _importedAt, ...event }) => event,
+      );
+    expect(await events('a/again')).toEqual(await events('a/b'));
+  });
+
+  it('a session that was played goes out and comes back with the same dialog', async () => {
+    using line = commandLine();
+    const cafe = fileURLToPath(new URL('../../../examples/scenarios/cafe.yaml', import.meta.url));
+    expect(await line.hansard('chat', cafe, '--quiet')).toMatchObject({ code: 0 });
+    expect(
+      await line.hansard('export', 'chat/cafe', '--as', 'session-v2', '--out', 'cafe.jsonl'),
+    ).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringMatching(/agent:inference left out/),
+    });
+    expect((await line.hansard('import', 'cafe.jsonl', '--task', 'b/cafe')).err).toBe('');
+    const said = async (task: string) =>
+      ((await line.hansard('dialog', task, '--json')).json() as Row[]).map(({ text }) => text);
+    expect(await said('b/cafe')).toEqual(await said('chat/cafe'));
+    const heard = async (task: string) =>
+      ((await line.hansard('heard', task, '--json')).json() as { cells: unknown }[]).map(
+        ({ cells }) => cells,
+      );
+    expect(await heard('b/cafe')).toEqual(await heard('chat/cafe'));
+  });
+
+  it('import tells each oddity with its file and line, and keeps the record', async () => {
+    using line = commandLine();
+    const text = [
+      '{"message_id":"a","event_type":"agent_created","agent_id":"r"}',
+      '',
+      '{"message_id":"b","event_type":"transcript_entry","agent_id":"r","role":"user","content":"x","substance":"zz"}',
+      '{"message_id":"b","event_type":"transcript_entry","agent_id":"ghost","role":"assistant","content":"y"}',
+      '{"message_id":"c","event_type":"weather_report","sky":"grey"}',
+      'not a record',
+    ].join('\n');
+    writeFileSync(join(line.cwd, 'odd.jsonl'), `${text}\n`);
+    const answer = await line.hansard('import', 'odd.jsonl', '--task', 'a/b', '--as', 'session-v2', '--json');
+    expect(answer.code).toBe(0);
+    const [{ oddities }] = answer.json() as [{ oddities: { code: string; line: number }[] }];
+    expect(oddities.map(({ code, line: at }) => `${at} ${code}`)).toEqual(
+      expect.arrayContaining([
+        '3 reference_missing',
+        '4 id_taken',
+        '4 agent_not_created',
+        '5 unknown_kind',
+        '6 not_json',
+      ]),
+    );
+    for (const { line: at } of oddities) expect(answer.err).toContain(`odd.jsonl:${at}: `);
+    expect((await line.hansard('events', 'a/b', 'latest')).out).toContain('grey');
+  });
+
+  it.each([
+    ['nothing', '', /does not show which format/],
+    ['no record', 'hello\nworld\n', /does not show which format/],
+  ])('a file with %s is refused without a trace', async (_what, text, message) => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'empty.jsonl'), text);
+    const answer = await line.hansard('import', 'empty.jsonl', '--task', 'a/b');
+    expect(answer).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
+    const told = await line.hansard('import', 'empty.jsonl', '--task', 'a/b', '--as', 'session-v2');
+    expect(told).toMatchObject({ code: 1, err: expect.stringContaining('FORMAT_NO_RECORDS') });
+    expect((await line.hansard('ls', '--json')).json()).toEqual([]);
+  });
+
+  it('export never writes over a file that is there', async () => {
+    using line = commandLine();
+    await line.hansard('import', fixture('weather-v1'), '--task', 'a/b');
+    writeFileSync(join(line.cwd, 'mine.jsonl'), 'mine');
+    const answer = await line.hansard('export', 'a/b', '--as', 'session-v1', '--out', 'mine.jsonl');
+    expect(answer).toMatchObject({ code: 1, err: expect.stringContaining('mine.jsonl') });
+    expect(readFileSync(join(line.cwd, 'mine.jsonl'), 'utf8')).toBe('mine');
+  });
+
+  it('a session that was imported can be gone on with, by a scenario', async () => {
+    using line = commandLine();
+    await line.hansard('import', fixture('traders-v2'), '--task', 'a/b');
+    const scenario = {
+      user: ['(heard before)', 'And Cid?'],
+      agents: { root: [{ when: { contains: 'Cid' }, say: 'Not today.' }] },
+    };
+    writeFileSync(join(line.cwd, 'more.yaml'), JSON.stringify(scenario));
+    const resumed = await line.hansard('resume', 'a/b', '--scenario', 'more.yaml', '--json');
+    expect(resumed).toMatchObject({ code: 0 });
+    expect(resumed.json()).toMatchObject([{ text: 'Not today.' }]);
+    const rows = (await line.hansard('dialog', 'a/b', '--json')).json() as Row[];
+    expect(rows.at(-1)?.text).toBe('Not today.');
+    expect((await line.hansard('agents', 'a/b')).out).toMatch(/^ag_root/);
+  });
+});
+
+function recordsIn(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line));
+}
