@@ -56,7 +56,11 @@ export const configSchema = z.strictObject({
   limits: z
     .strictObject({
       timeMs: z.number().positive().optional().describe('The longest that a dispatch may run.'),
-      stallMs: z.number().positive().optional().describe('The longest that an agent may be silent.'),
+      stallMs: z
+        .number()
+        .positive()
+        .optional()
+        .describe('The longest that an agent may be silent; in a session, that one model call may take.'),
       costUsd: z.number().positive().optional().describe('The most that a dispatch may cost, in US dollars.'),
     })
     .default({})

@@ -60,6 +60,15 @@ describe('chat, given something wrong,', () => {
     expect(out).toMatch(/Good morning to you\.[\s\S]*Back at work\./);
   });
 
+  it('ends a session whose model never answers, after the limit of the configuration', async () => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), '{ "limits": { "stallMs": 20 } }');
+    writeScenario(line.cwd, 'mute.yaml', { user: ['a'], agents: { root: [{ say: 'b', delayMs: 600_000 }] } });
+    const answer = await line.hansard('chat', 'mute.yaml', '--quiet');
+    expect(answer).toMatchObject({ code: 1, err: expect.stringContaining('SESSION_MODEL_FAILED') });
+    expect((await line.hansard('ls', 'chat/mute', '--json')).json()).toMatchObject([{ status: 'crashed' }]);
+  });
+
   it.each([
     [
       'a scenario that is no YAML',

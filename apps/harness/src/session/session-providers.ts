@@ -21,6 +21,8 @@ export interface SessionProviders {
   readonly languageModel: string;
   readonly tools: readonly ToolProvider[];
   readonly hooks: readonly HookProvider[];
+  /** How long one model call may take; absent: no limit. */
+  readonly modelTimeoutMs?: number;
   /** What the user says in the scenario; empty without one. */
   readonly inputs: Scenario['user'];
   close(): Promise<void>;
@@ -34,12 +36,14 @@ export function toModelChoice(languageModel: string): ModelChoice {
 }
 
 export async function openSessionProviders(harness: Harness, choice: ModelChoice): Promise<SessionProviders> {
-  const { plugins } = harness;
+  const { plugins, loaded } = harness;
+  const { stallMs } = loaded.config.limits;
+  const timeout = stallMs === undefined ? {} : { modelTimeoutMs: stallMs };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
   const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);
   if (choice.kind === 'plugin') {
     const model = findModel(plugins, choice.id);
-    return { model, languageModel: choice.id, tools, hooks, inputs: [], close: async () => {} };
+    return { model, languageModel: choice.id, tools, hooks, ...timeout, inputs: [], close: async () => {} };
   }
   const path = resolve(choice.path);
   const scenario = await readScenario(path);
@@ -50,6 +54,7 @@ export async function openSessionProviders(harness: Harness, choice: ModelChoice
     languageModel: `${scriptedPrefix}${path}`,
     tools,
     hooks: [...own.providers('HookProvider').map(({ provider }) => provider), ...hooks],
+    ...timeout,
     inputs: scenario.user,
     close: () => own.close(),
   };
