@@ -2,6 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root, workspacePackages } from './workspace.ts';
 
+/** The pnpm that runs this script, or else the one that npx finds. */
+const running = process.env.npm_execpath;
+const [command = '', ...words] = running?.includes('pnpm') === true ? [running] : ['npx', '--yes', 'pnpm@12'];
+
 export interface PackedPackage {
   readonly name: string;
   readonly tarball: string;
@@ -14,15 +18,12 @@ export function packPackages(folder: string, names?: readonly string[]): PackedP
       (workspacePackage) => !workspacePackage.private && (names?.includes(workspacePackage.name) ?? true),
     )
     .map((workspacePackage) => {
-      const output = execFileSync(
-        'npx',
-        ['--yes', 'pnpm@12', 'pack', '--json', '--pack-destination', folder],
-        {
-          cwd: join(root, workspacePackage.folder),
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'ignore'],
-        },
-      );
+      const pack = ['pack', '--json', '--pack-destination', folder];
+      const output = execFileSync(command, [...words, ...pack], {
+        cwd: join(root, workspacePackage.folder),
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
       return { name: workspacePackage.name, tarball: JSON.parse(output).filename as string };
     });
 }
