@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { neutraliseControls } from '@hansard/views';
 
 /** All that a command may touch of the process it runs in. */
 export interface CliContext {
@@ -19,6 +20,11 @@ export function letInterrupt({ readSignal }: CliContext): Promise<void> {
   return setImmediate(undefined, { signal: readSignal });
 }
 
+/** The most columns that a line may take: those of the terminal; undefined where the output goes elsewhere. */
+export function terminalWidth({ stdout }: CliContext): number | undefined {
+  return stdout.isTTY === true ? stdout.columns : undefined;
+}
+
 export function printLine(context: CliContext, line: string): void {
   context.stdout.write(`${line}\n`);
 }
@@ -28,7 +34,7 @@ export function printJson(context: CliContext, value: unknown): void {
   printLine(context, JSON.stringify(value));
 }
 
-/** Something the user should know that is not the answer; on standard error. */
+/** Something the user should know that is not the answer; on standard error. It may quote a log: no terminal obeys it. */
 export function note(context: CliContext, line: string): void {
-  context.stderr.write(`${line}\n`);
+  context.stderr.write(`${neutraliseControls(line)}\n`);
 }

@@ -43,6 +43,10 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
     exitCode.usage,
     'A stream is a .jsonl file with one message of the Agent SDK on each line.',
   ],
+  FORMAT_NO_RECORDS: [
+    exitCode.failed,
+    'Nothing was imported. Check that it is the file you meant, and its format (--as).',
+  ],
   FORMAT_UNREADABLE: [exitCode.failed, 'Check the path, and that you may read the file.'],
 };
 

@@ -80,6 +80,26 @@ describe('hansard', () => {
     expect(all.out).toContain('deleting is not allowed here');
   });
 
+  it('session views name the dispatched agent as they take it, and say what a narrative lacks', async () => {
+    const task = 'research/route-models';
+    const told = await line.hansard('perspective', task, 'dispatched agent', '--dispatch', parent);
+    expect(told).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
+    expect(told.err).toContain('what tools were given and gave is not in the log');
+    const { err } = await line.hansard('perspective', task, 'nobody', '--dispatch', parent);
+    expect(err).toMatch(/There are: dispatched agent, tester \(/);
+  });
+
+  it('notes quote nothing that a terminal would obey', async () => {
+    const { err } = await line.hansard('why', 'research/route-models', '\u001b[2J');
+    expect(err).toContain('no event or message ␛[2J');
+  });
+
+  it('timeline tells whose each event is where a task has several dispatches', async () => {
+    const { out } = await line.hansard('timeline', 'research/route-models');
+    expect(out).toMatch(new RegExp(`^ *0 .*product-analyst ${parent.slice(-6)} `, 'm'));
+    expect(out.match(/^ *0 .*ts-dev \w{6} /gm)).toHaveLength(2);
+  });
+
   it('events gives each event a line, by type and from the end', async () => {
     const calls = await line.hansard(
       'events',

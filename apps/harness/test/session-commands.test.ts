@@ -64,9 +64,9 @@ describe('the commands that read a session', () => {
       },
     );
 
-    it('is between all agents where none are chosen, in either dialect', async () => {
-      expect(await ids('dialog', traders)).toEqual(['m12', 'm15', 'm17', 'm22']);
-      expect(await ids('dialog', weather)).toEqual(['n7', 'n8']);
+    it('is everything that was said where none are chosen, in either dialect', async () => {
+      expect(await ids('dialog', traders)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
+      expect(await ids('dialog', weather)).toEqual(['n2', 'n7', 'n8', 'n10']);
     });
   });
 

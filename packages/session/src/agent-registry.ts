@@ -11,6 +11,8 @@ export class AgentRegistry {
   readonly #records = new Map<string, AgentRecord>();
   /** Whose an event or message is, by its id. */
   readonly #owners = new Map<string, string>();
+  /** What names no agent and stands before the root: its own, once there is one. */
+  readonly #beforeRoot: CapturedEvent[] = [];
   #latestNumber = 0;
   #root: AgentRecord | null = null;
 
@@ -26,17 +28,27 @@ export class AgentRegistry {
   /** `position` is that of the event, or of one before it. */
   observe(event: CapturedEvent, position: number): void {
     const agentId = event.agentId ?? this.#root?.agentId;
-    if (agentId === undefined) return;
+    if (agentId === undefined) {
+      this.#beforeRoot.push(event);
+      return;
+    }
     this.#owners.set(event.id, agentId);
     if (event.messageId !== undefined) this.#owners.set(event.messageId, agentId);
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = new AgentRecord(agentId, position - 1);
       this.#records.set(agentId, record);
-      this.#reserve(agentId);
+      this.reserve(agentId);
     }
     record.observe(event);
     if (event.type === 'agent:created' && event.cause === undefined) this.#root ??= record;
+    if (this.#root !== null) for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+  }
+
+  /** Keeps an id from being allocated. */
+  reserve(agentId: string): void {
+    const number = Number(allocatedId.exec(agentId)?.[1] ?? 0);
+    this.#latestNumber = Math.max(this.#latestNumber, number);
   }
 
   /** An id that no agent of the session has or had. */
@@ -104,11 +116,6 @@ export class AgentRegistry {
   #parentOf(record: AgentRecord): string | null {
     const [cause] = record.causes;
     return cause === undefined ? null : (this.#owners.get(cause) ?? null);
-  }
-
-  #reserve(agentId: string): void {
-    const number = Number(allocatedId.exec(agentId)?.[1] ?? 0);
-    this.#latestNumber = Math.max(this.#latestNumber, number);
   }
 }
 

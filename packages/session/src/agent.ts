@@ -48,8 +48,8 @@ export class Agent {
   }
 
   /** Its messages so far, rebuilt from the log where they are not in memory. */
-  async transcript(): Promise<readonly TranscriptMessage[]> {
-    return [...(await this.#parts.transcriptOf(this.agentId))];
+  transcript(): Promise<readonly TranscriptMessage[]> {
+    return this.#parts.transcriptOf(this.agentId);
   }
 
   /**

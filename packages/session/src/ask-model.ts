@@ -25,10 +25,11 @@ export interface Answer {
 
 /**
  * Calls an agent's model once. The answer is durable, all of it or nothing, when this resolves.
- * @throws SESSION_MODEL_FAILED, which is in the log by then as `harness:error`
+ * @throws SESSION_MODEL_FAILED, which is in the log by then as `harness:error`; SESSION_AGENT_TERMINATED where that came
+ * before the answer
  */
 export async function askModel(parts: SessionParts, record: AgentRecord): Promise<Answer> {
-  const { log, clock, signal } = parts;
+  const { log, registry, clock, signal } = parts;
   const { agentId } = record;
   const messageId = log.createId();
   const messages = modelMessages(await parts.transcriptOf(agentId));
@@ -44,6 +45,11 @@ export async function askModel(parts: SessionParts, record: AgentRecord): Promis
     const failure = modelFailed(agentId, error);
     await log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
     throw failure;
+  }
+  if (record.isTerminated) {
+    // What it would have said counts no more; what that cost does.
+    await log.append(events.filter(({ type }) => type === 'agent:inference'));
+    registry.getActive(agentId);
   }
   return { messageId, toolCalls, events: await log.append(events) };
 }
@@ -80,7 +86,12 @@ async function generate(
 /** @throws TypeError for what no answer can hold; what else is wrong with one shows when its events are checked */
 function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
   if (!Array.isArray(response?.toolCalls)) throw new TypeError('its answer has no list of tool calls');
-  const calls = response.toolCalls.map(({ toolCallId, tool, input }) => ({ toolCallId, tool, input }));
+  // Copies: what the tools get stays what the log has.
+  const calls = response.toolCalls.map(({ toolCallId, tool, input }) => ({
+    toolCallId,
+    tool,
+    input: structuredClone(input),
+  }));
   if (new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length)
     throw new TypeError('two tool calls of its answer have one id');
   if (calls.some(({ input }) => input === undefined))

@@ -20,15 +20,23 @@ export async function loadParts(
   const parts = createSessionParts(options, envelope, await openToolbox(options.tools ?? []));
   const finder = new OddityFinder();
   let hasAgents = false;
-  for await (const { events, first } of readLog(store, taskDir, dispatchId)) {
-    for (const [index, event] of events.entries()) {
-      if (!finder.observe(event, first + index)) continue;
-      parts.restore(event, first + index);
-      hasAgents ||= event.type === 'agent:created';
+  let position = -1;
+  const restoreRest = async () => {
+    for await (const { events, first, next } of readLog(store, taskDir, dispatchId, position)) {
+      for (const [index, event] of events.entries()) {
+        if (finder.observe(event, first + index)) {
+          parts.restore(event, first + index);
+          hasAgents ||= event.type === 'agent:created';
+        } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
+      }
+      position = next;
     }
-  }
+  };
+  await restoreRest();
   if (!hasAgents || parts.registry.root === null) throw noAgents(dispatchId);
   const running = await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
+  // What another session added before it ended and this one held the dispatch.
+  await restoreRest();
   parts.start(running);
   await closeOpenCalls(parts);
   return { parts, oddities: finder.finish() };

@@ -18,7 +18,9 @@ export function logTranscriptEntry(
   message: TranscriptMessage,
   links: TranscriptLinks = {},
 ): { readonly messageId: string; readonly recorded: Promise<readonly CapturedEvent[]> } {
-  registry.get(agentId);
+  // What an agent called before it was terminated still has a result.
+  if (message.role === 'tool') registry.get(agentId);
+  else registry.getActive(agentId);
   const messageId = log.createId();
   return { messageId, recorded: log.append(takeApart(message, { id: messageId, agentId, ...links })) };
 }

@@ -34,7 +34,9 @@ export async function runToolCalls(
   respond: Respond,
 ): Promise<void> {
   for (const call of answer.toolCalls) {
-    const result = await makeCall(parts, record, call, eventOf(call, answer), respond);
+    const result = record.isTerminated
+      ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
+      : await makeCall(parts, record, call, eventOf(call, answer), respond);
     await parts.log.append([...result.events, ...resultEvents(parts, record, call, result)]);
   }
 }
@@ -46,7 +48,7 @@ export async function refuseToolCalls(
   { toolCalls }: Answer,
   text: string,
 ): Promise<void> {
-  const result: CallResult = { outcome: failed(text), via: null, events: [] };
+  const result = refused(text);
   await parts.log.append(toolCalls.flatMap((call) => resultEvents(parts, record, call, result)));
 }
 
@@ -70,7 +72,7 @@ async function makeCall(
     return { outcome, via, events: [], durationMs: Math.max(0, parts.clock.now() - started) };
   } catch (error) {
     if (!parts.signal.aborted) throw error;
-    return { outcome: failed(interruption), via: null, events: [] };
+    return refused(interruption);
   }
 }
 
@@ -150,9 +152,14 @@ function resultEvents(
 
 /** The linking rule of DESIGN section 6. */
 function madeFrom({ madeFrom = [] }: ToolOutcome) {
-  const [first, ...more] = new Set(madeFrom);
+  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom is no list of ids.');
+  const [first, ...more] = new Set<string>(madeFrom);
   if (first === undefined) return {};
   return more.length === 0 ? { substance: first } : { cause: [first, ...more] };
+}
+
+function refused(text: string): CallResult {
+  return { outcome: failed(text), via: null, events: [] };
 }
 
 function failed(text: string): ToolOutcome {

@@ -113,9 +113,10 @@ export class SessionLog {
     communication?.dispatchStarted({ taskDir, envelope });
   }
 
-  /** Completes the envelope. Nothing is taken after that. */
-  async end(updates: EnvelopeUpdates): Promise<void> {
+  /** Takes the last events and completes the envelope. Nothing is taken behind them. */
+  async end(events: readonly NewEvent[], updates: EnvelopeUpdates): Promise<void> {
     const { store, taskDir, communication } = this.#options;
+    void this.append(events);
     this.#hasEnded = true;
     await this.flushed();
     this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates);

@@ -64,8 +64,10 @@ export function createSessionParts(
     totals.observe(event);
   };
   const transcripts = new Transcripts(async (agentId) => {
-    const { after } = registry.get(agentId);
-    const isRoot = registry.root?.agentId === agentId;
+    const record = registry.get(agentId);
+    const isRoot = registry.root === record;
+    // What names no agent is the root's, also before its first own event.
+    const after = isRoot ? -1 : record.after;
     const events: CapturedEvent[] = [];
     for await (const page of readLog(store, taskDir, dispatchId, after)) {
       for (const event of page.events) {
@@ -102,7 +104,8 @@ export function createSessionParts(
     signal: AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]),
     answering: new Map(),
     transcriptOf: (agentId) =>
-      log.inOrder(async () => (await transcripts.of(agentId)).map(({ message }) => message)),
+      // Copies: a model or a reader must not change what is held.
+      log.inOrder(async () => (await transcripts.of(agentId)).map(({ message }) => structuredClone(message))),
     evict: (agentId) => log.inOrder(async () => transcripts.evict(agentId)),
     restore(event, position) {
       restored = position;
@@ -126,6 +129,7 @@ function watchSignal(signal: AbortSignal | undefined, log: SessionLog): () => vo
     const reason = describeFailure(signal.reason).message;
     if (log.isOpen) void log.append([newEvent('harness:abort', { reason, by: 'signal' })]);
   };
+  if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort);
   return () => signal.removeEventListener('abort', onAbort);
 }

@@ -76,7 +76,8 @@ export class Session implements AsyncDisposable {
 
   /**
    * Adds a message to an agent's transcript, and gives its id.
-   * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED; TypeError or EVENT_INVALID for what is no message
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED for all but the result of a call, SESSION_CLOSED; TypeError
+   * or EVENT_INVALID for what is no message
    */
   logTranscriptEntry(agentId: string, message: TranscriptMessage, links: TranscriptLinks = {}): string {
     return logTranscriptEntry(this.#parts, agentId, message, links).messageId;
@@ -159,7 +160,9 @@ export class Session implements AsyncDisposable {
     await Promise.allSettled(answering.values());
     await log.flushed();
     const completion = { status, ...(result === undefined ? {} : { result }), ...totals.figures };
-    await log.append([newEvent('session:complete', completion)]);
-    await log.end(completionUpdates(completion, 'ended', log.timestamp()));
+    await log.end(
+      [newEvent('session:complete', completion)],
+      completionUpdates(completion, 'ended', log.timestamp()),
+    );
   }
 }

@@ -43,47 +43,47 @@ export class ToolCallHost implements AgentHost {
     return this.#parts.registry.find(nameOrId, this.#caller.agentId);
   }
 
-  async createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
-    this.#assertUnderWay();
-    const { registry } = this.#parts;
-    const itsModel = languageModel ?? this.#caller.languageModel;
-    const creation = {
-      cause: this.#callId,
-      ...(name === undefined ? {} : { name }),
-      ...(itsModel === null ? {} : { languageModel: itsModel }),
-    };
-    const agentId = await createAgent(this.#parts, creation, systemPrompt);
-    return registry.describe(registry.get(agentId));
+  createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
+    return this.#act(async () => {
+      const { registry } = this.#parts;
+      const itsModel = languageModel ?? this.#caller.languageModel;
+      const creation = {
+        cause: this.#callId,
+        ...(name === undefined ? {} : { name }),
+        ...(itsModel === null ? {} : { languageModel: itsModel }),
+      };
+      const agentId = await createAgent(this.#parts, creation, systemPrompt);
+      return registry.describe(registry.get(agentId));
+    });
   }
 
-  async terminateAgent(agentId: string): Promise<void> {
-    this.#assertUnderWay();
-    await terminateAgent(this.#parts, agentId, { cause: this.#callId });
+  terminateAgent(agentId: string): Promise<void> {
+    return this.#act(() => terminateAgent(this.#parts, agentId, { cause: this.#callId }));
   }
 
-  async logPieceOfText(text: string): Promise<LoggedText> {
-    this.#assertUnderWay();
-    const { log } = this.#parts;
-    const messageId = log.createId();
-    const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
-    await log.append([newEvent('agent:piece_of_text', { text }, links)]);
-    return { text, messageId };
+  logPieceOfText(text: string): Promise<LoggedText> {
+    return this.#act(async () => {
+      const { log } = this.#parts;
+      const messageId = log.createId();
+      const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
+      await log.append([newEvent('agent:piece_of_text', { text }, links)]);
+      return { text, messageId };
+    });
   }
 
-  async deliver(agentId: string, { text, substance, from }: Delivery): Promise<DeliveryOutcome> {
-    this.#assertUnderWay();
-    return deliver(this.#parts, {
+  deliver(agentId: string, { text, substance, from }: Delivery): Promise<DeliveryOutcome> {
+    const delivery = {
       from: from ?? this.#caller.agentId,
       to: agentId,
       text,
       substance,
       cause: this.#callId,
-    });
+    };
+    return this.#act(() => deliver(this.#parts, delivery));
   }
 
-  async respond(agentId: string): Promise<LoggedText> {
-    this.#assertUnderWay();
-    return this.#respond(agentId);
+  respond(agentId: string): Promise<LoggedText> {
+    return this.#act(() => this.#respond(agentId));
   }
 
   /** The call has its result: what its tool still does is not recorded. */
@@ -91,10 +91,14 @@ export class ToolCallHost implements AgentHost {
     this.#isOver = true;
   }
 
-  #assertUnderWay(): void {
-    if (this.#isOver)
-      throw new TypeError(
-        `The tool call ${this.#callId} is over; a tool must await all it does with agents.`,
-      );
+  #act<T>(action: () => Promise<T>): Promise<T> {
+    const done = this.#isOver ? Promise.reject(this.#isOverError()) : action();
+    // A tool that does not wait for it must not end the process when it fails.
+    done.catch(() => {});
+    return done;
+  }
+
+  #isOverError(): TypeError {
+    return new TypeError(`The tool call ${this.#callId} is over; a tool must await all it does with agents.`);
   }
 }

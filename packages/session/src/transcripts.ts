@@ -24,7 +24,8 @@ export class Transcripts {
   add(events: readonly CapturedEvent[]): void {
     for (const { type, agentId } of events)
       if (type === 'agent:created' && agentId !== undefined) this.#held.set(agentId, []);
-    for (const entry of putTogether(events)) this.#held.get(entry.agentId)?.push(entry);
+    // Copies: who is shown the events must not change what is held.
+    for (const entry of putTogether(structuredClone(events))) this.#held.get(entry.agentId)?.push(entry);
   }
 
   evict(agentId: string): void {

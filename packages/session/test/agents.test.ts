@@ -137,6 +137,23 @@ describe('an agent that a tool creates', () => {
     });
   });
 
+  it('that a tool lets speak and does not wait for ends no process when that fails', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    let late: (() => void) | undefined;
+    const { log } = await withHost(async (host) => {
+      void host.respond('agent_009');
+      late = () => void host.logPieceOfText('too late');
+    });
+    late?.();
+    // Node tells of rejections that nobody handles after a turn of its loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    expect(typesOf(log)).not.toContain('agent:piece_of_text');
+  });
+
   it('is no business of a tool whose call is over', async () => {
     let kept: AgentHost | undefined;
     const { log } = await withHost(async (host) => {

@@ -166,11 +166,33 @@ describe('a session that is loaded', () => {
       },
     });
     const { session } = await load({ store: counting });
-    expect(read).toEqual([1_000, 1_000, 502, 0]);
+    // And a look at what its last writer added before it let go.
+    expect(read).toEqual([1_000, 1_000, 502, 0, 0]);
     const jack = await session.getAgent('agent_jack');
-    expect(read.slice(4).reduce((sum, count) => sum + count, 0)).toBe(2_501);
+    expect(read.slice(5).reduce((sum, count) => sum + count, 0)).toBe(2_501);
     expect(await jack.transcript()).toHaveLength(2_500);
-    expect(read).toHaveLength(8);
+    expect(read).toHaveLength(9);
+  });
+
+  it('knows what its last writer added while it was read, and gives no id twice', async () => {
+    const provider = createMemoryStore();
+    const before = await prepare(provider).create({ systemPrompt: 'You chair.' });
+    const handingOver = new Proxy(provider, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        return async (...args: unknown[]) => {
+          if (key === 'updateDispatch' && before.session.listAgents().length === 1) {
+            before.session.logAgentCreated(before.session.allocateAgentId(), { name: 'Jack' });
+            await before.session.close();
+          }
+          return member.apply(target, args);
+        };
+      },
+    });
+    const { session } = await prepare(handingOver).load();
+    expect(session.listAgents().map(({ name }) => name)).toEqual([null, 'Jack']);
+    expect(session.allocateAgentId()).toBe('agent_003');
   });
 });
 
@@ -193,6 +215,22 @@ describe('a log from elsewhere', () => {
       ['agent_99999999999999999999', 'agent_root'],
     ]);
     expect(session.allocateAgentId()).toBe('agent_008');
+  });
+
+  it('gives its root what names no agent, also where that stands before the root', async () => {
+    const { load, events } = await imported([
+      ...heard('', 'm1', 'Create Jack'),
+      ...called('', 'm2', 'c1'),
+      created('agent_root', 'm3'),
+    ]);
+    const { root } = await load();
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'agent:tool_result',
+      agentId: 'agent_root',
+      data: { toolCallId: 'c1' },
+    });
+    expect((await root.transcript()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(root.awaitsResponse).toBe(true);
   });
 
   it('is kept and usable with all that is odd about it, which is reported with its place', async () => {
@@ -252,6 +290,20 @@ describe('a log from elsewhere', () => {
     const { root, session } = await load();
     expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2', position: 1 }]);
     expect(await root.transcript()).toEqual([]);
+  });
+
+  it('gives the id of an agent whose creation no reader knows to nobody else', async () => {
+    const provider = createMemoryStore();
+    const { store, load } = prepare(provider);
+    await store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity: 'full' });
+    const timestamp = '2026-03-01T09:00:00.000Z';
+    await provider.appendEvents(taskDir, dispatchId, [
+      { id: 'm1', type: 'agent:created', timestamp, agentId: 'agent_001', data: {} },
+      { id: 'm2', type: 'agent:created', timestamp, agentId: 'agent_002', data: { name: ['Jack'] } },
+    ]);
+    const { session } = await load();
+    expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2' }]);
+    expect(session.allocateAgentId()).toBe('agent_003');
   });
 
   it('that was answered after a call was left open is not asked to answer again', async () => {

@@ -166,6 +166,7 @@ describe('a tool that does wrong', () => {
     givesNothing: [() => undefined as never, 'Error: givesNothing gave no outcome.'],
     givesNoJson: [() => done('x', { metadata: { at: Number.NaN } }), 'NaN'],
     linksToNoId: [() => done('x', { madeFrom: ['not an id'] }), 'not an id'],
+    linksToText: [() => done('x', { madeFrom: 'u1' as never }), 'madeFrom'],
   } as const;
   it.each(Object.entries(wrongs))(
     '%s: the model reads an error and the session goes on',

@@ -1,4 +1,6 @@
+import type { CapturedEvent } from '@hansard/events';
 import { LoggedString } from '@hansard/session';
+import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { find, prepare, typesOf } from './prepare.ts';
@@ -41,6 +43,22 @@ describe('a new session', () => {
     };
     await expect(create({ tools: [broken] })).rejects.toThrow('no server');
     expect(await envelope()).toBeNull();
+  });
+
+  it('that its owner stopped while it began says so in its log', async () => {
+    const controller = new AbortController();
+    const { create, events } = prepare();
+    const stopping = {
+      listTools: () => {
+        controller.abort(new Error('enough'));
+        return [];
+      },
+      callTool: () => says('') as never,
+    };
+    const { root, session } = await create({ signal: controller.signal, tools: [stopping] });
+    await expect(root.response()).rejects.toThrow('enough');
+    await session.complete('aborted');
+    expect(find(await events(), 'harness:abort').data).toEqual({ reason: 'enough', by: 'signal' });
   });
 
   it('refuses limits that make no sense', async () => {
@@ -173,6 +191,34 @@ describe('the end of a session', () => {
     const other = prepare();
     await (await other.create()).session.complete('failed');
     expect(await other.envelope()).toMatchObject({ status: 'crashed' });
+  });
+
+  it('is the last event, whatever is said while it is written', async () => {
+    const provider = createMemoryStore();
+    const ending = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = new Proxy(provider, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        return async (...args: readonly [string, string, CapturedEvent[]]) => {
+          if (key === 'appendEvents' && args[2][0]?.type === 'session:complete') {
+            ending.resolve();
+            await written.promise;
+          }
+          return member.apply(target, args);
+        };
+      },
+    });
+    const { create, events } = prepare(slow);
+    const { root, session } = await create();
+    const closed = session.close();
+    await ending.promise;
+    const said = expect(root.harken('One more thing')).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+    written.resolve();
+    await said;
+    await closed;
+    expect(typesOf(await events())).toEqual(['agent:created', 'session:complete']);
   });
 
   it('leaves nothing to say or hear', async () => {

@@ -9,11 +9,15 @@ export interface DialogRow extends Omit<Saying, 'hearings'> {
 
 /**
  * What was said among the chosen agents, named by id or name: each substance once, in order. What one of them said
- * aloud; what two of them shared, also where somebody else said it; and of one chosen agent, whatever it heard.
+ * aloud; what two of them shared, also where somebody else said it; and of one chosen agent, whatever it heard. Where
+ * none are chosen: everything that was said, also by people and the system.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */
-export function dialogOf(index: LogIndex, agentIds: readonly string[]): DialogRow[] {
+export function dialogOf(index: LogIndex, agentIds?: readonly string[]): DialogRow[] {
+  if (agentIds === undefined) {
+    return index.sayings.map(({ hearings, ...saying }) => ({ ...saying, audience: firstOfEach(hearings) }));
+  }
   const chosen = new Set(agentIds.map((name) => agentNamed(index, name).agentId));
   const rows: DialogRow[] = [];
   for (const { hearings, ...saying } of index.sayings.filter((saying) => concerns(saying, chosen))) {

@@ -69,7 +69,10 @@ export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGath
   };
 }
 
-/** The agents that go by an id or a name. An id counts before a name, and a name as written before one in other letters. */
+/**
+ * The agents that go by an id, or by a name or label. An id counts before a name, and a name as written before one in
+ * other letters.
+ */
 export function agentsNamed(
   { agents }: { readonly agents: ReadonlyMap<string, LogAgent> },
   idOrName: string,
@@ -77,10 +80,10 @@ export function agentsNamed(
   const byId = agents.get(idOrName);
   if (byId !== undefined) return [byId];
   const all = [...agents.values()];
-  const exact = all.filter(({ name }) => name === idOrName);
+  const exact = all.filter(({ name, label }) => name === idOrName || label === idOrName);
   if (exact.length > 0) return exact;
   const wanted = idOrName.toLowerCase();
-  return all.filter(({ name }) => name?.toLowerCase() === wanted);
+  return all.filter(({ name, label }) => name?.toLowerCase() === wanted || label.toLowerCase() === wanted);
 }
 
 /**

@@ -4,13 +4,17 @@ import { branchesOf } from './branches.ts';
 import { formatCount } from './format.ts';
 import { neutraliseControlsInLine } from './neutralise-controls.ts';
 
-/** Trees as aligned lines with branches: name, id, model, messages, and what does not add up. */
+/**
+ * Trees as aligned lines with branches: name, id, model, messages, and what does not add up. An agent without a name has
+ * its id in that place, and only there.
+ */
 export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
+  if (nodes.length === 0) return '(no agents)';
   return alignColumns(
     branchesOf(nodes).map(({ node, branch }) =>
       [
-        branch + node.agent.label,
-        node.agent.agentId,
+        branch + (node.agent.name ?? node.agent.label),
+        node.agent.name === null ? '' : node.agent.agentId,
         node.agent.languageModel ?? '–',
         formatCount(node.messages, 'message'),
         noteOf(node),

@@ -11,6 +11,7 @@ export function renderDiff(parts: readonly DiffPart[]): string {
 
 /** What was said and what each received, by words. */
 export function renderDeliveryDiffs(index: LogIndex, diffs: readonly DeliveryDiff[]): string {
+  if (diffs.length === 0) return '(it reached nobody)';
   return diffs
     .map(({ saying, hearing, parts }) => {
       const who = `${speakerLabel(index, saying.speaker)} → ${agentLabel(index, hearing.agentId)}`;

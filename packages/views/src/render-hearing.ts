@@ -11,6 +11,7 @@ const textColumns = 40;
 
 /** A table: what was said, by whom, and how each agent heard it. A `·`: never. */
 export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix): string {
+  if (rows.length === 0) return '(nothing was said)';
   const head = ['id', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
   const lines = rows.map(({ saying, cells }) => [
     neutraliseControlsInLine(saying.id),

@@ -14,7 +14,8 @@ export function renderInterventions(index: LogIndex, rows: readonly Intervention
     .map((row) => {
       const { id, hook, on, decision, agentId, reason, subject, effect, outcome, verdict } = row;
       const whose = on === 'delivery' ? 'to' : 'of';
-      const head = `${id}  ${hook} ${decisionWords[decision]} a ${on} ${whose} ${agentLabel(index, agentId)}: ${effect}`;
+      const came = decision === 'deny' ? `: ${effect}` : '';
+      const head = `${id}  ${hook} ${decisionWords[decision]} a ${on} ${whose} ${agentLabel(index, agentId)}${came}`;
       const parts: readonly (readonly [string, string | undefined])[] = [
         ['on', subject === null ? undefined : `${subject.text} (${subject.id})`],
         ['because', reason ?? undefined],

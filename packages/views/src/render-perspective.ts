@@ -6,6 +6,7 @@ import type { PerspectiveRow } from './perspective.ts';
 
 /** One paragraph for each thing that an agent heard, thought, did, received or said. */
 export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
+  if (rows.length === 0) return '(nothing yet)';
   return rows
     .map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text))
     .join('\n');

@@ -6,11 +6,12 @@ export function renderTimeline(
   rows: readonly TimelineRow[],
   { width }: Pick<EventLineOptions, 'width'> = {},
 ): string {
-  const digits = String(rows.at(-1)?.position ?? 0).length;
+  const last = rows.reduce((most, { position }) => Math.max(most, position), 0);
+  const digits = String(last).length;
   return rows
-    .map(({ position, line }) => {
+    .map(({ position, line, role }) => {
       const room = width === undefined ? undefined : width - digits - 2;
-      return `${String(position).padStart(digits)}  ${renderEventLine(line, { width: room })}`;
+      return `${String(position).padStart(digits)}  ${renderEventLine(line, { width: room, role })}`;
     })
     .join('\n');
 }

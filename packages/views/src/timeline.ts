@@ -9,6 +9,8 @@ export interface TimelineRow {
   readonly event: CapturedEvent;
   /** The event as the parts of one line; the agent by its name where it has one. */
   readonly line: EventLine;
+  /** Whose it is, where the rows of several dispatches are mixed. */
+  readonly role?: string;
 }
 
 /** Everything that happened, in order. */

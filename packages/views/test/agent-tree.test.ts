@@ -43,8 +43,20 @@ describe('agentTree', () => {
       says('e3', 'chick', 'Peep'),
     ]);
     expect(renderAgentTree(agentTree(index))).toBe(
-      ['owl       owl    –  1 message  (never created)', '└─ Chick  chick  –  1 message'].join('\n'),
+      ['owl              –  1 message  (never created)', '└─ Chick  chick  –  1 message'].join('\n'),
     );
+  });
+
+  it('says so where there are no agents', () => {
+    expect(renderAgentTree([])).toBe('(no agents)');
+  });
+
+  it('shows the ids of agents that share a name once each', () => {
+    const index = createLogIndex([created('e1', 'a1', 'Ann'), created('e2', 'a2', 'Ann')]);
+    expect(renderAgentTree(agentTree(index)).split('\n')).toEqual([
+      'Ann  a1  –  0 messages',
+      'Ann  a2  –  0 messages',
+    ]);
   });
 
   it('shows the dispatched agent where events name none', () => {

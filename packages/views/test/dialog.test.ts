@@ -96,6 +96,13 @@ describe('dialogOf', () => {
     expect(dialogOf(index, ['ben', 'carl'])[0]?.audience.map(brief)).toEqual([['carl', 'wrapped']]);
   });
 
+  it('shows everything that was said where no agents are chosen, also by a person', () => {
+    const index = createLogIndex(marketLog());
+    const rows = dialogOf(index);
+    expect(rows.map(({ id }) => id)).toEqual(index.sayings.map(({ id }) => id));
+    expect(rows.some(({ speaker }) => speaker.kind === 'user')).toBe(true);
+  });
+
   it('shows what was passed on though nobody had said it, such as the result of a tool', () => {
     const index = createLogIndex([
       calls('e1', 'ben', 'c1', 'look'),

@@ -105,7 +105,7 @@ describe('renderInterventions', () => {
     const index = createLogIndex(marketLog());
     expect(renderInterventions(index, interventionsOf(index))).toBe(
       [
-        'e16  secrets altered a delivery to Ann: altered',
+        'e16  secrets altered a delivery to Ann',
         '    on       Rye with caraway, baked at 240 degrees (e15)',
         '    because  a recipe',
         '    became   [Ben]: Rye with caraway, baked at [hidden] (e17)',

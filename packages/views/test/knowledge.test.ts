@@ -38,6 +38,11 @@ describe('hearingMatrix', () => {
     expect(neverHeard(index, 'e1')).toEqual([]);
   });
 
+  it('says so where nothing was said', () => {
+    const index = createLogIndex([created('e1', 'ben', 'Ben')]);
+    expect(renderHearing(index, hearingMatrix(index))).toBe('(nothing was said)');
+  });
+
   it('is a table in text', () => {
     const index = createLogIndex([
       created('e1', 'ben', 'Ben'),

@@ -101,6 +101,13 @@ describe('agentNamed', () => {
     expect(agentNamed(index, 'Ann').agentId).toBe('a2');
   });
 
+  it('takes the label that a view shows for an agent, also where it has no name', () => {
+    expect(agentNamed(index, 'Carl a4').agentId).toBe('a4');
+    const nameless = createLogIndex([says('e1', 'owl', 'Hoo'), anyEvent('agent:text', { text: 'Hi' })]);
+    expect(agentNamed(nameless, 'OWL').agentId).toBe('owl');
+    expect(agentNamed(nameless, 'dispatched agent').agentId).toBe('');
+  });
+
   it('says which agents there are, or which share the name', () => {
     expect(() => agentNamed(index, 'Zoe')).toThrow(/named Zoe; it has Ben, ann, Carl a3, Carl a4/);
     expect(() => agentNamed(index, 'carl')).toThrow(/by its id: a3, a4/);

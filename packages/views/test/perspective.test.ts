@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLogIndex, perspectiveOf, renderPerspective } from '../src/index.ts';
 import { event } from './make.ts';
-import { calls, heard, marketLog, says } from './market-log.ts';
+import { calls, created, heard, marketLog, says } from './market-log.ts';
 
 describe('perspectiveOf', () => {
   it('tells what an agent heard, thought, did, received and said', () => {
@@ -56,6 +56,11 @@ describe('perspectiveOf', () => {
 });
 
 describe('renderPerspective', () => {
+  it('says so where an agent went through nothing', () => {
+    const index = createLogIndex([created('e1', 'ann', 'Ann')]);
+    expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe('(nothing yet)');
+  });
+
   it('is a paragraph for each', () => {
     const index = createLogIndex(marketLog());
     expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe(

@@ -29,4 +29,14 @@ describe('timelineOf', () => {
     ]);
     expect(renderTimeline(timelineOf(events), { width: 30 }).split('\n')[2]).toHaveLength(30);
   });
+
+  it('tells whose each row is where those of several dispatches are mixed', () => {
+    const [first = [], second = []] = ['tester', 'coder'].map((role) =>
+      timelineOf(events).map((row) => ({ ...row, position: row.position + 9, role })),
+    );
+    expect(renderTimeline([...first.slice(1, 2), ...second.slice(0, 1)]).split('\n')).toEqual([
+      '10  09:30:00  tester  (Ben)  call      look  {"shelf":2}',
+      ' 9  09:30:00  coder  (Ben)  created   Ben',
+    ]);
+  });
 });

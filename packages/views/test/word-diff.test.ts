@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogIndex, deliveryDiffs, renderDeliveryDiffs, renderDiff, wordDiff } from '../src/index.ts';
-import { created, marketLog } from './market-log.ts';
+import { created, marketLog, says } from './market-log.ts';
 
 describe('wordDiff', () => {
   it('tells what was taken out and what was put in', () => {
@@ -53,6 +53,11 @@ describe('deliveryDiffs', () => {
     expect(deliveryDiffs(index, 'e28').map(({ saying, hearing }) => [saying.id, hearing.event.id])).toEqual([
       ['e27', 'e28'],
     ]);
+  });
+
+  it('says so where nothing reached anybody', () => {
+    const alone = createLogIndex([says('e1', 'ben', 'Hello?')]);
+    expect(renderDeliveryDiffs(alone, deliveryDiffs(alone, 'e1'))).toBe('(it reached nobody)');
   });
 
   it('refuses what was not said', () => {

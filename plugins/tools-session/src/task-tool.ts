@@ -5,6 +5,9 @@ import { sessionTool } from './session-tool.ts';
 /** Keeps out of names what could be taken for the frame of a quotation, and space around them. */
 const namePattern = /^(?!\s)[^[\]:\p{Cc}\p{Zl}\p{Zp}]{1,60}(?<!\s)$/u;
 
+/** An id that a session has given to an agent or will give to one, who would then be meant. */
+const allocatedId = /^agent_\d+$/;
+
 export const taskTool = sessionTool({
   name: 'task',
   description:
@@ -19,11 +22,12 @@ export const taskTool = sessionTool({
   }),
   async run({ name, system_prompt, language_model }, host) {
     const { caller } = host;
-    const taken = host
-      .listAgents()
-      .some(
-        (agent) => agent.name === name && agent.parentAgentId === caller.agentId && agent.state === 'active',
-      );
+    const agents = host.listAgents();
+    if (allocatedId.test(name) || agents.some(({ agentId }) => agentId === name))
+      throw new Refusal(`${name} is an id, not a name: choose another name.`);
+    const taken = agents.some(
+      (agent) => agent.name === name && agent.parentAgentId === caller.agentId && agent.state === 'active',
+    );
     if (taken) throw new Refusal(`You have a sub-agent ${name} already: choose another name.`);
     const { agentId } = await host.createAgent({
       name,

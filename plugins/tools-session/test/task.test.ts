@@ -24,6 +24,18 @@ describe('task', () => {
     expect(host.created).toEqual([{ name: 'Jill', systemPrompt: 'Be.' }]);
   });
 
+  it.each(['agent_Jack', 'agent_007'])(
+    'refuses %s, which is or may become the id of another agent',
+    async (name) => {
+      const host = fakeHost([agent('Jack')]);
+      expect(await call('task', { name, system_prompt: 'Be.' }, host)).toEqual({
+        status: 'error',
+        text: `${name} is an id, not a name: choose another name.`,
+      });
+      expect(host.created).toEqual([]);
+    },
+  );
+
   it('refuses a second sub-agent of the same name, but not one that another agent has or that has ended', async () => {
     const taken = fakeHost([agent('Jill')]);
     expect(await call('task', { name: 'Jill', system_prompt: 'Be.' }, taken)).toEqual({

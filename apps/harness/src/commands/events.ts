@@ -9,7 +9,7 @@ import {
   withCommonOptions,
   withStore,
 } from '../command.ts';
-import { type CliContext, letInterrupt, printLine } from '../context.ts';
+import { type CliContext, letInterrupt, printLine, terminalWidth } from '../context.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
@@ -42,11 +42,8 @@ export const addEvents: AddCommand = (program, context) => {
 
 /** One event for people, or as its line of JSON. */
 export function printEvent(context: CliContext, event: CapturedEvent, json: boolean): void {
-  const width = context.stdout.isTTY === true ? context.stdout.columns : undefined;
-  printLine(
-    context,
-    json ? encodeEvent(event) : renderEventLine(eventLine(event), width === undefined ? {} : { width }),
-  );
+  const width = terminalWidth(context);
+  printLine(context, json ? encodeEvent(event) : renderEventLine(eventLine(event), { width }));
 }
 
 async function selectEvents(

@@ -39,15 +39,14 @@ export const addExport: AddCommand = (program, context) => {
         const { text, leftOut } = sessionFormats[options.as].write(
           await store.getDispatchEvents(taskDir, dispatchId),
         );
-        for (const [type, count] of Object.entries(leftOut)) {
-          note(context, `hansard: ${count} of ${type} left out: ${options.as} has no place for them.`);
-        }
         if (options.out === undefined) context.stdout.write(text);
         else {
           const file = resolve(context.cwd, options.out);
           writeNewFile(file, text);
           if (options.json) printJson(context, { file, leftOut });
         }
+        for (const [type, count] of Object.entries(leftOut))
+          note(context, `hansard: ${count} of ${type} left out: ${options.as} has no place for them.`);
       }),
     );
 };

@@ -42,7 +42,7 @@ export const addImport: AddCommand = (program, context) => {
         else {
           printLine(
             context,
-            `${toTaskName(taskDir)} ${dispatchId}: ${records} records of ${format}, ${events.length} events, ${oddities.length} oddities`,
+            `${toTaskName(taskDir)} ${dispatchId}: ${format}, records: ${records}, events: ${events.length}, oddities: ${oddities.length}`,
           );
         }
       }),

@@ -33,7 +33,10 @@ export const addResume: AddCommand = (program, context) => {
     .description('go on with a session exactly where its log ends')
     .option('--scenario <file>', 'the scenario to go on with (default: the one that it began with)')
     .option('--model <id>', 'the language model to go on with (default: the one that it began with)')
-    .option('-i, --interactive', 'go on with what is typed when the scenario has said its lines')
+    .option(
+      '-i, --interactive',
+      'go on with what is typed when the scenario has said its lines; /end or Ctrl-D ends it',
+    )
     .option('-q, --quiet', 'show only what is said, not the events')
     .addHelpText(
       'after',

@@ -48,11 +48,10 @@ export const addSessionViews: AddCommand = (program, context) => {
     add: (command) =>
       command.option(
         '--agents <names>',
-        'only between these, by names or ids parted by commas (default: all)',
+        'only between these, by names or ids parted by commas (default: everything that was said)',
       ),
     view(index, _words, { agents }) {
-      const chosen = agents === undefined ? [...index.agents.keys()] : namedAgents(index, agents.split(','));
-      const rows = dialogOf(index, chosen);
+      const rows = dialogOf(index, agents === undefined ? undefined : namedAgents(index, agents.split(',')));
       return { rows, text: renderDialog(index, rows) };
     },
   });
@@ -76,7 +75,7 @@ export const addSessionViews: AddCommand = (program, context) => {
     add: (command) =>
       command
         .argument('[agent]', 'its name or id (default: a table of all)')
-        .option('--at <id>', 'only up to this event or message')
+        .option('--at <id>', 'what the agent had heard when this event or message had happened')
         .option('--never <id>', 'the agents that this never reached'),
     view: (index, [agent], options) => heard(index, agent, options),
   });

@@ -1,16 +1,16 @@
-import type { CapturedEvent } from '@hansard/events';
-import { renderTimeline, timelineOf } from '@hansard/views';
+import { renderTimeline, type TimelineRow, timelineOf } from '@hansard/views';
 import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { letInterrupt, printJson, printLine } from '../context.ts';
+import { letInterrupt, printJson, printLine, terminalWidth } from '../context.ts';
 import { findDispatches } from '../find-dispatch.ts';
 import { toTaskDir } from '../task-name.ts';
 
-interface PlacedEvent {
+interface PlacedRow extends TimelineRow {
   readonly dispatchId: string;
   readonly role: string;
-  readonly position: number;
-  readonly event: CapturedEvent;
 }
+
+/** As many of the last characters of a dispatch's id as tell it from others. */
+const shortId = 6;
 
 export const addTimeline: AddCommand = (program, context) => {
   withCommonOptions(program.command('timeline'))
@@ -22,20 +22,34 @@ export const addTimeline: AddCommand = (program, context) => {
     .action((task: string, options: CommonOptions) =>
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
-        const placed: PlacedEvent[] = [];
-        for (const { dispatchId, role } of await findDispatches(store, taskDir)) {
+        const placed: PlacedRow[] = [];
+        const dispatches = await findDispatches(store, taskDir);
+        for (const { dispatchId, role } of dispatches) {
           await letInterrupt(context);
           const events = await store.getDispatchEvents(taskDir, dispatchId);
-          placed.push(...events.map((event, position) => ({ dispatchId, role, position, event })));
+          for (const row of timelineOf(events)) placed.push({ dispatchId, role, ...row });
         }
         placed.sort(inTime);
-        if (options.json) for (const row of placed) printJson(context, row);
-        else printLine(context, renderTimeline(timelineOf(placed.map(({ event }) => event))));
+        if (options.json) {
+          for (const { dispatchId, role, position, event } of placed)
+            printJson(context, { dispatchId, role, position, event });
+        } else {
+          const rows = dispatches.length === 1 ? placed.map(withoutRole) : placed.map(withDispatch);
+          printLine(context, renderTimeline(rows, { width: terminalWidth(context) }));
+        }
       }),
     );
 };
 
-function inTime(left: PlacedEvent, right: PlacedEvent): number {
+function withoutRole({ position, event, line }: PlacedRow): TimelineRow {
+  return { position, event, line };
+}
+
+function withDispatch({ role, dispatchId, ...row }: PlacedRow): TimelineRow {
+  return { ...row, role: `${role} ${dispatchId.slice(-shortId)}` };
+}
+
+function inTime(left: PlacedRow, right: PlacedRow): number {
   return (
     compare(left.event.timestamp, right.event.timestamp) ||
     compare(left.dispatchId, right.dispatchId) ||

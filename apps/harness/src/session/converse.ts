@@ -56,16 +56,20 @@ async function talk(
     if (json) printJson(context, { messageId: line.messageId, text: last });
     else printLine(context, `\n${neutraliseControls(last)}\n`);
   };
-  const tell = async ({ text, source }: Input) => {
-    if (!json) printLine(context, `> ${neutraliseControls(text)}`);
+  const tell = async ({ text, source }: Input, isOnScreen = false) => {
+    if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
     await root.harken(text, { source: { kind: source } });
     await answer();
   };
   if (root.awaitsResponse) await answer();
   for (const input of inputs) await tell(input);
-  for await (const text of typed) await tell({ text, source: 'user' });
+  // A terminal shows what is typed into it.
+  for await (const text of typed) await tell({ text, source: 'user' }, context.stdin.isTTY === true);
   if (last === undefined && !context.signal.aborted)
-    note(context, 'Nothing was left to answer. `-i` goes on with what you type.');
+    note(
+      context,
+      'Nothing was left to answer, and nothing was typed. A scenario takes typed lines with `-i`.',
+    );
   return last;
 }
 

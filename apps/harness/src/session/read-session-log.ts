@@ -27,6 +27,8 @@ export async function readSessionLog(
   progress.end();
   const index = createLogIndex(events);
   for (const { text } of index.oddities) note(context, `hansard: ${text}`);
+  if (envelope.fidelity === 'narrative')
+    note(context, 'hansard: recorded as a narrative: what tools were given and gave is not in the log.');
   return { envelope, index };
 }
 
@@ -36,7 +38,9 @@ export function findAgent(index: LogIndex, wanted: string): LogAgent {
   const [found] = fitting;
   if (found !== undefined && fitting.length === 1) return found;
   const labels = (agents: Iterable<LogAgent>) =>
-    [...agents].map(({ agentId, name }) => (name === null ? agentId : `${name} (${agentId})`)).join(', ');
+    [...agents]
+      .map(({ agentId, name, label }) => (name === null ? label : `${name} (${agentId})`))
+      .join(', ');
   throw new CliError(
     exitCode.failed,
     found === undefined

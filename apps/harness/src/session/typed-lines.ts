@@ -2,9 +2,11 @@ import { createInterface } from 'node:readline';
 import type { CliContext } from '../context.ts';
 import type { Harness } from '../harness.ts';
 
+const endWord = '/end';
+
 /**
- * What the user types, a line at a time, until they end it. On a terminal that a communication provider has, the lines
- * come through it; otherwise from standard input.
+ * What the user types, a line at a time, until they end it, with `/end` or with the input. On a terminal that a
+ * communication provider has, the lines come through it; otherwise from standard input.
  */
 export async function* typedLines(
   context: CliContext,
@@ -17,11 +19,14 @@ export async function* typedLines(
     return;
   }
   const lines = createInterface({ input: context.stdin, signal: context.signal });
-  for await (const line of lines) if (line.trim() !== '') yield line;
+  for await (const line of lines) {
+    if (line.trim() === endWord) return;
+    if (line.trim() !== '') yield line;
+  }
 }
 
 async function* deliveredLines(
-  { signal }: CliContext,
+  { signal, stdin }: CliContext,
   { communication }: Harness,
   dispatchId: string,
 ): AsyncIterable<string> {
@@ -32,22 +37,25 @@ async function* deliveredLines(
     ring();
     return true;
   });
-  const onAbort = () => ring();
-  signal.addEventListener('abort', onAbort);
+  const onEnd = () => ring();
+  signal.addEventListener('abort', onEnd);
+  stdin.on('end', onEnd);
   try {
     while (!signal.aborted) {
       const line = waiting.shift();
-      if (line === '/end') return;
+      if (line?.trim() === endWord) return;
       if (line !== undefined) yield line;
+      else if (stdin.readableEnded) return;
       else {
         await new Promise<void>((resolve) => {
           ring = resolve;
-          if (signal.aborted || waiting.length > 0) resolve();
+          if (signal.aborted || stdin.readableEnded || waiting.length > 0) resolve();
         });
       }
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onEnd);
+    stdin.off('end', onEnd);
     detach();
   }
 }

@@ -1,0 +1,85 @@
+import { createCommunicationHub } from '@hansard/dispatch';
+import type { ModelMessage } from '@hansard/provider';
+import { describe, expect, it } from 'vitest';
+import { find, prepare } from './prepare.ts';
+import { answers, calls, done, model, says, tools } from './scripted.ts';
+
+describe('an object that a session gives or is given', () => {
+  it('is no way to change a transcript, for a model or a reader', async () => {
+    const { create } = prepare();
+    const seen: string[] = [];
+    const { root } = await create({
+      tools: [tools({ look: () => done('A cup.') })],
+      model: model(({ messages, turn }) => {
+        seen.push(JSON.stringify(messages));
+        for (const message of messages as (ModelMessage & { toolCalls?: unknown[] })[])
+          message.toolCalls?.splice(0);
+        return turn === 0 ? calls('look', { at: 'table' }) : says('A cup.');
+      }),
+    });
+    await root.harken('What is there?');
+    await root.response();
+    const before = await root.transcript();
+    const copy = structuredClone(before);
+    for (const message of before) Object.assign(message, { content: 'forged' });
+    expect(await root.transcript()).toEqual(copy);
+    await root.response();
+    expect(seen[2]).toContain('table');
+    expect(seen[2]).not.toContain('forged');
+  });
+
+  it('is no way to change a transcript, for who is shown its events', async () => {
+    const communication = createCommunicationHub([
+      {
+        eventRecorded: ({ event }) => {
+          if (event.type === 'agent:tool_call') Object.assign(event.data.input as object, { at: 'hidden' });
+        },
+      },
+    ]);
+    await communication.start();
+    const { create } = prepare();
+    const { root } = await create({
+      communication,
+      tools: [tools({ look: () => done('A cup.') })],
+      model: answers(calls('look', { at: 'table' }), says('A cup.')),
+    });
+    await root.harken('What is there?');
+    await root.response();
+    await communication.close();
+    expect(JSON.stringify(await root.transcript())).not.toContain('hidden');
+  });
+
+  it('goes to each tool as it stands in the log, though another tool changed its own', async () => {
+    const { create, events } = prepare();
+    const shared = { path: 'a.txt' };
+    const inputs: string[] = [];
+    const { root } = await create({
+      tools: [
+        tools({
+          read: ({ input }) => {
+            inputs.push(JSON.stringify(input));
+            Object.assign(input as object, { path: 'b.txt' });
+            return done('ok');
+          },
+        }),
+      ],
+      model: answers(
+        {
+          text: '',
+          toolCalls: [
+            { toolCallId: 'c1', tool: 'read', input: shared },
+            { toolCallId: 'c2', tool: 'read', input: shared },
+          ],
+        },
+        says('Done.'),
+      ),
+    });
+    await root.harken('Go');
+    await root.response();
+    expect(find(await events(), 'agent:tool_call', { toolCallId: 'c2' }).data.input).toEqual({
+      path: 'a.txt',
+    });
+    expect(inputs).toEqual(['{"path":"a.txt"}', '{"path":"a.txt"}']);
+    expect(shared).toEqual({ path: 'a.txt' });
+  });
+});
