@@ -12,6 +12,8 @@ export interface LogAgent {
   readonly languageModel: string | null;
   /** The event that created it; null: none is in the log. */
   readonly created: CapturedEvent | null;
+  /** The event that ended it; null: it was never ended. */
+  readonly terminated: CapturedEvent | null;
 }
 
 const takesPart = /^(agent|user):/;
@@ -26,12 +28,14 @@ interface AgentGatherer {
 export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGatherer {
   const firstEvents = new Map<string, CapturedEvent>();
   const created = new Map<string, CapturedEvent>();
+  const terminated = new Map<string, CapturedEvent>();
 
   return {
     add(event) {
       if (!takesPart.test(event.type)) return;
       const { id: eventId, agentId = '' } = event;
       if (!firstEvents.has(agentId)) firstEvents.set(agentId, event);
+      if (event.type === 'agent:terminated') terminated.set(agentId, event);
       if (event.type !== 'agent:created') return;
       const earlier = created.get(agentId);
       if (earlier === undefined) created.set(agentId, event);
@@ -52,7 +56,7 @@ export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGath
         const data = event !== null && isReadableAs(event, 'agent:created') ? event.data : {};
         const { name = null, languageModel = null } = data;
         if (name !== null) idsByName.set(name, addTo(idsByName.get(name), agentId));
-        return { agentId, name, languageModel, created: event };
+        return { agentId, name, languageModel, created: event, terminated: terminated.get(agentId) ?? null };
       });
       for (const [name, [, second, ...others]] of idsByName) {
         if (second === undefined) continue;

@@ -25,5 +25,6 @@ export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
 
 function noteOf({ agent, orphan }: AgentTreeNode): string {
   if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
-  return orphan ? '(its creator is not found)' : '';
+  if (orphan) return '(its creator is not found)';
+  return agent.terminated === null ? '' : '(ended)';
 }

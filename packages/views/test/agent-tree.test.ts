@@ -47,6 +47,14 @@ describe('agentTree', () => {
     );
   });
 
+  it('marks an agent that was ended', () => {
+    const index = createLogIndex([
+      created('e1', 'ann', 'Ann'),
+      { id: 'e2', type: 'agent:terminated', timestamp: '2026-03-01T09:30:00.000Z', agentId: 'ann', data: {} },
+    ]);
+    expect(renderAgentTree(agentTree(index))).toBe('Ann  ann  –  0 messages  (ended)');
+  });
+
   it('says so where there are no agents', () => {
     expect(renderAgentTree([])).toBe('(no agents)');
   });
