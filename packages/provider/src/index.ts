@@ -29,6 +29,7 @@ export type {
   EventNotice,
   IncomingMessage,
 } from './communication-provider.ts';
+export { compareByStart } from './compare-by-start.ts';
 export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
 export type {
   DispatchStoreProvider,

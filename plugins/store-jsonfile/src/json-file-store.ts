@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
   assertDispatchId,
+  compareByStart,
   type DispatchStoreProvider,
   type EventPage,
   type ReadEventsOptions,
@@ -18,7 +19,7 @@ import { type DispatchContext, DispatchHandle } from './dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch-watchers.ts';
 import { fileError, withFile } from './errors.ts';
 import { HandleCache } from './handle-cache.ts';
-import { byStart, readTaskRecord } from './task-file.ts';
+import { readTaskRecord } from './task-file.ts';
 import { dispatchPaths, listDispatchIds, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
 import { TaskIndex } from './task-index.ts';
 import { WriterLocks } from './writer-lock.ts';
@@ -90,7 +91,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     return withFile('list', folder, () =>
       listDispatchIds(folder)
         .flatMap((dispatchId) => readDispatchEnvelope(dispatchPaths(folder, dispatchId).file) ?? [])
-        .sort(byStart),
+        .sort(compareByStart),
     );
   }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
+import { compareByStart } from '@hansard/provider';
 import { corrupt, orMissing } from './errors.ts';
 import { replaceFile } from './file-io.ts';
 
@@ -86,7 +87,7 @@ function write(
   const own = Object.entries(fields).map(
     ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`,
   );
-  const lines = [...summaries].sort(byStart).map((summary) => `\n    ${JSON.stringify(summary)}`);
+  const lines = [...summaries].sort(compareByStart).map((summary) => `\n    ${JSON.stringify(summary)}`);
   const text = `{\n${own.join('')}  "dispatches": [${lines.join(',')}\n  ]\n}\n`;
   replaceFile(taskFilePath(taskFolder), join(taskFolder, '.task.tmp'), Buffer.from(text), sync);
 }
@@ -104,17 +105,4 @@ function isOfEnded(value: unknown): value is DispatchSummary {
 
 function byId(summary: DispatchSummary): [string, DispatchSummary] {
   return [summary.dispatchId, summary];
-}
-
-/** The order of listings: by start, then by id. */
-export function byStart(
-  a: Pick<DispatchEnvelope, 'startedAt' | 'dispatchId'>,
-  b: Pick<DispatchEnvelope, 'startedAt' | 'dispatchId'>,
-): number {
-  return compare(a.startedAt, b.startedAt) || compare(a.dispatchId, b.dispatchId);
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

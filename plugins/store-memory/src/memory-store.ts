@@ -2,6 +2,7 @@ import {
   assertDispatchId,
   assertTaskDir,
   type CapturedEvent,
+  compareByStart,
   type DispatchEnvelope,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
@@ -83,9 +84,7 @@ export class MemoryStore implements DispatchStoreProvider {
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
     const envelopes = [...this.#dispatchesOf(taskDir).values()].map(envelopeOf);
-    return envelopes.sort(
-      (left, right) => compare(left.startedAt, right.startedAt) || compare(left.dispatchId, right.dispatchId),
-    );
+    return envelopes.sort(compareByStart);
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {

@@ -2,6 +2,7 @@ import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } fro
 import {
   assertDispatchId,
   assertTaskDir,
+  compareByStart,
   type DispatchStoreProvider,
   type EventPage,
   type ReadEventsOptions,
@@ -97,10 +98,7 @@ export class SqliteStore implements DispatchStoreProvider {
       return statements.listDispatches
         .all(taskDir)
         .map((row) => this.#decodeEnvelope(row))
-        .sort(
-          (left, right) =>
-            compare(left.startedAt, right.startedAt) || compare(left.dispatchId, right.dispatchId),
-        );
+        .sort(compareByStart);
     });
   }
 

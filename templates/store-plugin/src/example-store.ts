@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import {
   assertDispatchId,
   assertTaskDir,
+  compareByStart,
   type DispatchStoreProvider,
   type StoreCapabilities,
   StoreError,
@@ -94,9 +95,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
         .filter((name) => name.endsWith('.log'))
         .map((name) => name.slice(0, -'.log'.length));
       const envelopes = ids.map((id) => structuredClone(getLog(taskDir, id).envelope));
-      return envelopes.sort(
-        (a, b) => compare(a.startedAt, b.startedAt) || compare(a.dispatchId, b.dispatchId),
-      );
+      return envelopes.sort(compareByStart);
     },
     getDispatchEnvelope(taskDir, dispatchId) {
       return structuredClone(findLog(taskDir, dispatchId)?.envelope ?? null);
@@ -150,8 +149,4 @@ function makeFolder(folder: string): void {
   } catch (error) {
     throw unavailable(folder, error);
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -15,9 +15,8 @@ import { findDispatch } from '../find-dispatch.ts';
 import { openHarness } from '../harness.ts';
 import { converse, countHeard } from '../session/converse.ts';
 import { openSessionProviders, toModelChoice } from '../session/session-providers.ts';
-import { typedLines } from '../session/typed-lines.ts';
+import { noLines, typedLines } from '../session/typed-lines.ts';
 import { toTaskDir } from '../task-name.ts';
-import { nothing } from './chat.ts';
 
 interface ResumeOptions extends CommonOptions {
   readonly scenario?: string;
@@ -76,7 +75,7 @@ export const addResume: AddCommand = (program, context) => {
             session,
             root,
             inputs: providers.inputs.slice(await countHeard(root)),
-            typed: typed ? typedLines(context, harness, dispatchId) : nothing(),
+            typed: typed ? typedLines(context, harness, dispatchId) : noLines(),
             json: options.json === true,
             lastAnswer,
           });

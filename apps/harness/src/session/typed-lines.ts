@@ -59,3 +59,6 @@ async function* deliveredLines(
     detach();
   }
 }
+
+/** The lines of somebody who types none. */
+export async function* noLines(): AsyncIterable<never> {}
