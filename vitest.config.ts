@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['{packages,plugins,apps}/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    include: ['{packages,plugins,apps,examples}/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
     setupFiles: ['./scripts/test-setup.ts'],
     testTimeout: 20_000,
     reporters: ['default', './scripts/count-reporter.ts'],

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-for (const name of ['append', 'batches', 'reads', 'sessions', 'memory'])
+for (const name of ['append', 'batches', 'reads', 'sessions', 'context', 'memory'])
   execFileSync(process.execPath, ['--conditions=@hansard/source', '--expose-gc', `benchmarks/${name}.ts`], {
     stdio: 'inherit',
   });

@@ -1,10 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { runPnpm } from './running-pnpm.ts';
 import { root, workspacePackages } from './workspace.ts';
-
-/** The pnpm that runs this script, or else the one that npx finds. */
-const running = process.env.npm_execpath;
-const [command = '', ...words] = running?.includes('pnpm') === true ? [running] : ['npx', '--yes', 'pnpm@12'];
 
 export interface PackedPackage {
   readonly name: string;
@@ -19,11 +15,7 @@ export function packPackages(folder: string, names?: readonly string[]): PackedP
     )
     .map((workspacePackage) => {
       const pack = ['pack', '--json', '--pack-destination', folder];
-      const output = execFileSync(command, [...words, ...pack], {
-        cwd: join(root, workspacePackage.folder),
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
+      const output = runPnpm(join(root, workspacePackage.folder), pack);
       return { name: workspacePackage.name, tarball: JSON.parse(output).filename as string };
     });
 }

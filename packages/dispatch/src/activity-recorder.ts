@@ -1,9 +1,11 @@
 import type { CapturedEvent, Delta, DispatchEnvelope, EnvelopeUpdates, NewEvent } from '@hansard/events';
 import type { CommunicationHub } from './communication-hub.ts';
 import type { DispatchStore } from './dispatch-store.ts';
+import { LiveFeed } from './streams/live-feed.ts';
 
 /** Puts what happens in one dispatch into the log first and before people's eyes then. Keeps the envelope as it is now. */
 export class ActivityRecorder {
+  readonly feed = new LiveFeed();
   readonly #store: DispatchStore;
   readonly #taskDir: string;
   readonly #communication: CommunicationHub | undefined;
@@ -43,6 +45,7 @@ export class ActivityRecorder {
 
   /** Publishes a delta, which is recorded nowhere (D8). */
   publish(delta: Delta): void {
+    this.feed.publish(delta);
     this.#communication?.deltaReceived({ taskDir: this.#taskDir, envelope: this.#envelope, delta });
   }
 

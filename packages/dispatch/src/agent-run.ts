@@ -9,35 +9,43 @@ import {
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentActivity, type AgentRunRequest, isStoreError } from '@hansard/provider';
+import { type AgentActivity, isStoreError } from '@hansard/provider';
 import { ActivityRecorder } from './activity-recorder.ts';
+import { agentRequest } from './agent-request.ts';
+import type { RunPlace } from './begin-dispatch.ts';
 import { Bell } from './bell.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { completionUpdates, type Ending } from './completion.ts';
-import { CostMeter } from './cost-meter.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { MessageSource } from './dispatch-run.ts';
-import { defaultLoopLimits, LoopDetector } from './loop-detector.ts';
+import { heedSignal } from './heed-signal.ts';
 import { MessageInbox } from './message-inbox.ts';
+import { ProjectTools } from './project-tools.ts';
 import type { RunDispatchOptions } from './run-options.ts';
-import { type StallWatch, watchStall, watchTime } from './watchdogs.ts';
+import type { LiveFeed } from './streams/live-feed.ts';
+import { Supervision } from './supervision.ts';
+import { defaultMaxDepth } from './worker-options.ts';
+import { Workers } from './workers.ts';
 
 const defaultGraceMs = 5_000;
 const activitiesPerTurn = 100;
+const storeFailedForParent = 'the store failed for the dispatch that started it';
 
 /** Drives the agent of one dispatch from the durable envelope to the completed one. */
 export class AgentRun {
   readonly #options: RunDispatchOptions;
+  readonly #place: RunPlace;
   readonly #clock: Clock;
   readonly #recorder: ActivityRecorder;
   readonly #inbox = new MessageInbox();
   readonly #stopSignal = new AbortController();
   readonly #graceOver = new Bell();
-  readonly #loops: LoopDetector | null;
-  readonly #costs = new CostMeter();
+  readonly #supervision: Supervision;
+  /** Null where the dispatch can have none. */
+  readonly #workers: Workers | null;
+  readonly #tools: ProjectTools;
   /** What gives back the timers and listeners of this run. */
   readonly #releases: (() => void)[] = [];
-  #stall: StallWatch | null = null;
   #completion: EventData<'session:complete'> | null = null;
   /** `stopping`: the agent was told to end. `over`: what it still yields is nobody's business. */
   #state: 'running' | 'stopping' | 'over' = 'running';
@@ -46,22 +54,67 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope) {
-    const { store, taskDir, communication, clock = systemClock, loopDetector } = options;
+  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope, place: RunPlace) {
+    const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
     this.#options = options;
+    this.#place = place;
     this.#clock = clock;
     this.#recorder = new ActivityRecorder(store, taskDir, envelope, communication);
-    this.#loops = loopDetector === false ? null : new LoopDetector(loopDetector ?? defaultLoopLimits);
+    this.#supervision = new Supervision(options, clock, {
+      kill: (event) => this.#killFor(event),
+      warn: async (event) => {
+        if (this.#isRunning()) await this.#recordOwn(event);
+      },
+      // Each worker has a watch of its own.
+      isWaiting: () => this.#workers?.areRunning === true,
+    });
+    this.#workers = this.#createWorkers();
+    this.#tools = new ProjectTools({
+      taskDir,
+      dispatchId: envelope.dispatchId,
+      fidelity: envelope.fidelity,
+      toolbox: place.family.toolbox,
+      hooks,
+      clock,
+      dispatches: this.#workers,
+      record: (event) => this.#recordOwn(event),
+    });
   }
 
-  async drive(): Promise<DispatchEnvelope> {
+  get feed(): LiveFeed {
+    return this.#recorder.feed;
+  }
+
+  /** `completed`: the dispatch itself has ended. `ended`: its workers have, too. */
+  drive(): { readonly completed: Promise<DispatchEnvelope>; readonly ended: Promise<DispatchEnvelope> } {
+    const completed = this.#untilCompleted();
+    // Until the workers are over, too.
+    const ignore = heedSignal(this.#options.signal, (reason) => this.abort(reason, 'signal'));
+    // The error itself is that of `ended`.
+    completed.catch((error) => {
+      this.feed.fail(error);
+      this.#abortWorkers(storeFailedForParent);
+    });
+    return { completed, ended: this.#untilOver(completed).finally(ignore) };
+  }
+
+  async #untilOver(completed: Promise<DispatchEnvelope>): Promise<DispatchEnvelope> {
+    const [own] = await Promise.allSettled([completed]);
+    const [below] = await Promise.allSettled([this.#workers?.over()]);
+    if (own.status === 'rejected') throw own.reason;
+    if (below.status === 'rejected') throw below.reason;
+    return own.value;
+  }
+
+  async #untilCompleted(): Promise<DispatchEnvelope> {
     const { communication } = this.#options;
     const { dispatchId } = this.#recorder.envelope;
-    const detach = communication?.attach(dispatchId, (text) => this.deliver(text, { kind: 'user' }));
+    const deliver = (text: string) => this.deliver(text, { kind: 'user' });
+    const detach = communication?.attach(dispatchId, deliver, { isWorker: this.#place.depth > 0 });
     this.#recorder.start();
     try {
       const prompted = this.#recordPrompt();
-      this.#watch();
+      this.#supervision.start();
       await prompted;
       const ending = await this.#untilEnd();
       const completedAt = toTimestamp(this.#clock.now());
@@ -84,7 +137,7 @@ export class AgentRun {
   async deliver(text: string, source: MessageSource): Promise<boolean> {
     if (!this.#isRunning()) return false;
     const message = await this.#recorder.record(newEvent('user:message', { text, source }));
-    this.#stall?.touch();
+    this.#supervision.touch();
     this.#inbox.push(message);
     // It may have been stopped while the message was recorded.
     return this.#isRunning();
@@ -97,6 +150,8 @@ export class AgentRun {
         ...(by === undefined ? {} : { by }),
       }),
     );
+    // Those that go on after it.
+    this.#workers?.abort(reason, by);
   }
 
   async #recordPrompt(): Promise<void> {
@@ -105,28 +160,6 @@ export class AgentRun {
     const source: MessageSource =
       parentDispatchId === undefined ? { kind: 'user' } : { kind: 'agent', dispatchId: parentDispatchId };
     await this.#recorder.record(newEvent('user:message', { text: prompt, source }));
-  }
-
-  #watch(): void {
-    const { signal, limits = {} } = this.#options;
-    const { timeMs, stallMs } = limits;
-    if (timeMs !== undefined) {
-      const bark = (elapsedMs: number) =>
-        this.#killFor(newEvent('harness:timeout', { elapsedMs, limitMs: timeMs }));
-      this.#releases.push(watchTime(this.#clock, timeMs, bark));
-    }
-    if (stallMs !== undefined) {
-      const bark = (idleMs: number) => this.#killFor(newEvent('harness:stall', { idleMs, limitMs: stallMs }));
-      const stall = watchStall(this.#clock, stallMs, bark);
-      this.#stall = stall;
-      this.#releases.push(() => stall.stop());
-    }
-    if (signal !== undefined) {
-      const onAbort = () => this.abort(describeReason(signal.reason), 'signal');
-      signal.addEventListener('abort', onAbort);
-      this.#releases.push(() => signal.removeEventListener('abort', onAbort));
-      if (signal.aborted) onAbort();
-    }
   }
 
   async #untilEnd(): Promise<Ending> {
@@ -142,11 +175,14 @@ export class AgentRun {
 
   /** Takes what the agent yields until it ends. Never rejects: what went wrong is kept. */
   async #listen(): Promise<void> {
+    const signal = this.#stopSignal.signal;
+    const { envelope } = this.#recorder;
     let taken = 0;
     try {
-      for await (const activity of this.#options.agent.run(this.#request())) {
+      const request = agentRequest(this.#options, envelope, this.#inbox, signal, this.#tools);
+      for await (const activity of this.#options.agent.run(request)) {
         if (this.#state === 'over' || this.#storeFailure !== null) return;
-        this.#stall?.touch();
+        this.#supervision.touch();
         await this.#take(activity);
         taken += 1;
         // An agent that never waits for anything would keep timers and signals waiting for ever.
@@ -157,26 +193,19 @@ export class AgentRun {
     }
   }
 
-  #request(): AgentRunRequest {
-    const { taskDir, prompt = '' } = this.#options;
-    const { dispatchId, role, model, cwd, fidelity } = this.#recorder.envelope;
-    const signal = this.#stopSignal.signal;
-    return { taskDir, dispatchId, prompt, role, model, cwd, fidelity, messages: this.#inbox, signal };
-  }
-
   async #take(activity: AgentActivity): Promise<void> {
     if (activity.kind === 'delta') {
       this.#recorder.publish(activity.delta);
       return;
     }
     const event = await this.#recordFromAgent(activity.event);
+    this.#tools.observe(event);
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
     if (isEventOf(event, 'session:init') && this.#recorder.envelope.model === null)
       await this.#write(this.#recorder.update({ model: event.data.model }));
-    await this.#checkLoop(event);
-    this.#checkCost(event);
+    await this.#supervision.observe(event);
     // Recording may take its time; the agent was not asked meanwhile.
-    this.#stall?.touch();
+    this.#supervision.touch();
   }
 
   async #recordFromAgent(event: NewEvent): Promise<CapturedEvent> {
@@ -191,22 +220,10 @@ export class AgentRun {
     }
   }
 
-  async #checkLoop(event: CapturedEvent): Promise<void> {
-    if (!this.#isRunning() || !isEventOf(event, 'agent:tool_call')) return;
-    const finding = this.#loops?.observe(event) ?? null;
-    if (finding === null) return;
-    const links = { cause: event.id, ...(event.agentId === undefined ? {} : { agentId: event.agentId }) };
-    if (finding.act === 'kill') this.#killFor(newEvent('harness:loop_kill', finding.data, links));
-    else await this.#write(this.#recorder.record(newEvent('harness:loop_warning', finding.data, links)));
-  }
-
-  /** Only an agent that goes on beyond the limit is stopped: one that is complete has nothing left to spend. */
-  #checkCost(event: CapturedEvent): void {
-    this.#costs.observe(event);
-    const limit = this.#options.limits?.costUsd;
-    const { spent } = this.#costs;
-    if (limit === undefined || spent <= limit || !event.type.startsWith('agent:')) return;
-    this.abort(`cost limit: ${Number(spent.toFixed(6))} of ${limit} US dollars spent`, 'harness');
+  async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
+    const recording = this.#recorder.record(event);
+    await this.#write(recording);
+    return recording;
   }
 
   /** Waits for a write of the run's own. */
@@ -225,21 +242,55 @@ export class AgentRun {
       () => {},
       (error) => this.#failForStore(error),
     );
-    this.#stopAgent(`The dispatch was stopped (${event.type}).`);
+    const { reason } = event.data;
+    const why = typeof reason === 'string' ? `${event.type}: ${reason}` : event.type;
+    this.#stopAgent(`The dispatch was stopped (${why}).`);
+    this.#abortWorkers(`the dispatch that started it was stopped (${why})`);
   }
 
   #failForStore(error: unknown): void {
     this.#storeFailure ??= { error };
     this.#stopAgent('The store failed.');
+    this.#abortWorkers(storeFailedForParent);
+  }
+
+  #abortWorkers(reason: string): void {
+    this.#workers?.abort(reason, this.#recorder.envelope.dispatchId);
   }
 
   #stopAgent(reason: string): void {
     if (!this.#isRunning()) return;
     this.#state = 'stopping';
     this.#inbox.close();
+    this.#workers?.close();
+    this.#tools.end(reason);
     const graceMs = this.#options.graceMs ?? defaultGraceMs;
     this.#releases.push(this.#clock.after(graceMs, () => this.#graceOver.ring()));
     this.#stopSignal.abort(new DOMException(reason, 'AbortError'));
+  }
+
+  #createWorkers(): Workers | null {
+    const { workers } = this.#options;
+    if (workers === undefined || this.#place.depth >= (workers.maxDepth ?? defaultMaxDepth)) return null;
+    return new Workers({
+      options: this.#options,
+      place: this.#place,
+      caller: () => this.#recorder.envelope,
+      tellFailure: (worker, error) => this.#tellFailure(worker, error),
+      onEnd: () => this.#supervision.touch(),
+    });
+  }
+
+  async #tellFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
+    if (this.#state === 'over') return false;
+    const failure = describeFailure(error);
+    const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
+    try {
+      await this.#recordOwn(newEvent('harness:error', { ...failure, message }));
+    } catch {
+      // The dispatch ends with that error then.
+    }
+    return true;
   }
 
   #isRunning(): boolean {
@@ -249,12 +300,9 @@ export class AgentRun {
   #finish(): void {
     this.#state = 'over';
     this.#inbox.close();
+    this.#workers?.close();
+    this.#tools.end('The dispatch has ended.');
+    this.#supervision.stop();
     for (const release of this.#releases.splice(0)) release();
   }
-}
-
-/** The reason of a signal in words, where it has some. */
-function describeReason(reason: unknown): string | undefined {
-  if (typeof reason === 'string') return reason;
-  return reason instanceof Error ? reason.message : undefined;
 }

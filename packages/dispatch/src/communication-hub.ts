@@ -18,8 +18,15 @@ export interface CommunicationHub extends AsyncDisposable {
   /** Starts the providers; notices wait until theirs has started. Resolves when each `start` is done, well or not. */
   start(): Promise<void>;
 
-  /** Routes messages for a dispatch to it until the function that it gives back is called. */
-  attach(dispatchId: string, deliver: (text: string) => Promise<boolean>): () => void;
+  /**
+   * Routes messages for a dispatch to it until the function that it gives back is called. A worker, which another
+   * dispatch of this process started, gets those that name no dispatch only where nobody else runs.
+   */
+  attach(
+    dispatchId: string,
+    deliver: (text: string) => Promise<boolean>,
+    options?: { readonly isWorker?: boolean },
+  ): () => void;
 
   dispatchStarted(notice: DispatchNotice): void;
   eventRecorded(notice: EventNotice): void;
@@ -48,13 +55,18 @@ export function createCommunicationHub(
   return new QueueingHub(providers, options);
 }
 
+interface Running {
+  readonly deliver: (text: string) => Promise<boolean>;
+  readonly isWorker: boolean;
+}
+
 class QueueingHub implements CommunicationHub {
   readonly #members: readonly { readonly provider: CommunicationProvider; readonly outbox: Outbox }[];
   readonly #report: (problem: CommunicationProblem) => void;
   readonly #drainMs: number;
   readonly #clock: Clock;
   /** The running dispatches, in the order in which they started. */
-  readonly #running = new Map<string, (text: string) => Promise<boolean>>();
+  readonly #running = new Map<string, Running>();
   #starting: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
@@ -76,11 +88,12 @@ class QueueingHub implements CommunicationHub {
     return this.#starting;
   }
 
-  attach(dispatchId: string, deliver: (text: string) => Promise<boolean>): () => void {
-    this.#running.set(dispatchId, deliver);
+  attach(dispatchId: string, deliver: Running['deliver'], { isWorker = false } = {}): () => void {
+    const running: Running = { deliver, isWorker };
+    this.#running.set(dispatchId, running);
     return () => {
       // A dispatch of another task may have the same id, and have come later.
-      if (this.#running.get(dispatchId) === deliver) this.#running.delete(dispatchId);
+      if (this.#running.get(dispatchId) === running) this.#running.delete(dispatchId);
     };
   }
 
@@ -125,9 +138,13 @@ class QueueingHub implements CommunicationHub {
   }
 
   async #deliver({ text, dispatchId }: IncomingMessage): Promise<boolean> {
-    const target = dispatchId ?? [...this.#running.keys()].at(-1);
-    const deliver = target === undefined ? undefined : this.#running.get(target);
-    return deliver === undefined ? false : deliver(text);
+    const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
+    return target === undefined ? false : target.deliver(text);
+  }
+
+  #latest(): Running | undefined {
+    const all = [...this.#running.values()];
+    return all.findLast(({ isWorker }) => !isWorker) ?? all.at(-1);
   }
 
   async #close(): Promise<void> {

@@ -112,8 +112,8 @@ export interface DispatchStore extends AsyncDisposable {
 
   /**
    * Everything stored behind the cursor, a marker, then what is appended from then on, by any process: no gap, nothing
-   * twice, and no more than a page in memory however slow the follower. Ends when the signal aborts or the store
-   * closes, never by itself; leaving the loop frees what it holds. Each iteration starts anew behind the cursor.
+   * twice, and no more than a page in memory however slow the follower. Ends when the signal aborts, the store closes or
+   * `until` says so, never by itself; leaving the loop frees what it holds. Each iteration starts anew behind the cursor.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR while iterating
    */
   follow(taskDir: string, dispatchId: string, options?: FollowOptions): AsyncIterable<FollowItem>;

@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
-import { type DispatchStoreProvider, isStoreError, type StopWatching } from '@hansard/provider';
+import {
+  type Awaitable,
+  type DispatchStoreProvider,
+  isStoreError,
+  type StopWatching,
+} from '@hansard/provider';
 import { Bell, type Bells } from './bell.ts';
 import type { Clock } from './clock.ts';
 import { leavableIterator } from './leavable-iterator.ts';
@@ -22,6 +27,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** How many events are read at a time, and so the most that are held for a slow follower. Absent: 256. */
   readonly pageSize?: number;
+  /** Asked whenever all that is stored was given. True ends the following, after one more look. Absent: never. */
+  readonly until?: () => Awaitable<boolean>;
 }
 
 /** What followers share: the store that they read, and what tells them to. */
@@ -93,9 +100,10 @@ class Follower {
   }
 
   async *#read(): AsyncGenerator<FollowItem, undefined> {
-    const { after = -1, pageSize: limit = defaultPageSize } = this.#options;
+    const { after = -1, pageSize: limit = defaultPageSize, until } = this.#options;
     let position = after;
     let caughtUp = false;
+    let isLastLook = false;
     while (!this.#isOver()) {
       const page = await this.#source.provider.readEvents(this.#taskDir, this.#dispatchId, {
         after: position,
@@ -113,7 +121,9 @@ class Follower {
         caughtUp = true;
         yield { kind: 'caught_up', position };
       }
-      await this.#somethingNew();
+      if (isLastLook) return;
+      isLastLook = (await until?.()) === true;
+      if (!isLastLook) await this.#somethingNew();
     }
   }
 

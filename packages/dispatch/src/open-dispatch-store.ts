@@ -106,6 +106,7 @@ class CheckedStore implements DispatchStore {
     if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
     if (checked.status === 'running') this.#runningHere.add(dispatchKey(taskDir, dispatchId));
     else if (checked.status !== undefined) this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
+    this.#bells.ring(taskDir, dispatchId);
     return envelope;
   }
 

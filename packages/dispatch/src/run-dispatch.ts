@@ -1,43 +1,40 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
-import { AgentRun } from './agent-run.ts';
+import { beginFamily } from './begin-dispatch.ts';
 import type { DispatchRun } from './dispatch-run.ts';
 import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
+import { openToolbox, type Toolbox } from './toolbox.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /**
  * Dispatches an agent: creates the envelope, then records, publishes and watches what the agent yields. Resolves when
  * the envelope is durable; handle `ended` of what it gives at once.
  *
- * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `createDispatch` throws;
- * TypeError for limits that make no sense
+ * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `createDispatch` throws; the
+ * error of a tool provider that can't list its tools; TypeError for limits that make no sense
  */
 export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {
   checkRunOptions(options);
-  const { store, taskDir, parentDispatchId } = options;
+  const { parentDispatchId } = options;
   if (parentDispatchId !== undefined) await assertParent(options, parentDispatchId);
-  const { role, dispatchId, model, cwd, botId, fidelity } = options;
-  const envelope = await store.createDispatch(taskDir, {
-    role,
-    dispatchId,
-    model,
-    cwd,
-    parentDispatchId,
-    botId,
-    fidelity,
-  });
-  const run = new AgentRun(options, envelope);
-  return {
-    dispatchId: envelope.dispatchId,
-    ended: run.drive(),
-    send: (text, source) => run.send(text, source),
-    abort: (reason, by) => run.abort(reason, by),
-  };
+  return beginFamily(options, await listTools(options));
 }
 
 /** Dispatches an agent and waits for its end: `startDispatch`, then `ended`. */
 export async function runDispatch(options: RunDispatchOptions): Promise<DispatchEnvelope> {
   const run = await startDispatch(options);
   return run.ended;
+}
+
+/** None where the signal aborts meanwhile: the dispatch begins all the same, and its log says that it was aborted. */
+async function listTools({ tools = [], signal }: RunDispatchOptions): Promise<Toolbox> {
+  if (signal === undefined) return openToolbox(tools);
+  try {
+    return await untilAborted(signal, () => openToolbox(tools));
+  } catch (error) {
+    if (signal.aborted) return openToolbox([]);
+    throw error;
+  }
 }
 
 async function assertParent({ store, taskDir }: RunDispatchOptions, parentDispatchId: string): Promise<void> {

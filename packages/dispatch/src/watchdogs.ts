@@ -12,13 +12,21 @@ export interface StallWatch {
   stop(): void;
 }
 
-/** Barks once when nothing has happened for so long. A touch costs no timer: the timer looks when the last one was. */
-export function watchStall(clock: Clock, limitMs: number, bark: (idleMs: number) => void): StallWatch {
+/**
+ * Barks once when nothing has happened for so long, but for the time that `isExcused` at its end. A touch costs no
+ * timer: the timer looks when the last one was.
+ */
+export function watchStall(
+  clock: Clock,
+  limitMs: number,
+  bark: (idleMs: number) => void,
+  isExcused: () => boolean,
+): StallWatch {
   let touchedAt = clock.now();
   const look = () => {
     const now = clock.now();
     // The clock may have been set back since.
-    touchedAt = Math.min(touchedAt, now);
+    touchedAt = isExcused() ? now : Math.min(touchedAt, now);
     const idleMs = now - touchedAt;
     if (idleMs >= limitMs) bark(idleMs);
     else cancel = clock.after(limitMs - idleMs, look);

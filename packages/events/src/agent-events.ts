@@ -34,6 +34,8 @@ export const agentEventData = {
     usage: usageSchema,
     costUsd: costSchema.optional(),
     stopReason: z.string().optional(),
+    /** What the model was given, as its renderer describes it: `ContextManifest` of `@hansard/views`. */
+    context: jsonObjectSchema.optional(),
   }),
   'agent:output': z.object({ parts: z.array(outputPartSchema) }),
 } as const;

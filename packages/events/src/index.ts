@@ -38,6 +38,8 @@ export {
   jsonValueSchema,
 } from './json.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './json-schema.ts';
+export { newOutput } from './new-output.ts';
+export type { ObservedImage } from './observed-image.ts';
 export { type OutputPart, outputPartSchema } from './output-part.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, parseEvent } from './parse-event.ts';

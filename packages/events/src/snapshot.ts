@@ -1,6 +1,7 @@
-import { parse, stringify } from 'devalue';
+import { parse, type StringifyOperations, stringify } from 'devalue';
 import { inspect } from 'loupe';
 import { findNotJson, type JsonValue } from './json.ts';
+import { imagePart, isObservedImage, observedImage } from './observed-image.ts';
 import type { OutputPart } from './output-part.ts';
 
 const longestPrintedForm = 2_000;
@@ -17,22 +18,16 @@ export class PrintedForm {
 
 /**
  * Copies an observed value into a part of an `agent:output` event, so that later changes to the value do not change
- * the record. Text and JSON stay as they are; Map, Set, Date, BigInt, typed arrays, NaN, cycles and the like are
- * encoded; functions, handles and instances of classes become their printed form, each where it stood.
+ * the record. Text and JSON stay as they are; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
+ * (of their buffer what they show; a Buffer as a Uint8Array), NaN, cycles and the like are encoded; functions, handles,
+ * instances of classes and what throws when it is read become their printed form, each where it stood. Never throws.
  */
 export function snapshot(value: unknown): OutputPart {
   if (typeof value === 'string') return { kind: 'text', text: value };
-  try {
-    return isJsonTree(value)
-      ? { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue }
-      : encode(value);
-  } catch {
-    // A getter or a proxy of the value itself threw: what is left to keep is how it prints.
-    return { kind: 'repr', repr: printedForm(value) };
-  }
+  return asItIs(value) ?? encode(value);
 }
 
-/** The value that a part holds, as a fresh copy. An image is its bytes; a printed form is a `PrintedForm`. */
+/** The value that a part holds, as a fresh copy: what was observed, or a `PrintedForm` of it. */
 export function reviveSnapshot(part: OutputPart): unknown {
   switch (part.kind) {
     case 'text':
@@ -40,7 +35,7 @@ export function reviveSnapshot(part: OutputPart): unknown {
     case 'json':
       return structuredClone(part.json);
     case 'image':
-      return Uint8Array.from(atob(part.base64), (character) => character.charCodeAt(0));
+      return observedImage(part);
     case 'value':
       return parse(part.encoded, { PrintedForm: (text: string) => new PrintedForm(text) });
     case 'repr':
@@ -48,11 +43,46 @@ export function reviveSnapshot(part: OutputPart): unknown {
   }
 }
 
-function encode(value: unknown): OutputPart {
-  if (cannotEncode(value)) return { kind: 'repr', repr: printedForm(value) };
-  const encoded = stringify(value, { PrintedForm: (item) => cannotEncode(item) && printedForm(item) });
-  return { kind: 'value', encoding: 'devalue', encoded };
+function asItIs(value: unknown): OutputPart | null {
+  try {
+    if (isObservedImage(value)) return imagePart(value);
+    if (isJsonTree(value)) return { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue };
+  } catch {
+    // A getter or a proxy in it threw: encoding has a place for that.
+  }
+  return null;
 }
+
+function encode(value: unknown): OutputPart {
+  if (!cannotEncode(value)) {
+    try {
+      return { kind: 'value', encoding: 'devalue', encoded: stringify(value, reducers, { operations }) };
+    } catch {
+      // Too deep, or of a kind that only looks like one that can be encoded.
+    }
+  }
+  return { kind: 'repr', repr: printedForm(value) };
+}
+
+const reducers = {
+  PrintedForm: (item: unknown) => cannotEncode(item) && printedForm(item),
+};
+
+const operations: Partial<StringifyOperations> = {
+  get(value, key) {
+    try {
+      return value[key];
+    } catch (error) {
+      return new PrintedForm(`[reading it threw: ${printedForm(error)}]`);
+    }
+  },
+  /** The rest of the buffer was not observed, and can be large. */
+  viewInfo(view) {
+    const { byteLength, byteOffset, length } = view;
+    const { buffer } = new Uint8Array(view.buffer, byteOffset, byteLength).slice();
+    return { buffer, byteOffset: 0, byteLength, length, bufferByteLength: byteLength };
+  },
+};
 
 /** JSON without shared or circular references and without `undefined`, which would not come back the same; not too deep. */
 function isJsonTree(value: unknown): boolean {
@@ -88,6 +118,7 @@ const encodable = new Set([
   'BigInt',
   'Int8Array',
   'Uint8Array',
+  'Buffer',
   'Uint8ClampedArray',
   'Int16Array',
   'Uint16Array',
@@ -102,15 +133,31 @@ const encodable = new Set([
 function cannotEncode(value: unknown): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return true;
   if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype === null) return false;
-  return !encodable.has(prototype.constructor?.name) || Object.getOwnPropertySymbols(value).length > 0;
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    const hasSymbols = Object.getOwnPropertySymbols(value).length > 0;
+    return hasSymbols || (prototype !== null && !encodable.has(prototype.constructor?.name));
+  } catch {
+    // A proxy that answers no questions.
+    return true;
+  }
 }
 
 function printedForm(value: unknown): string {
-  try {
-    return inspect(value, { truncate: longestPrintedForm });
-  } catch {
-    return Object.prototype.toString.call(value);
+  for (const print of [inspected, tagOf]) {
+    try {
+      return print(value);
+    } catch {
+      // A getter or a proxy threw.
+    }
   }
+  return `[unprintable ${typeof value}]`;
+}
+
+function inspected(value: unknown): string {
+  return value instanceof PrintedForm ? value.text : inspect(value, { truncate: longestPrintedForm });
+}
+
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value);
 }

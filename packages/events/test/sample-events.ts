@@ -25,7 +25,14 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     metadata: { exitCode: 0 },
   },
   'agent:piece_of_text': { text: 'You meet in a café.' },
-  'agent:inference': { model: 'model-1', durationMs: 100, usage, costUsd: 0.01, stopReason: 'end_turn' },
+  'agent:inference': {
+    model: 'model-1',
+    durationMs: 100,
+    usage,
+    costUsd: 0.01,
+    stopReason: 'end_turn',
+    context: { hash: 'sha256:00' },
+  },
   'agent:output': {
     parts: [
       { kind: 'text', text: 'x' },

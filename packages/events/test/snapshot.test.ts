@@ -12,6 +12,14 @@ class Connection {
   url = 'db://somewhere';
 }
 
+/** A proxy that throws whatever it is asked. */
+function silent(): object {
+  const no = () => {
+    throw new Error('no');
+  };
+  return new Proxy({}, { get: no, has: no, ownKeys: no, getPrototypeOf: no, getOwnPropertyDescriptor: no });
+}
+
 function roundTrip(value: unknown): unknown {
   const part = JSON.parse(JSON.stringify(snapshot(value)));
   expect(outputPartSchema.parse(part)).toEqual(part);
@@ -86,27 +94,93 @@ describe('snapshot', () => {
     expect(back.connection.text).toContain('db://somewhere');
   });
 
-  it('gives an image back as its bytes', () => {
-    expect(reviveSnapshot({ kind: 'image', mediaType: 'image/png', base64: 'AAH/' })).toEqual(
-      new Uint8Array([0, 1, 255]),
-    );
+  it('keeps an image as an image, and gives it back with its type', () => {
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 256);
+    const part = snapshot({ mediaType: 'image/png', bytes: bytes.subarray(1, 4) });
+    expect(part).toEqual({ kind: 'image', mediaType: 'image/png', base64: 'AQID' });
+    expect(roundTrip({ mediaType: 'image/webp', bytes })).toEqual({ mediaType: 'image/webp', bytes });
+    const inBuffer = roundTrip({ mediaType: 'image/png', bytes: Buffer.from([0, 1, 255]) });
+    expect(inBuffer).toEqual({ mediaType: 'image/png', bytes: new Uint8Array([0, 1, 255]) });
+  });
+
+  it.each([
+    ['of another media type', { mediaType: 'text/plain', bytes: new Uint8Array([1]) }],
+    [
+      'with more to it than an image has',
+      { mediaType: 'image/png', bytes: new Uint8Array([1]), alt: 'a dot' },
+    ],
+    ['with a text for bytes', { mediaType: 'image/png', bytes: 'AQID' }],
+  ])('takes for no image, and brings back, what is %s', (_, value) => {
+    expect(snapshot(value).kind).not.toBe('image');
+    expect(roundTrip(value)).toStrictEqual(value);
+  });
+
+  it('keeps of a buffer what was observed, not the rest that it has room for', () => {
+    const pool = new Uint8Array(1_000_000).fill(7);
+    const part = snapshot({ seen: pool.subarray(10, 13), view: new DataView(pool.buffer, 20, 2) });
+    expect(JSON.stringify(part).length).toBeLessThan(300);
+    const back = reviveSnapshot(part) as { seen: Uint8Array; view: DataView };
+    expect(back.seen).toEqual(new Uint8Array([7, 7, 7]));
+    expect([back.view.byteLength, back.view.getUint8(1)]).toEqual([2, 7]);
+    expect(roundTrip(Buffer.from('hello'))).toEqual(new Uint8Array(Buffer.from('hello')));
+    expect(roundTrip(new BigInt64Array([1n, -5n]).subarray(1))).toEqual(new BigInt64Array([-5n]));
+  });
+
+  it('keeps the rest of a value around a getter that throws, and says what it threw', () => {
+    const value = {
+      rows: [1, 2],
+      inner: {
+        get boom() {
+          throw new Error('no such column');
+        },
+      },
+    };
+    const back = roundTrip(value) as { rows: number[]; inner: { boom: PrintedForm } };
+    expect(back.rows).toEqual([1, 2]);
+    expect(back.inner.boom).toBeInstanceOf(PrintedForm);
+    expect(back.inner.boom.text).toContain('no such column');
+  });
+
+  it('sees through a proxy, and keeps the rest around one that answers nothing', () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    expect(snapshot(new Proxy({ a: 1 }, {}))).toEqual({ kind: 'json', json: { a: 1 } });
+    const back = roundTrip([1, revoked.proxy, silent()]) as unknown[];
+    expect(back).toEqual([1, expect.any(PrintedForm), expect.any(PrintedForm)]);
+    expect(snapshot(revoked.proxy).kind).toBe('repr');
+    expect(snapshot(silent()).kind).toBe('repr');
+  });
+
+  it('keeps a huge value whole, and the printed form of a huge object short', () => {
+    const long = 'x'.repeat(20_000_000);
+    expect(snapshot(long)).toEqual({ kind: 'text', text: long });
+    const many = new Map(Array.from({ length: 200_000 }, (_, index) => [index, `${index}`]));
+    expect(roundTrip(many)).toEqual(many);
+    class Rows {
+      all = Array.from({ length: 200_000 }, (_, index) => ({ index }));
+    }
+    const part = snapshot(new Rows());
+    expect(part.kind === 'repr' && part.repr.length).toBeLessThan(2_500);
+  });
+
+  it('of a printed form is that printed form', () => {
+    expect(snapshot(new PrintedForm('[a handle]'))).toEqual({ kind: 'repr', repr: '[a handle]' });
   });
 
   it('never throws, whatever it is given', () => {
-    const hostile = new Proxy(
-      {},
-      {
-        ownKeys() {
-          throw new Error('no');
-        },
-      },
-    );
-    const throwing = {
-      get boom() {
+    class OnlyLooksLikeOne {
+      get [Symbol.toStringTag](): string {
+        throw new Error('no');
+      }
+    }
+    const throwing = Object.defineProperty(() => {}, 'name', {
+      get() {
         throw new Error('no');
       },
-    };
-    for (const value of [hostile, throwing, new WeakMap(), Promise.resolve(), Object.create(null)]) {
+    });
+    const aMap = Object.setPrototypeOf({}, Map.prototype);
+    const odd = [new OnlyLooksLikeOne(), throwing, aMap, silent(), new WeakMap(), Object.create(null)];
+    for (const value of [...odd, odd, Promise.resolve(), new Error('e'), globalThis]) {
       expect(jsonObjectSchema.safeParse(snapshot(value)).success).toBe(true);
     }
   });

@@ -25,6 +25,12 @@ export interface AgentHost {
   logPieceOfText(text: string): Promise<LoggedText>;
 
   /**
+   * Records values that the caller observed in this call, such as what its code printed, and gives the id of that
+   * `agent:output`. They are copied at the call: what becomes of them later is not in the log.
+   */
+  logOutput(values: readonly unknown[]): Promise<string>;
+
+  /**
    * Delivers text into an agent's transcript, through the hooks. `text` is what the agent gets to read; the content
    * that it carries on is named by `substance`.
    */

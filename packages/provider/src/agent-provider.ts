@@ -1,5 +1,7 @@
-import type { CapturedEvent, Delta, Fidelity, NewEvent } from '@hansard/events';
+import type { CapturedEvent, Delta, Fidelity, JsonObject, JsonValue, NewEvent } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ToolDefinition } from './language-model-provider.ts';
+import type { ToolOutcome } from './tool-provider.ts';
 
 /**
  * Runs a dispatched agent to its end and yields what happens, in order. `runDispatch` records each event before it asks
@@ -26,6 +28,40 @@ export interface AgentRunRequest {
   readonly messages: AsyncIterable<CapturedEvent>;
   /** Aborted when the dispatch must end: stop soon, then end the iterable. */
   readonly signal: AbortSignal;
+  /** The tools of the project, for an agent that can call them. Their hooks are asked when they are called. */
+  readonly tools: readonly OfferedTool[];
+  /**
+   * Asks the project's hooks about a call of the agent's own tools, before it is made. What they decide is recorded
+   * when this resolves; the provider obeys. Rejects only when the dispatch is stopped.
+   */
+  askHooks(call: AgentToolCall): Promise<ToolCallVerdict>;
+  /** JSON Schema of the result that is asked for; it ends in `structuredResult` of `session:complete`. */
+  readonly outputSchema?: JsonObject;
+  /** The most turns that the agent may take. */
+  readonly maxTurns?: number;
+  /** The agent's own session that this dispatch goes on with, as its `session:init` named it. */
+  readonly resumeSessionId?: string;
+}
+
+/** A call that an agent makes. */
+export interface AgentToolCall {
+  /** Whose call it is; absent: the dispatched agent. */
+  readonly agentId?: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+}
+
+export type ToolCallVerdict =
+  /** `input` is what the call is made with: its own, or what a hook put in its place. */
+  | { readonly decision: 'allow'; readonly input: JsonValue; readonly isAltered: boolean }
+  | { readonly decision: 'deny'; readonly hook: string; readonly reason: string };
+
+/** A tool of the project as a running agent gets it. */
+export interface OfferedTool {
+  readonly definition: ToolDefinition;
+  /** Makes the call. A tool that throws, or that a hook denies, gives an outcome of status `error`. Never rejects. */
+  call(call: Omit<AgentToolCall, 'tool'> & { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 
 /** One thing that an agent provider yields: an event to record, or a delta that is only shown (D8). */

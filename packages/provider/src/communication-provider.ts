@@ -27,7 +27,7 @@ export interface CommunicationHost {
 
 export interface IncomingMessage {
   readonly text: string;
-  /** Absent: the dispatch that started last and still runs. */
+  /** Absent: the dispatch that started last and still runs; a worker of another only where no other runs. */
   readonly dispatchId?: string;
 }
 

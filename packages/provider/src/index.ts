@@ -19,7 +19,14 @@ export type {
   LoggedText,
   NewAgent,
 } from './agent-host.ts';
-export type { AgentActivity, AgentProvider, AgentRunRequest } from './agent-provider.ts';
+export type {
+  AgentActivity,
+  AgentProvider,
+  AgentRunRequest,
+  AgentToolCall,
+  OfferedTool,
+  ToolCallVerdict,
+} from './agent-provider.ts';
 export type { Awaitable } from './awaitable.ts';
 export type {
   CommunicationHost,
@@ -31,6 +38,7 @@ export type {
 } from './communication-provider.ts';
 export { compareByStart } from './compare-by-start.ts';
 export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
+export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
   DispatchStoreProvider,
   EventPage,

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { AgentHost } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { DispatchHost } from './dispatch-host.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
 
 /** Contributes tools that agents can call. A tool that throws becomes a result with `status: error`, never a dead dispatch. */
@@ -21,6 +22,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** The agents of the session; absent where the call does not come from one. */
   readonly agents?: AgentHost;
+  /** The workers of the calling dispatch; absent where it can have none. */
+  readonly dispatches?: DispatchHost;
 }
 
 export interface ToolOutcome {

@@ -4,6 +4,7 @@ import type { TranscriptMessage } from '@hansard/views';
 import type { AgentRecord } from './agent-record.ts';
 import { answer } from './answer.ts';
 import { deliver } from './deliver.ts';
+import { logOutput, type ObservationLinks } from './log-output.ts';
 import { logTranscriptEntry } from './log-transcript-entry.ts';
 import { LoggedString } from './logged-string.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -72,11 +73,24 @@ export class Agent {
   }
 
   /**
+   * Logs values that the agent observed, such as what its code printed, as one `agent:output`, and gives the id of that
+   * event; durable when it resolves. Each value is copied at the call (`snapshot` of `@hansard/events`), so the log keeps
+   * what was observed whatever becomes of it; `reviveSnapshot` gives it back. It is no message: it is not in the
+   * transcript, and asks for no response; the model sees it in its next call.
+   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   */
+  async observe(values: readonly unknown[], links: ObservationLinks = {}): Promise<string> {
+    const { eventId, recorded } = logOutput(this.#parts, this.agentId, values, links);
+    await recorded;
+    return eventId;
+  }
+
+  /**
    * Lets the agent speak: its model is called, with its tools, until it has an utterance, which may be empty. All of it
    * is durable when this resolves. After an error the session can be used on, unless it is SESSION_CLOSED.
    *
-   * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED; the
-   * reason of the session's `signal`; the store's error where a write fails
+   * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
+   * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the store's error where a write fails
    */
   async response(): Promise<LoggedString> {
     const { text, messageId } = await answer(this.#parts, this.agentId);

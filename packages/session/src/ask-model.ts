@@ -1,19 +1,19 @@
-import { describeFailure } from '@hansard/dispatch';
+import { describeFailure, untilAborted } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   type Delta,
   type EventData,
   isEventOf,
+  type JsonObject,
   type NewEvent,
   newEvent,
 } from '@hansard/events';
 import type { LoggedText, ModelResponse, ModelToolCall } from '@hansard/provider';
-import { takeApart } from '@hansard/views';
+import { isContextError, takeApart } from '@hansard/views';
 import type { AgentRecord } from './agent-record.ts';
-import { modelMessages } from './model-messages.ts';
+import type { ModelContext } from './contexts.ts';
 import { SessionError } from './session-error.ts';
 import type { SessionParts } from './session-parts.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** An answer of a model that is in the log. */
 export interface Answer {
@@ -25,21 +25,28 @@ export interface Answer {
 
 /**
  * Calls an agent's model once. The answer is durable, all of it or nothing, when this resolves.
- * @throws SESSION_MODEL_FAILED, which is in the log by then as `harness:error`; SESSION_AGENT_TERMINATED where that came
- * before the answer
+ * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error`;
+ * SESSION_AGENT_TERMINATED where that came before the answer
  */
 export async function askModel(parts: SessionParts, record: AgentRecord): Promise<Answer> {
   const { log, registry, clock, signal } = parts;
   const { agentId } = record;
   const messageId = log.createId();
-  const messages = modelMessages(await parts.transcriptOf(agentId));
+  const { messages, manifest } = await contextFor(parts, agentId);
   const started = clock.now();
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   try {
     const response = await generate(parts, record, messageId, messages);
     toolCalls = toolCallsOf(response);
-    events = log.check(answerEvents(response, toolCalls, agentId, messageId, clock.now() - started));
+    events = log.check(
+      answerEvents(response, toolCalls, {
+        agentId,
+        id: messageId,
+        durationMs: clock.now() - started,
+        manifest,
+      }),
+    );
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelFailed(agentId, error);
@@ -54,11 +61,22 @@ export async function askModel(parts: SessionParts, record: AgentRecord): Promis
   return { messageId, toolCalls, events: await log.append(events) };
 }
 
+/** @throws CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error` */
+async function contextFor(parts: SessionParts, agentId: string): Promise<ModelContext> {
+  try {
+    return await parts.contextOf(agentId);
+  } catch (error) {
+    if (isContextError(error))
+      await parts.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
+    throw error;
+  }
+}
+
 async function generate(
   parts: SessionParts,
   record: AgentRecord,
   messageId: string,
-  messages: ReturnType<typeof modelMessages>,
+  messages: ModelContext['messages'],
 ): Promise<ModelResponse> {
   const { log, clock, modelTimeoutMs } = parts;
   const { agentId, name: agentName, turns: turn, languageModel: model } = record;
@@ -99,12 +117,17 @@ function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
   return calls;
 }
 
+interface AnswerFields {
+  readonly agentId: string;
+  readonly id: string;
+  readonly durationMs: number;
+  readonly manifest: ModelContext['manifest'];
+}
+
 function answerEvents(
   { text, thinking, model, usage, costUsd, stopReason }: ModelResponse,
   calls: readonly ModelToolCall[],
-  agentId: string,
-  id: string,
-  durationMs: number,
+  { agentId, id, durationMs, manifest }: AnswerFields,
 ): NewEvent[] {
   const content = text === '' && calls.length > 0 ? null : text;
   const message = {
@@ -119,6 +142,8 @@ function answerEvents(
     usage,
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(stopReason === undefined ? {} : { stopReason }),
+    // The manifest is plain JSON: a copy says so to the compiler, and is the log's own.
+    context: structuredClone(manifest) as unknown as JsonObject,
   };
   return [
     ...takeApart(message, { id, agentId }),

@@ -1,9 +1,9 @@
+import { openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agent.ts';
 import { createAgent } from './create-agent.ts';
 import { Session } from './session.ts';
 import { checkSessionOptions, type SessionOptions } from './session-options.ts';
 import { createSessionParts } from './session-parts.ts';
-import { openToolbox } from './toolbox.ts';
 
 /**
  * Begins a session: a new dispatch of fidelity `full`, and its root agent. Where it rejects, nothing has begun but, at

@@ -1,8 +1,8 @@
+import { askHooks } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events';
 import type { DeliveryOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import { askHooks } from './ask-hooks.ts';
 import type { SessionParts } from './session-parts.ts';
 
 export interface AgentDelivery {
@@ -22,14 +22,15 @@ export interface AgentDelivery {
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
 export async function deliver(parts: SessionParts, delivery: AgentDelivery): Promise<DeliveryOutcome> {
-  const { log, registry, dispatchId } = parts;
+  const { log, registry, dispatchId, hooks, signal } = parts;
   const { from, to, text } = delivery;
   log.assertOpen();
   registry.get(from);
   registry.getActive(to);
   const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
   const subject = delivery.substance ?? log.createId();
-  const verdict = await askHooks(parts, {
+  const asking = { hooks, signal, createId: log.createId };
+  const verdict = await askHooks(asking, {
     value: text,
     ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
     alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),

@@ -1,3 +1,4 @@
+import { openToolbox } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
@@ -7,7 +8,6 @@ import { readLog } from './read-log.ts';
 import { SessionError } from './session-error.ts';
 import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
-import { openToolbox } from './toolbox.ts';
 
 /** Restores a session from its log and sets its dispatch running. */
 export async function loadParts(

@@ -1,4 +1,4 @@
-import { describeFailure } from '@hansard/dispatch';
+import { askHooks, blockedText, type HookVerdict, useTool } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   isEventOf,
@@ -9,12 +9,10 @@ import {
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
 import type { AgentRecord } from './agent-record.ts';
-import { askHooks, type HookVerdict } from './ask-hooks.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';
 import type { SessionParts } from './session-parts.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** How a call came out, before it is recorded. */
 interface CallResult {
@@ -62,13 +60,12 @@ async function makeCall(
   try {
     const { events, denied, via, value } = await askAbout(parts, record, call, callId);
     if (denied !== null) {
-      const text = `Error: Action blocked by hook '${denied.hook}': ${denied.reason}`;
-      return { outcome: failed(text), via, events };
+      return { outcome: failed(blockedText(denied)), via, events };
     }
     // Durable before the tool acts on it.
     if (events.length > 0) await parts.log.append(events);
     const started = parts.clock.now();
-    const outcome = await useTool(parts, record, { ...call, input: value }, callId, respond);
+    const outcome = await callTool(parts, record, { ...call, input: value }, callId, respond);
     return { outcome, via, events: [], durationMs: Math.max(0, parts.clock.now() - started) };
   } catch (error) {
     if (!parts.signal.aborted) throw error;
@@ -82,21 +79,24 @@ function askAbout(
   { toolCallId, tool, input }: ModelToolCall,
   callId: string,
 ): Promise<HookVerdict<JsonValue>> {
-  const { dispatchId, registry } = parts;
+  const { dispatchId, registry, hooks, signal, log } = parts;
   const what = { on: 'tool_call', dispatchId, agentId, toolCallId, tool } as const;
-  return askHooks<JsonValue>(parts, {
-    value: input,
-    ask: (value) => ({ ...what, input: value, agents: registry.list() }),
-    alteredBy: (decision) => decision.input,
-    data: { toolCallId },
-    // Nothing else in the log shows what the tool was called with.
-    alterationData: (value) => ({ input: value }),
-    links: { agentId, cause: callId },
-  });
+  return askHooks<JsonValue>(
+    { hooks, signal, createId: log.createId },
+    {
+      value: input,
+      ask: (value) => ({ ...what, input: value, agents: registry.list() }),
+      alteredBy: (decision) => decision.input,
+      data: { toolCallId },
+      // Nothing else in the log shows what the tool was called with.
+      alterationData: (value) => ({ input: value }),
+      links: { agentId, cause: callId },
+    },
+  );
 }
 
 /** Rejects only when the session is stopped or its log failed: what a tool does wrong is its result. */
-async function useTool(
+async function callTool(
   parts: SessionParts,
   record: AgentRecord,
   call: ModelToolCall,
@@ -104,27 +104,15 @@ async function useTool(
   respond: Respond,
 ): Promise<ToolOutcome> {
   const { taskDir, dispatchId, toolbox, signal, log } = parts;
-  const provider = toolbox.providerOf(call.tool);
-  if (provider === undefined) {
-    const names = toolbox.definitions.map(({ name }) => name).join(', ');
-    return failed(
-      `Error: There is no tool ${call.tool}; ${names === '' ? 'there are none' : `there are: ${names}`}.`,
-    );
-  }
   const agents = new ToolCallHost(parts, record, callId, respond);
   const { agentId } = record;
   try {
-    const outcome = await untilAborted(signal, () =>
-      provider.callTool({ taskDir, dispatchId, agentId, ...call, signal, agents }),
+    const made = { taskDir, dispatchId, agentId, ...call, signal, agents };
+    const outcome = await useTool(toolbox, made, (given) =>
+      log.check(resultEvents(parts, record, call, { outcome: given, via: null, events: [] })),
     );
-    if (typeof outcome?.text !== 'string' || !['completed', 'error'].includes(outcome.status))
-      throw new TypeError(`${call.tool} gave no outcome.`);
-    log.check(resultEvents(parts, record, call, { outcome, via: null, events: [] }));
-    return outcome;
-  } catch (error) {
-    signal.throwIfAborted();
     log.assertOpen();
-    return failed(`Error: ${describeFailure(error).message}`);
+    return outcome;
   } finally {
     agents.end();
   }

@@ -1,4 +1,12 @@
-import type { Clock, CommunicationHub, DispatchStore } from '@hansard/dispatch';
+import {
+  type Clock,
+  type CommunicationHub,
+  type DispatchStore,
+  type DispatchStream,
+  LiveFeed,
+  type LiveStreamOptions,
+  streamDispatch,
+} from '@hansard/dispatch';
 import {
   type CapturedEvent,
   type Delta,
@@ -29,6 +37,7 @@ export interface SessionLogOptions {
 export class SessionLog {
   readonly createId: IdSource;
   readonly #options: SessionLogOptions;
+  readonly #feed = new LiveFeed();
   #envelope: DispatchEnvelope;
   /** What was asked for last. Never rejects. */
   #latest: Promise<unknown> = Promise.resolve();
@@ -101,8 +110,14 @@ export class SessionLog {
     if (this.#failure !== null) throw this.#failure.error;
   }
 
+  stream(options: LiveStreamOptions): DispatchStream {
+    const { store, taskDir } = this.#options;
+    return streamDispatch(store, taskDir, this.#envelope.dispatchId, { ...options, feed: this.#feed });
+  }
+
   publish(delta: Delta): void {
     const { communication, taskDir } = this.#options;
+    this.#feed.publish(delta);
     communication?.deltaReceived({ taskDir, envelope: this.#envelope, delta });
   }
 
@@ -119,7 +134,12 @@ export class SessionLog {
     void this.append(events);
     this.#hasEnded = true;
     await this.flushed();
-    this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates);
+    try {
+      this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates);
+    } catch (error) {
+      this.#feed.fail(error);
+      throw error;
+    }
     communication?.dispatchEnded({ taskDir, envelope: this.#envelope });
   }
 
@@ -133,6 +153,7 @@ export class SessionLog {
       return recorded;
     } catch (error) {
       this.#failure ??= { error };
+      this.#feed.fail(error);
       throw error;
     }
   }

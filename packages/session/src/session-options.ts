@@ -1,6 +1,12 @@
 import type { Clock, CommunicationHub, DispatchStore } from '@hansard/dispatch';
 import type { IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import {
+  type ContextOptions,
+  type ContextPolicy,
+  createContextRenderer,
+  type TokenCounter,
+} from '@hansard/views';
 
 /** What a session runs on, new or loaded. The providers stay their owner's to close. */
 export interface SessionRunOptions {
@@ -13,6 +19,10 @@ export interface SessionRunOptions {
   readonly hooks?: readonly HookProvider[];
   /** Where recorded events and deltas are shown. */
   readonly communication?: CommunicationHub;
+  /** What the models see of their agents' logs. Absent: everything, `{ name: 'full' }`. */
+  readonly context?: ContextPolicy;
+  /** Counts tokens, for a `faded` context and for manifests: `createTokenCounter` of `@hansard/views/tokens`. */
+  readonly tokens?: TokenCounter;
   readonly clock?: Clock;
   /** Mints event and message ids. Absent: ULIDs that only grow. */
   readonly createId?: IdSource;
@@ -39,10 +49,19 @@ export interface LoadSessionOptions extends SessionRunOptions {
   readonly dispatchId: string;
 }
 
-/** @throws TypeError for a limit that makes no sense */
-export function checkSessionOptions({ maxToolRounds = 50, modelTimeoutMs = 0 }: SessionRunOptions): void {
+/** @throws TypeError for a limit or a context policy that makes no sense */
+export function checkSessionOptions(options: SessionRunOptions): void {
+  const { maxToolRounds = 50, modelTimeoutMs = 0 } = options;
   if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
     throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
   if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
     throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
+  createContextRenderer(contextOptions(options));
+}
+
+export function contextOptions({ context, tokens }: SessionRunOptions): ContextOptions {
+  return {
+    ...(context === undefined ? {} : { policy: context }),
+    ...(tokens === undefined ? {} : { tokens }),
+  };
 }

@@ -1,4 +1,4 @@
-import { type Clock, describeFailure, systemClock } from '@hansard/dispatch';
+import { type Clock, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   createIdSource,
@@ -9,10 +9,10 @@ import {
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { AgentRegistry } from './agent-registry.ts';
+import { Contexts, type ModelContext } from './contexts.ts';
 import { readLog } from './read-log.ts';
 import { SessionLog } from './session-log.ts';
-import type { SessionRunOptions } from './session-options.ts';
-import type { Toolbox } from './toolbox.ts';
+import { contextOptions, type SessionRunOptions } from './session-options.ts';
 import { Transcripts } from './transcripts.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -36,6 +36,11 @@ export interface SessionParts {
   readonly answering: Map<string, Promise<unknown>>;
   /** An agent's transcript, with all that was logged so far. */
   transcriptOf(agentId: string): Promise<readonly TranscriptMessage[]>;
+  /**
+   * What an agent's model is given, with all that was logged so far.
+   * @throws CONTEXT_BUDGET_TOO_SMALL
+   */
+  contextOf(agentId: string): Promise<ModelContext>;
   evict(agentId: string): Promise<void>;
   /** Takes over an event that was in the log before. */
   restore(event: CapturedEvent, position: number): void;
@@ -63,7 +68,7 @@ export function createSessionParts(
     registry.observe(event, position);
     totals.observe(event);
   };
-  const transcripts = new Transcripts(async (agentId) => {
+  const eventsOf = async (agentId: string): Promise<CapturedEvent[]> => {
     const record = registry.get(agentId);
     const isRoot = registry.root === record;
     // What names no agent is the root's, also before its first own event.
@@ -76,7 +81,9 @@ export function createSessionParts(
       }
     }
     return events;
-  });
+  };
+  const transcripts = new Transcripts(eventsOf);
+  const contexts = new Contexts(eventsOf, contextOptions(options));
   const log = new SessionLog({
     store,
     taskDir,
@@ -85,7 +92,10 @@ export function createSessionParts(
     clock,
     createId,
     onAccepted: (event) => observe(event, restored + 1),
-    onRecorded: (events) => transcripts.add(events),
+    onRecorded(events) {
+      transcripts.add(events);
+      contexts.add(events);
+    },
   });
   let release = () => {};
 
@@ -106,7 +116,12 @@ export function createSessionParts(
     transcriptOf: (agentId) =>
       // Copies: a model or a reader must not change what is held.
       log.inOrder(async () => (await transcripts.of(agentId)).map(({ message }) => structuredClone(message))),
-    evict: (agentId) => log.inOrder(async () => transcripts.evict(agentId)),
+    contextOf: (agentId) => log.inOrder(() => contexts.render(agentId)),
+    evict: (agentId) =>
+      log.inOrder(async () => {
+        transcripts.evict(agentId);
+        contexts.evict(agentId);
+      }),
     restore(event, position) {
       restored = position;
       observe(event, position);

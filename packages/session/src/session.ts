@@ -1,10 +1,11 @@
-import { completionUpdates } from '@hansard/dispatch';
+import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
 import { type EventData, newEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { Agent } from './agent.ts';
 import { type AgentCreation, agentCreated, terminateAgent } from './create-agent.ts';
 import { loadParts } from './load-parts.ts';
+import { logOutput, type ObservationLinks } from './log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log-transcript-entry.ts';
 import type { SessionOddity } from './oddity.ts';
 import { sessionWasClosed } from './session-log.ts';
@@ -93,6 +94,22 @@ export class Session implements AsyncDisposable {
     const id = log.createId();
     void log.append([newEvent('agent:piece_of_text', { text: content }, { id, agentId, cause })]);
     return id;
+  }
+
+  /**
+   * Logs what an agent observed (`agent:output`), and gives the id of that event: see `Agent.observe`.
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   */
+  logOutput(agentId: string, values: readonly unknown[], links: ObservationLinks = {}): string {
+    return logOutput(this.#parts, agentId, values, links).eventId;
+  }
+
+  /**
+   * The session live: what is logged behind the cursor, then events as they are appended, and the deltas of its models.
+   * Ends when the session does. Where a write fails, the stream does with the same error.
+   */
+  stream(options: LiveStreamOptions = {}): DispatchStream {
+    return this.#parts.log.stream(options);
   }
 
   /** Resolves when all that was logged is durable; rejects with the error of the first write that failed. */

@@ -10,6 +10,7 @@ import type {
 import type { AgentRecord } from './agent-record.ts';
 import { createAgent, terminateAgent } from './create-agent.ts';
 import { deliver } from './deliver.ts';
+import { logOutput } from './log-output.ts';
 import type { SessionParts } from './session-parts.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
@@ -68,6 +69,15 @@ export class ToolCallHost implements AgentHost {
       const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
       await log.append([newEvent('agent:piece_of_text', { text }, links)]);
       return { text, messageId };
+    });
+  }
+
+  logOutput(values: readonly unknown[]): Promise<string> {
+    return this.#act(async () => {
+      const links = { cause: this.#callId };
+      const { eventId, recorded } = logOutput(this.#parts, this.#caller.agentId, values, links);
+      await recorded;
+      return eventId;
     });
   }
 

@@ -1,6 +1,43 @@
+export { agentLabel, speakerLabel } from './agent-label.ts';
 export { type AgentTreeNode, agentTree } from './agent-tree.ts';
+export { type BotView, botView } from './bot-view.ts';
 export { type CausalRow, causesOf, effectsOf } from './causality.ts';
 export { columnsOf, fitColumns, padColumns } from './columns.ts';
+export { compareContexts } from './context/compare-contexts.ts';
+export {
+  ContextError,
+  type ContextErrorCode,
+  contextErrorCodes,
+  isContextError,
+} from './context/context-error.ts';
+export {
+  type ContextManifest,
+  type ContextPart,
+  contextRendererVersion,
+} from './context/context-manifest.ts';
+export type { ContextMessage } from './context/context-message.ts';
+export {
+  type ContextPolicy,
+  checkContextPolicy,
+  type EarlierOutput,
+  type FadedPolicy,
+  type FullPolicy,
+  type LastMessagesPolicy,
+  parseContextPolicy,
+} from './context/context-policy.ts';
+export {
+  type ContextOptions,
+  type ContextRenderer,
+  createContextRenderer,
+  type RenderedContext,
+} from './context/context-renderer.ts';
+export type { Detail } from './context/detail.ts';
+export { interruption } from './context/interruption.ts';
+export { readContextManifest } from './context/read-context-manifest.ts';
+export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
+export { renderContext } from './context/render-context.ts';
+export { renderContextText, renderManifest } from './context/render-context-text.ts';
+export type { TokenCounter } from './context/token-counter.ts';
 export type { EventDescription, Tone } from './describe-event.ts';
 export { type DialogRow, dialogOf } from './dialog.ts';
 export { type DispatchFigures, dispatchDuration } from './dispatch-figures.ts';
@@ -17,6 +54,7 @@ export { matchesEventType } from './matches-event-type.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
 export { type Oddity, renderOddities } from './oddity.ts';
 export { type PerspectiveRow, perspectiveOf } from './perspective.ts';
+export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './prior-outcomes.ts';
 export { putTogether } from './put-together.ts';
 export { renderAgentTree } from './render-agent-tree.ts';
 export { renderCauses } from './render-causes.ts';
@@ -39,6 +77,7 @@ export type { SessionAgent } from './session-agents.ts';
 export { type SessionRow, type SessionView, sessionView } from './session-view.ts';
 export { SessionViewer } from './session-viewer.ts';
 export { takeApart } from './take-apart.ts';
+export { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task-timeline.ts';
 export { type TimelineRow, timelineOf } from './timeline.ts';
 export type {
   MessageFields,

@@ -2,17 +2,14 @@ import { fdatasyncSync, ftruncateSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
+import { appendBytes } from './append-bytes.ts';
 import { corrupt } from './errors.ts';
 import { EventIndex } from './event-index.ts';
-import { batchMark, eventLineText, parseEventText } from './event-line.ts';
+import { eventLineText, parseEventText } from './event-line.ts';
 import { writeFully } from './file-io.ts';
 import { closings, type IdOrder } from './file-tail.ts';
 import { type EventRange, findLineStart, scanLines } from './scan-lines.ts';
 
-const scratch = Buffer.allocUnsafe(64 * 1024);
-const mostBytesPerUnit = 3;
-const separator = ',\n';
-const firstSeparator = '\n';
 /** Greater than any id, so that no id counts as new until the ids have been read. */
 const unknownId = '\uffff';
 
@@ -70,24 +67,21 @@ export class AppendWriter {
 
   /** Whether anything was added: an event that is there already is passed over. @throws STORE_EVENT_CONFLICT */
   append(event: CapturedEvent): boolean {
+    const { id } = event;
     const text = encodeEvent(event);
-    if (!this.#isNew(event.id, text)) return false;
-    const offset = this.#write(text, event.id > this.#greatestId ? this.#idOrder : 'mixed');
-    this.#note(event.id, offset);
+    if (!this.#isNew(id, text)) return false;
+    const [offset = 0] = this.#write([text], id > this.#greatestId ? this.#idOrder : 'mixed');
+    this.#note(id, offset);
     return true;
   }
 
   /** Adds those events that are not there yet, all or none. @throws STORE_EVENT_CONFLICT */
   appendAll(events: readonly CapturedEvent[]): boolean {
     const lines = this.#selectNew(events);
-    const last = lines.length - 1;
-    if (last < 0) return false;
-    const texts = lines.map(({ text }, at) => (at < last ? batchMark + text : text));
-    let offset = this.#write(texts.join(separator), this.#orderWith(lines));
-    lines.forEach(({ id }, at) => {
-      this.#note(id, offset);
-      if (this.#index !== null) offset += Buffer.byteLength(texts[at] ?? '') + separator.length;
-    });
+    if (lines.length === 0) return false;
+    const texts = lines.map(({ text }) => text);
+    const offsets = this.#write(texts, this.#orderWith(lines));
+    for (const [at, { id }] of lines.entries()) this.#note(id, offsets[at] ?? 0);
     return true;
   }
 
@@ -140,14 +134,11 @@ export class AppendWriter {
     return null;
   }
 
-  /** Writes one or more lines and the closing brackets over the old brackets, and gives the offset of the first line. */
-  #write(text: string, idOrder: IdOrder): number {
+  /** Writes lines and the closing brackets over the old brackets, and gives the offsets of the lines. */
+  #write(texts: readonly string[], idOrder: IdOrder): number[] {
     if (this.#isTorn) this.#cutOff();
-    const before = this.#end === this.#start ? firstSeparator : separator;
     const closing = closings[idOrder];
-    const whole = before + text + closing;
-    const bytes = whole.length * mostBytesPerUnit <= scratch.length ? scratch : Buffer.from(whole);
-    const length = bytes === scratch ? scratch.write(whole) : bytes.length;
+    const { bytes, length, starts } = appendBytes(texts, this.#end === this.#start, closing);
     try {
       writeFully(this.#fd, bytes, length, this.#end);
       if (this.#sync) fdatasyncSync(this.#fd);
@@ -160,10 +151,10 @@ export class AppendWriter {
       }
       throw error;
     }
-    const first = this.#end + before.length;
+    const before = this.#end;
     this.#end += length - closing.length;
     this.#idOrder = idOrder;
-    return first;
+    return starts.map((start) => before + start);
   }
 
   /** Takes away what a failed write left. */

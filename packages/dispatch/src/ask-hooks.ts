@@ -1,8 +1,22 @@
-import { describeFailure } from '@hansard/dispatch';
-import { type EventLinks, findNotJson, type JsonObject, type NewEvent, newEvent } from '@hansard/events';
+import {
+  type EventLinks,
+  findNotJson,
+  type IdSource,
+  type JsonObject,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
 import type { HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
-import type { SessionParts } from './session-parts.ts';
+import { describeFailure } from './describe-failure.ts';
 import { untilAborted } from './until-aborted.ts';
+
+/** Who is asked, and until when. */
+export interface HookAsking {
+  readonly hooks: readonly HookProvider[];
+  /** Ends the asking, also of a hook that hangs. */
+  readonly signal: AbortSignal;
+  readonly createId: IdSource;
+}
 
 export interface HookInquiry<T> {
   /** What is decided on, and what an alteration replaces. */
@@ -21,28 +35,31 @@ export interface HookVerdict<T> {
   /** The decisions but plain allows, and the failures of hooks, to be recorded in this order. */
   readonly events: readonly NewEvent[];
   readonly value: T;
-  readonly denied: { readonly hook: string; readonly reason: string } | null;
+  readonly denied: HookDenial | null;
   /** The decision that altered or denied last, by its id. */
   readonly via: string | null;
 }
 
-/** Asks the hooks one after the other (see `HookProvider`). Rejects only when the session is stopped. */
-export async function askHooks<T>(parts: SessionParts, inquiry: HookInquiry<T>): Promise<HookVerdict<T>> {
-  const { hooks, log } = parts;
+export interface HookDenial {
+  readonly hook: string;
+  readonly reason: string;
+}
+
+/** Asks the hooks one after the other (see `HookProvider`). Rejects only when the signal aborts. */
+export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): Promise<HookVerdict<T>> {
+  const { hooks, signal, createId } = asking;
   const events: NewEvent[] = [];
   let { value } = inquiry;
   let via: string | null = null;
   const decide = (hook: HookProvider, decision: 'deny' | 'alter', more: JsonObject): void => {
     const { on } = inquiry.ask(value);
-    via = log.createId();
-    const data = { hook: hook.name, on, decision, ...inquiry.data, ...more };
+    via = createId();
+    const data = { hook: `${hook.name}`, on, decision, ...inquiry.data, ...more };
     events.push({ ...inquiry.links, id: via, type: 'harness:hook_decision', data });
   };
   for (const hook of hooks) {
     try {
-      const decision = await untilAborted(parts.signal, () =>
-        hook.decide(structuredClone(inquiry.ask(value))),
-      );
+      const decision = await untilAborted(signal, () => hook.decide(structuredClone(inquiry.ask(value))));
       const checked = checkDecision(decision, inquiry);
       if (checked.decision === 'deny') {
         decide(hook, 'deny', { reason: checked.reason });
@@ -54,7 +71,7 @@ export async function askHooks<T>(parts: SessionParts, inquiry: HookInquiry<T>):
         decide(hook, 'alter', { ...reason, ...inquiry.alterationData?.(value) });
       }
     } catch (error) {
-      parts.signal.throwIfAborted();
+      signal.throwIfAborted();
       const { on } = inquiry.ask(value);
       const failure = describeFailure(error);
       const message = `The hook ${hook.name} could not decide on a ${on}: ${failure.message}`;
@@ -66,6 +83,11 @@ export async function askHooks<T>(parts: SessionParts, inquiry: HookInquiry<T>):
     }
   }
   return { events, value, denied: null, via };
+}
+
+/** What an agent gets instead of the result of a call that a hook denied. */
+export function blockedText({ hook, reason }: HookDenial): string {
+  return `Error: Action blocked by hook '${hook}': ${reason}`;
 }
 
 type CheckedDecision<T> =

@@ -1,0 +1,74 @@
+import { Bell } from '../bell.ts';
+import { leavableIterator } from '../leavable-iterator.ts';
+import type { StreamedEvent, StreamItem } from './dispatch-stream.ts';
+import type { DeltaSubscription, LiveFeed } from './live-feed.ts';
+
+/** Events with the deltas of a feed between them. Deltas count from now on, also before the first item is asked for. */
+export function mergeDeltas(
+  events: AsyncIterator<StreamedEvent, undefined>,
+  feed: LiveFeed,
+  deltaLimit: number,
+): AsyncIterator<StreamItem, undefined> {
+  const bell = new Bell();
+  const deltas = feed.subscribe(deltaLimit, () => bell.ring());
+  const merging = new Merging(events, deltas, bell);
+  return leavableIterator(merging.items(), () => merging.leave());
+}
+
+class Merging {
+  readonly #events: AsyncIterator<StreamedEvent, undefined>;
+  readonly #deltas: DeltaSubscription;
+  readonly #bell: Bell;
+  #arrived: IteratorResult<StreamedEvent, undefined> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  #hasLeft = false;
+
+  constructor(events: AsyncIterator<StreamedEvent, undefined>, deltas: DeltaSubscription, bell: Bell) {
+    this.#events = events;
+    this.#deltas = deltas;
+    this.#bell = bell;
+  }
+
+  leave(): void {
+    this.#hasLeft = true;
+    this.#deltas.close();
+    this.#bell.ring();
+  }
+
+  async *items(): AsyncGenerator<StreamItem, undefined> {
+    try {
+      this.#ask();
+      while (!this.#hasLeft) {
+        // What waits when an event has come is older than it.
+        for (let item = this.#deltas.take(); item !== undefined; item = this.#deltas.take()) yield item;
+        if (this.#failure !== null) throw this.#failure.error;
+        const arrived = this.#arrived as IteratorResult<StreamedEvent, undefined> | null;
+        if (arrived === null) await this.#bell.wait();
+        else if (arrived.done === true) return;
+        else {
+          this.#arrived = null;
+          yield arrived.value;
+          this.#ask();
+        }
+      }
+    } finally {
+      this.#deltas.close();
+      await this.#events.return?.();
+    }
+  }
+
+  #ask(): void {
+    const wake = () => this.#bell.ring();
+    this.#events
+      .next()
+      .then(
+        (arrived) => {
+          this.#arrived = arrived;
+        },
+        (error) => {
+          this.#failure = { error };
+        },
+      )
+      .then(wake);
+  }
+}

@@ -1,0 +1,186 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Bell } from '../bell.ts';
+import { assertCount, assertCursor } from '../check-arguments.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import type { DispatchStore } from '../dispatch-store.ts';
+import { leavableIterator } from '../leavable-iterator.ts';
+import type { DispatchStream, StreamedEvent, StreamItem, StreamOptions } from './dispatch-stream.ts';
+import { type ReplayPace, ReplaySchedule } from './replay-schedule.ts';
+
+export interface ReplayOptions extends StreamOptions {
+  /** Absent: `fast`. A number is a factor: 2 is twice as fast as it was. */
+  readonly pace?: ReplayPace;
+  /** The longest silence between two events, in milliseconds of the replay. Absent: as long as it was. */
+  readonly maxGapMs?: number;
+  /** Begins paused: nothing comes before `step` or `resume`. */
+  readonly paused?: boolean;
+  readonly clock?: Clock;
+}
+
+/** A stored dispatch once more. Ends where the log ends. It has one state, so iterate over it once at a time. */
+export interface Replay extends DispatchStream {
+  readonly isPaused: boolean;
+  /** Stops the time between the events. */
+  pause(): void;
+  /** Goes on where it was paused: with what was left of the silence then. */
+  resume(): void;
+  /** Lets the next event come at once, paused or not. Several steps add up. */
+  step(): void;
+}
+
+/**
+ * Replays a stored dispatch: the same events as a live stream gave, in the same type. Each event has its time counted
+ * from the beginning, so that what the taker does meanwhile delays nothing behind it, as long as it keeps up.
+ *
+ * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating what `readEvents` throws
+ */
+export function replayDispatch(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  options: ReplayOptions = {},
+): Replay {
+  checkOptions(options);
+  return new LogReplay(store, taskDir, dispatchId, options);
+}
+
+/** One iteration. */
+interface Playing {
+  readonly schedule: ReplaySchedule;
+  /** When the latest event was due, in time of the replay; null before the first. */
+  due: number | null;
+  isOver: boolean;
+}
+
+class LogReplay implements Replay {
+  readonly #store: DispatchStore;
+  readonly #taskDir: string;
+  readonly #dispatchId: string;
+  readonly #options: ReplayOptions;
+  readonly #clock: Clock;
+  /** Rings when something changes that a wait depends on. */
+  readonly #bell = new Bell();
+  /** When the clock was stopped; null: it runs. */
+  #pausedAt: number | null = null;
+  /** How long it was stopped before. */
+  #pausedMs = 0;
+  #steps = 0;
+
+  constructor(store: DispatchStore, taskDir: string, dispatchId: string, options: ReplayOptions) {
+    this.#store = store;
+    this.#taskDir = taskDir;
+    this.#dispatchId = dispatchId;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    if (options.paused === true) this.#pausedAt = this.#clock.now();
+  }
+
+  get isPaused(): boolean {
+    return this.#pausedAt !== null;
+  }
+
+  pause(): void {
+    this.#pausedAt ??= this.#clock.now();
+    this.#bell.ring();
+  }
+
+  resume(): void {
+    if (this.#pausedAt !== null) this.#pausedMs += this.#clock.now() - this.#pausedAt;
+    this.#pausedAt = null;
+    this.#bell.ring();
+  }
+
+  step(): void {
+    this.#steps += 1;
+    this.#bell.ring();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<StreamedEvent, undefined> {
+    const { pace = 'fast', maxGapMs = Number.POSITIVE_INFINITY } = this.#options;
+    const playing: Playing = {
+      schedule: new ReplaySchedule(pace, maxGapMs),
+      due: null,
+      isOver: false,
+    };
+    return leavableIterator(this.#play(playing), () => this.#end(playing));
+  }
+
+  withDeltas(): AsyncIterable<StreamItem> {
+    return this;
+  }
+
+  #end(playing: Playing): void {
+    playing.isOver = true;
+    this.#bell.ring();
+  }
+
+  async *#play(playing: Playing): AsyncGenerator<StreamedEvent, undefined> {
+    const { signal } = this.#options;
+    const onAbort = () => this.#end(playing);
+    signal?.addEventListener('abort', onAbort);
+    try {
+      if (signal?.aborted) this.#end(playing);
+      yield* this.#read(playing);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async *#read(playing: Playing): AsyncGenerator<StreamedEvent, undefined> {
+    const { after = -1, pageSize: limit = 256 } = this.#options;
+    let position = after;
+    while (!playing.isOver) {
+      const page = await this.#store.readEvents(this.#taskDir, this.#dispatchId, { after: position, limit });
+      if (page.events.length === 0) return;
+      for (const [index, event] of page.events.entries()) {
+        await this.#untilTurn(playing, playing.schedule.gapBefore(event.timestamp));
+        if (playing.isOver) return;
+        yield { kind: 'event', position: page.first + index, event };
+      }
+      position = page.next;
+      // A store that answers at once would keep timers and signals waiting until the end.
+      await nextTurn();
+    }
+  }
+
+  /** The time without the pauses. */
+  #now(): number {
+    return (this.#pausedAt ?? this.#clock.now()) - this.#pausedMs;
+  }
+
+  async #untilTurn(playing: Playing, gap: number): Promise<void> {
+    let due = playing.due === null ? this.#now() : playing.due + gap;
+    while (!playing.isOver) {
+      if (this.#steps > 0) {
+        this.#steps -= 1;
+        due = this.#now();
+        break;
+      }
+      // A clock that was set back must not lengthen the silence.
+      const left = Math.min(due - this.#now(), gap);
+      if (this.isPaused) await this.#bell.wait();
+      else if (left <= 0 || (await this.#wait(left))) break;
+    }
+    playing.due = due;
+  }
+
+  /** Whether the time is over; false where something changed before. */
+  async #wait(ms: number): Promise<boolean> {
+    let isOver = false;
+    const callOff = this.#clock.after(ms, () => {
+      isOver = true;
+      this.#bell.ring();
+    });
+    await this.#bell.wait();
+    callOff();
+    return isOver;
+  }
+}
+
+function checkOptions({ after = -1, pageSize = 1, pace = 'fast', maxGapMs = 0 }: ReplayOptions): void {
+  assertCursor(after);
+  assertCount('pageSize', pageSize, 1);
+  if (typeof pace === 'number' && !(Number.isFinite(pace) && pace > 0))
+    throw new TypeError(`pace must be 'fast', 'original' or a factor above 0; it is ${String(pace)}.`);
+  if (!(maxGapMs >= 0)) throw new TypeError(`maxGapMs must be a number from 0; it is ${String(maxGapMs)}.`);
+}

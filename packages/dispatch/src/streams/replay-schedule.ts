@@ -1,0 +1,23 @@
+/** How fast a replay goes: without waiting, as it was, or so many times as fast. */
+export type ReplayPace = 'fast' | 'original' | number;
+
+/** How long each event of a log waits for its turn after the one before, by their timestamps. */
+export class ReplaySchedule {
+  readonly #factor: number;
+  readonly #maxGapMs: number;
+  #latest: number | null = null;
+
+  constructor(pace: ReplayPace, maxGapMs: number) {
+    this.#factor = pace === 'original' ? 1 : pace === 'fast' ? Number.POSITIVE_INFINITY : pace;
+    this.#maxGapMs = maxGapMs;
+  }
+
+  /** In milliseconds of the replay. An event that is older than one before it does not wait, and holds up none behind it. */
+  gapBefore(timestamp: string): number {
+    const time = Date.parse(timestamp);
+    if (Number.isNaN(time)) return 0;
+    const gap = this.#latest === null ? 0 : Math.max(0, time - this.#latest);
+    this.#latest = Math.max(time, this.#latest ?? time);
+    return Math.min(gap / this.#factor, this.#maxGapMs);
+  }
+}

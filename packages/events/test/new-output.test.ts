@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { newOutput, outputPartSchema, PrintedForm, parseEvent, reviveSnapshot } from '../src/index.ts';
+
+const recorded = (values: readonly unknown[]) => {
+  const event = { id: 'e1', timestamp: '2026-03-01T09:30:00.000Z', ...newOutput(values) };
+  const { parts } = parseEvent(JSON.parse(JSON.stringify(event))).data;
+  return (parts as unknown[]).map((part) => outputPartSchema.parse(part));
+};
+
+describe('newOutput', () => {
+  it('is an event with a part for each value, in their order', () => {
+    const image = { mediaType: 'image/png', bytes: new Uint8Array([1, 2]) };
+    const values = ['text', { a: 1 }, new Set([1]), image, () => {}];
+    const parts = recorded(values);
+    expect(parts.map(({ kind }) => kind)).toEqual(['text', 'json', 'value', 'image', 'repr']);
+    expect(parts.map(reviveSnapshot)).toEqual([...values.slice(0, -1), expect.any(PrintedForm)]);
+  });
+
+  it('has the values as they are now, whatever becomes of them before it is recorded', () => {
+    const rows = [1];
+    const bytes = new Uint8Array([1]);
+    const event = newOutput([rows, new Map([['rows', rows]]), { mediaType: 'image/png', bytes }]);
+    rows.push(2);
+    bytes.fill(9);
+    const parts = event.data.parts as unknown[];
+    expect(parts.map((part) => reviveSnapshot(outputPartSchema.parse(part)))).toEqual([
+      [1],
+      new Map([['rows', [1]]]),
+      { mediaType: 'image/png', bytes: new Uint8Array([1]) },
+    ]);
+  });
+
+  it('links to who observed it and what brought it about', () => {
+    expect(newOutput([], { id: 'e1', agentId: 'agent_001', cause: 'call' })).toEqual({
+      id: 'e1',
+      type: 'agent:output',
+      agentId: 'agent_001',
+      cause: 'call',
+      data: { parts: [] },
+    });
+  });
+});

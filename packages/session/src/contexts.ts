@@ -1,0 +1,68 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { ModelMessage } from '@hansard/provider';
+import {
+  type ContextManifest,
+  type ContextMessage,
+  type ContextOptions,
+  type ContextRenderer,
+  createContextRenderer,
+} from '@hansard/views';
+
+/** What a model is given in one call. */
+export interface ModelContext {
+  readonly messages: readonly ModelMessage[];
+  readonly manifest: ContextManifest;
+}
+
+/** What the models of agents are given, kept up to date event by event. One that is not in memory is made from the log. */
+export class Contexts {
+  readonly #held = new Map<string, ContextRenderer>();
+  readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
+  readonly #options: ContextOptions;
+
+  /** `read` gives the readable events of an agent, in the order of the log. */
+  constructor(read: (agentId: string) => Promise<readonly CapturedEvent[]>, options: ContextOptions) {
+    this.#read = read;
+    this.#options = options;
+  }
+
+  /**
+   * To be called in the order of the log's writes.
+   * @throws CONTEXT_BUDGET_TOO_SMALL
+   */
+  async render(agentId: string): Promise<ModelContext> {
+    const { messages, manifest } = (await this.#of(agentId)).render();
+    return { manifest, messages: messages.map(copied) };
+  }
+
+  /** Takes events that were just recorded. */
+  add(events: readonly CapturedEvent[]): void {
+    for (const event of events) {
+      const { type, agentId } = event;
+      if (agentId === undefined) continue;
+      if (type === 'agent:created' && !this.#held.has(agentId))
+        this.#held.set(agentId, createContextRenderer(this.#options));
+      this.#held.get(agentId)?.observe(event);
+    }
+  }
+
+  evict(agentId: string): void {
+    this.#held.delete(agentId);
+  }
+
+  async #of(agentId: string): Promise<ContextRenderer> {
+    const held = this.#held.get(agentId);
+    if (held !== undefined) return held;
+    const renderer = createContextRenderer(this.#options);
+    for (const event of await this.#read(agentId)) renderer.observe(event);
+    this.#held.set(agentId, renderer);
+    return renderer;
+  }
+}
+
+/** What a model may do to its messages changes nothing that is held; the inputs of its calls are frozen. */
+function copied(message: ContextMessage): ModelMessage {
+  return message.role === 'assistant'
+    ? { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call })) }
+    : { ...message };
+}

@@ -1,0 +1,186 @@
+import type { CapturedEvent } from '@hansard/events';
+import { ContextError } from './context-error.ts';
+import { ContextHistory } from './context-history.ts';
+import { ContextItem } from './context-item.ts';
+import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
+import type { ContextMessage } from './context-message.ts';
+import { partsOf } from './context-parts.ts';
+import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
+import { ContextZones } from './context-zones.ts';
+import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
+import { type CountedMessage, MessageList } from './message-list.ts';
+import type { TokenCounter } from './token-counter.ts';
+
+export interface ContextOptions {
+  /** Absent: `{ name: 'full' }`. */
+  readonly policy?: ContextPolicy;
+  /** Counts tokens; `faded` needs one. Absent: manifests have no tokens. */
+  readonly tokens?: TokenCounter;
+}
+
+/** What a model is given, and how it came to be that. */
+export interface RenderedContext {
+  readonly messages: readonly ContextMessage[];
+  readonly manifest: ContextManifest;
+}
+
+/** Takes the events of one agent as they happen, and renders what its model sees at any moment. */
+export interface ContextRenderer {
+  /**
+   * Takes the next event of the agent; what is no part of what a model sees is passed over. Costs the same whatever came
+   * before.
+   *
+   * @throws EVENT_INVALID for a part of it whose data has a shape that this version does not know
+   */
+  observe(event: CapturedEvent): void;
+  /**
+   * The messages so far, as an array of the caller's own; only what changed since the last time is made anew. Rendering
+   * changes nothing: the same events give the same bytes, however often it was rendered in between.
+   *
+   * @throws CONTEXT_BUDGET_TOO_SMALL where the system prompts and the newest message do not fit
+   */
+  render(): RenderedContext;
+}
+
+/** @throws TypeError for a policy that makes no sense, or `faded` without a token counter */
+export function createContextRenderer({
+  policy = { name: 'full' },
+  tokens: counter,
+}: ContextOptions = {}): ContextRenderer {
+  checkContextPolicy(policy);
+  if (policy.name === 'faded' && counter === undefined)
+    throw new TypeError(
+      'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/views/tokens.',
+    );
+  const count = (text: string): number => counter?.count(text) ?? 0;
+  const history = new ContextHistory(count);
+  const zones = new ContextZones(history.groups);
+  const list = new MessageList();
+  const hidesEarlierOutput =
+    (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';
+  /** The longest note there is, so that its count does not change with the number in it. */
+  const longestNote = omissionNote(999_999_999, '', count).tokensAt('high');
+  let note: { readonly messages: number; readonly item: ContextItem } | null = null;
+  /** Where in the list each group from `start` on begins. */
+  let offsets: number[] = [];
+  let start = 0;
+
+  const fixed = (): FixedTokens => ({ summary: history.summary?.tokensAt('high') ?? 0, note: longestNote });
+
+  function* opening(): Generator<CountedMessage> {
+    for (const index of zones.systemPrompts) if (index < zones.start) yield* messagesOf(index);
+    if (history.summary !== null) yield counted(history.summary, 'high');
+    const omitted = zones.messages('omitted');
+    if (omitted === 0) return;
+    if (note?.messages !== omitted)
+      note = { messages: omitted, item: omissionNote(omitted, `omitted-${omitted}`, count) };
+    yield { message: note.item.messageAt('high'), tokens: longestNote };
+  }
+
+  function* messagesOf(index: number): Generator<CountedMessage> {
+    const group = history.groups[index];
+    if (group === undefined || zones.isHidden(index)) return;
+    const detail = zones.detailOf(index);
+    for (const item of group.items)
+      yield counted(item, zones.isSqueezed(index) && item !== group.newest ? 'low' : detail);
+  }
+
+  /** Puts the list in order from the first group that changed on. Tells how many messages are as they were. */
+  function refresh(): number {
+    const changedFrom = zones.takeChangedFrom();
+    if (changedFrom === Number.POSITIVE_INFINITY) return list.length;
+    const isOpeningNew = zones.start !== start || changedFrom < start;
+    const from = isOpeningNew ? zones.start : changedFrom;
+    start = zones.start;
+    if (isOpeningNew) offsets = [];
+    const offset = isOpeningNew ? 0 : (offsets[from - start] ?? list.length);
+    offsets.length = Math.min(offsets.length, from - start);
+    return list.replaceFrom(offset, changedMessages(from, isOpeningNew, offset));
+  }
+
+  function* changedMessages(from: number, withOpening: boolean, offset: number): Generator<CountedMessage> {
+    let at = offset;
+    if (withOpening)
+      for (const message of opening()) {
+        yield message;
+        at += 1;
+      }
+    for (let index = from; index < history.groups.length; index += 1) {
+      offsets.push(at);
+      for (const message of messagesOf(index)) {
+        yield message;
+        at += 1;
+      }
+    }
+  }
+
+  function assertFits(): void {
+    if (policy.name !== 'faded' || tokensIn(zones, fixed()) <= limitOf(policy)) return;
+    const { budget, reserve = 0 } = policy;
+    const needed = tokensIn(zones, fixed());
+    const newest = history.groups[zones.newest]?.newest.tokensAt('high') ?? 0;
+    const rest = needed - zones.systemTokens - newest;
+    const beside = rest === 0 ? '' : ` and ${rest} for what can't be left out beside it`;
+    throw new ContextError(
+      'CONTEXT_BUDGET_TOO_SMALL',
+      `The budget of ${budget} tokens${reserve === 0 ? '' : `, ${reserve} of them reserved,`} is too small: ${needed} are needed, ${zones.systemTokens} for system prompts, ${newest} for the newest message${beside}. Raise it to ${needed + reserve} or more.`,
+      { details: { budget, reserve, needed, systemPrompts: zones.systemTokens, newest } },
+    );
+  }
+
+  function manifestOf(kept: number): ContextManifest {
+    const { length } = list;
+    const prompt = list.tokensOf(length);
+    const isCounted = counter !== undefined;
+    const part = isCounted ? list.tokensOf(kept) : kept;
+    const whole = isCounted ? prompt : length;
+    return {
+      rendererVersion: contextRendererVersion,
+      policy,
+      through: history.through,
+      messages: length,
+      tokens: isCounted ? { counter: counter.id, prompt } : null,
+      parts: partsOf(history, zones, isCounted),
+      omitted: {
+        ...notZero('old', zones.messages('omitted')),
+        ...notZero('supersededOutput', zones.hiddenMessages),
+        ...notZero('compacted', zones.messages('compacted')),
+      },
+      prefix: {
+        messages: kept,
+        ...(isCounted ? { tokens: part } : {}),
+        share: whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000,
+        hash: list.hashOf(kept),
+      },
+      hash: list.hashOf(length),
+    };
+  }
+
+  return {
+    observe(event) {
+      const { group, superseded, isCompacted } = history.observe(event);
+      if (group !== null) zones.update(group);
+      if (hidesEarlierOutput) for (const index of superseded) zones.hide(index);
+      if (isCompacted) zones.compact(history.compactedUpTo);
+      if (group !== null || isCompacted) fitContext(zones, policy, fixed());
+    },
+    render() {
+      assertFits();
+      return { manifest: manifestOf(refresh()), messages: list.toArray() };
+    },
+  };
+}
+
+function counted(item: ContextItem, detail: 'high' | 'medium' | 'low'): CountedMessage {
+  return { message: item.messageAt(detail), tokens: item.tokensAt(detail) };
+}
+
+function omissionNote(messages: number, id: string, count: (text: string) => number): ContextItem {
+  const note = new ContextItem({ role: 'user', substance: 'talk' }, id, count);
+  note.addText(`[${messages} earlier messages are not shown.]`);
+  return note;
+}
+
+function notZero<Key extends string>(key: Key, value: number): { readonly [key in Key]?: number } {
+  return value === 0 ? {} : ({ [key]: value } as { readonly [key in Key]: number });
+}

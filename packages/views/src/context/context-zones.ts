@@ -1,0 +1,204 @@
+import type { ContextGroup } from './context-group.ts';
+import type { Detail } from './detail.ts';
+
+/** From the oldest to the newest. Each group is in one of them, and only ever moves down. */
+export const zones = ['compacted', 'omitted', 'low', 'medium', 'high'] as const;
+
+export type Zone = (typeof zones)[number];
+
+interface Figures {
+  tokens: number;
+  messages: number;
+}
+
+/**
+ * Which groups are shown at which detail. Zones are runs of groups: only their ends and their sums are kept, so neither an
+ * event nor a move goes through the groups. System prompts are shown whatever zone they lie in, and are summed apart; so
+ * is output that is hidden.
+ */
+export class ContextZones {
+  readonly #groups: readonly ContextGroup[];
+  /** The first group behind each zone but the last. */
+  readonly #ends: [number, number, number, number] = [0, 0, 0, 0];
+  readonly #sums: readonly Figures[] = zones.map(() => ({ tokens: 0, messages: 0 }));
+  /** What each group adds to the sums of its zone. */
+  readonly #parts: Figures[] = [];
+  readonly #systemPrompts: number[] = [];
+  readonly #hidden = new Set<number>();
+  #systemTokens = 0;
+  /** The newest group, where it is squeezed. */
+  #squeezed = -1;
+  #changedFrom = Number.POSITIVE_INFINITY;
+
+  constructor(groups: readonly ContextGroup[]) {
+    this.#groups = groups;
+  }
+
+  /** The positions of the system prompts among the groups. */
+  get systemPrompts(): readonly number[] {
+    return this.#systemPrompts;
+  }
+
+  get systemTokens(): number {
+    return this.#systemTokens;
+  }
+
+  get hiddenMessages(): number {
+    return this.#hidden.size;
+  }
+
+  get newest(): number {
+    return this.#groups.length - 1;
+  }
+
+  /** What the newest group adds to the tokens of its zone. */
+  get newestTokens(): number {
+    return this.#parts[this.newest]?.tokens ?? 0;
+  }
+
+  /** The first group that is shown. */
+  get start(): number {
+    return this.#ends[1];
+  }
+
+  tokens(zone: Zone): number {
+    return this.#sumOf(zones.indexOf(zone)).tokens;
+  }
+
+  messages(zone: Zone): number {
+    return this.#sumOf(zones.indexOf(zone)).messages;
+  }
+
+  /** The groups of a zone, from the first to before the last. */
+  rangeOf(zone: Zone): readonly [from: number, to: number] {
+    const index = zones.indexOf(zone);
+    return [this.#ends[index - 1] ?? 0, this.#ends[index] ?? this.#groups.length];
+  }
+
+  isHidden(index: number): boolean {
+    return this.#hidden.has(index);
+  }
+
+  isSqueezed(index: number): boolean {
+    return this.#squeezed === index;
+  }
+
+  detailOf(index: number): Detail {
+    if (index >= this.#ends[3] || this.#groups[index]?.kind === 'systemPrompt') return 'high';
+    return index >= this.#ends[2] ? 'medium' : 'low';
+  }
+
+  /** The first group that is shown otherwise than when this was asked before; Infinity: none. */
+  takeChangedFrom(): number {
+    const changedFrom = this.#changedFrom;
+    this.#changedFrom = Number.POSITIVE_INFINITY;
+    return changedFrom;
+  }
+
+  /** Takes a group that is new, or has more in it than before. */
+  update(index: number): void {
+    const group = this.#groups[index];
+    if (group === undefined) throw new RangeError(`There is no group ${index}.`);
+    const isNew = index === this.#parts.length;
+    if (isNew) this.squeeze(false);
+    if (isNew) this.#parts.push({ tokens: 0, messages: 0 });
+    if (isNew && group.kind === 'systemPrompt') {
+      this.#systemPrompts.push(index);
+      this.#systemTokens += group.tokensAt('high');
+    }
+    this.#count(index);
+    this.#change(index);
+  }
+
+  /** Shows a group no more, in whatever zone it is. */
+  hide(index: number): void {
+    this.#hidden.add(index);
+    this.#count(index);
+    this.#change(index);
+  }
+
+  /** Moves the oldest group of a zone to the one below. The newest group stays where it is: then false. */
+  lower(zone: 'low' | 'medium' | 'high'): boolean {
+    const from = zones.indexOf(zone);
+    const [index, end] = this.rangeOf(zone);
+    if (index >= Math.min(end, this.newest)) return false;
+    const part = this.#partOf(index);
+    add(this.#sumOf(from), part, -1);
+    this.#ends[from - 1] = index + 1;
+    part.tokens = this.#tokensOf(index);
+    add(this.#sumOf(from - 1), part, 1);
+    this.#change(index);
+    return true;
+  }
+
+  /** Puts all groups before an index into the zone that is never shown. */
+  compact(upTo: number): void {
+    for (let index = this.#ends[0]; index < upTo; index += 1) {
+      const part = this.#partOf(index);
+      add(this.#sumOf(this.#zoneOf(index)), part, -1);
+      part.tokens = 0;
+      if (this.#groups[index]?.kind !== 'systemPrompt') this.#groups[index]?.release();
+      add(this.#sumOf(0), part, 1);
+    }
+    for (const [zone, end] of this.#ends.entries()) this.#ends[zone] = Math.max(end, upTo);
+    this.#changedFrom = 0;
+  }
+
+  /** Shows all of the newest group but its newest message at the lowest detail, or as it was again. */
+  squeeze(isSqueezed: boolean): void {
+    if (this.#squeezed >= 0 === isSqueezed) return;
+    const index = isSqueezed ? this.newest : this.#squeezed;
+    this.#squeezed = isSqueezed ? index : -1;
+    this.#count(index);
+    this.#change(index);
+  }
+
+  #change(index: number): void {
+    this.#changedFrom = Math.min(this.#changedFrom, index);
+  }
+
+  /** Sums a group up again. */
+  #count(index: number): void {
+    const group = this.#groups[index];
+    if (group === undefined || group.kind === 'systemPrompt') return;
+    const part = this.#partOf(index);
+    const sum = this.#sumOf(this.#zoneOf(index));
+    add(sum, part, -1);
+    part.messages = this.#hidden.has(index) ? 0 : group.items.length;
+    part.tokens = this.#tokensOf(index);
+    add(sum, part, 1);
+  }
+
+  #tokensOf(index: number): number {
+    const group = this.#groups[index];
+    if (group === undefined || group.kind === 'systemPrompt') return 0;
+    if (index < this.start || this.#hidden.has(index)) {
+      // Groups only ever move down.
+      group.release();
+      return 0;
+    }
+    return index === this.#squeezed ? group.squeezedTokens : group.tokensAt(this.detailOf(index));
+  }
+
+  #zoneOf(index: number): number {
+    const zone = this.#ends.findIndex((end) => index < end);
+    return zone < 0 ? zones.length - 1 : zone;
+  }
+
+  #sumOf(zone: number): Figures {
+    const sum = this.#sums[zone];
+    if (sum === undefined) throw new RangeError(`There is no zone ${zone}.`);
+    return sum;
+  }
+
+  #partOf(index: number): Figures {
+    const part = this.#parts[index];
+    if (part === undefined) throw new RangeError(`There is no group ${index}.`);
+    return part;
+  }
+}
+
+function add(sum: Figures, { tokens, messages }: Figures, sign: 1 | -1): void {
+  sum.tokens += sign * tokens;
+  sum.messages += sign * messages;
+}

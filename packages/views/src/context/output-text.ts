@@ -1,0 +1,56 @@
+import { type EventData, type OutputPart, PrintedForm, reviveSnapshot } from '@hansard/events';
+
+/** What an agent observed, as text for its model. A value is printed as JSON; what JSON can't hold, by its own notation. */
+export function outputText({ parts }: EventData<'agent:output'>): string {
+  return parts.map(partText).join('\n');
+}
+
+function partText(part: OutputPart): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'json':
+      return JSON.stringify(part.json);
+    case 'image':
+      return `[image: ${part.mediaType}, ${Math.floor((part.base64.length * 3) / 4)} bytes]`;
+    case 'repr':
+      return part.repr;
+    case 'value':
+      return printed(reviveSnapshot(part), new Set());
+  }
+}
+
+/** The same text for the same value, in every runtime; `around` are the objects that hold it, so a cycle ends. */
+function printed(value: unknown, around: Set<unknown>): string {
+  if (value instanceof PrintedForm) return value.text;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (Object.is(value, -0)) return '-0';
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  if (around.has(value)) return '[circular]';
+  around.add(value);
+  const text = printedObject(value, (item) => printed(item, around));
+  around.delete(value);
+  return text;
+}
+
+function printedObject(value: object, print: (item: unknown) => string): string {
+  if (value instanceof Date)
+    return Number.isNaN(value.valueOf()) ? 'Date(invalid)' : `Date(${value.toISOString()})`;
+  if (value instanceof RegExp || value instanceof URL || value instanceof URLSearchParams)
+    return String(value);
+  if (Array.isArray(value)) return `[${Array.from(value, print).join(', ')}]`;
+  if (value instanceof Map)
+    return `Map {${Array.from(value, ([key, item]) => `${print(key)} => ${print(item)}`).join(', ')}}`;
+  if (value instanceof Set) return `Set {${Array.from(value, print).join(', ')}}`;
+  if (value instanceof ArrayBuffer) return `ArrayBuffer(${value.byteLength} bytes)`;
+  if (value instanceof DataView) return `DataView(${value.byteLength} bytes)`;
+  if (ArrayBuffer.isView(value)) {
+    const numbers = value as unknown as ArrayLike<number | bigint>;
+    return `${value.constructor.name} [${Array.from(numbers, print).join(', ')}]`;
+  }
+  if (value instanceof Number || value instanceof String || value instanceof Boolean)
+    return print(value.valueOf());
+  const fields = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${print(item)}`);
+  return `{${fields.join(', ')}}`;
+}

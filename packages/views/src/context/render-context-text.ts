@@ -1,0 +1,66 @@
+import { compactJson } from '../compact-json.ts';
+import { formatTokens } from '../format.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '../neutralise-controls.ts';
+import type { ContextManifest } from './context-manifest.ts';
+import type { ContextMessage } from './context-message.ts';
+import type { ContextPolicy } from './context-policy.ts';
+import type { RenderedContext } from './context-renderer.ts';
+
+/** A context for people: what it is made of, then each message. */
+export function renderContextText({ messages, manifest }: RenderedContext): string {
+  return [renderManifest(manifest), ...messages.map(messageText)].join('\n\n');
+}
+
+/** A manifest in a few lines. */
+export function renderManifest({
+  policy,
+  messages,
+  tokens,
+  parts,
+  omitted,
+  prefix,
+  hash,
+}: ContextManifest): string {
+  const size = tokens === null ? '' : `, ${formatTokens(tokens.prompt)} tokens (${tokens.counter})`;
+  const lines = [
+    `policy   ${policyInWords(policy)}`,
+    `prompt   ${messages} messages${size}`,
+    ...parts.map(({ kind, detail, messages: shown, tokens: taken, first, last }) => {
+      const took = taken === undefined ? '' : `, ${formatTokens(taken)} tokens`;
+      return `  ${detail.padEnd(7)}${partNames[kind]}: ${shown}${took}, ${first === last ? first : `${first} to ${last}`}`;
+    }),
+    ...omissions(omitted),
+    `prefix   ${prefix.messages} messages as in the call before, ${Math.round(prefix.share * 100)}%`,
+    `hash     ${hash}`,
+  ];
+  return lines.map(neutraliseControlsInLine).join('\n');
+}
+
+const partNames = { systemPrompts: 'system prompts', summary: 'summary', messages: 'messages' } as const;
+
+function omissions({ old, supersededOutput, compacted }: ContextManifest['omitted']): string[] {
+  return [
+    [old, 'earlier messages'],
+    [supersededOutput, 'outputs from before the last action'],
+    [compacted, 'messages that a summary stands for'],
+  ].flatMap(([count, what]) => (count === undefined ? [] : [`omitted  ${count} ${what}`]));
+}
+
+function policyInWords(policy: ContextPolicy): string {
+  const { name, ...settings } = policy;
+  const words = Object.entries(settings).map(([key, value]) => `${key} ${value}`);
+  return [name, ...words].join(', ');
+}
+
+function messageText(message: ContextMessage): string {
+  const head = message.role === 'tool' ? `result of ${message.tool} (${message.toolCallId})` : message.role;
+  const error = message.role === 'tool' && message.isError ? ', error' : '';
+  const calls = message.role === 'assistant' ? message.toolCalls : [];
+  return [
+    neutraliseControlsInLine(`── ${head}${error}`),
+    ...(message.text === '' ? [] : [neutraliseControls(message.text)]),
+    ...calls.map(({ tool, toolCallId, input }) =>
+      neutraliseControlsInLine(`calls ${tool} (${toolCallId}) ${compactJson(input)}`),
+    ),
+  ].join('\n');
+}

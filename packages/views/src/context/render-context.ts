@@ -1,0 +1,15 @@
+import type { CapturedEvent } from '@hansard/events';
+import { type ContextOptions, createContextRenderer, type RenderedContext } from './context-renderer.ts';
+
+/**
+ * What the model of an agent is given after these events of the agent, in the order of the log.
+ * @throws as `createContextRenderer`, and as `observe` and `render` of what it makes
+ */
+export function renderContext(
+  events: Iterable<CapturedEvent>,
+  options: ContextOptions = {},
+): RenderedContext {
+  const renderer = createContextRenderer(options);
+  for (const event of events) renderer.observe(event);
+  return renderer.render();
+}

@@ -1,0 +1,75 @@
+import type { TokenCounter } from './context/token-counter.ts';
+
+export type { TokenCounter } from './context/token-counter.ts';
+
+const encodings = {
+  o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),
+  cl100k_base: () => import('gpt-tokenizer/encoding/cl100k_base'),
+} as const;
+
+export type TokenEncoding = keyof typeof encodings;
+
+export const tokenEncodings = Object.keys(encodings) as readonly TokenEncoding[];
+
+export interface TokenCounterOptions {
+  /** Absent: `o200k_base`. */
+  readonly encoding?: TokenEncoding;
+}
+
+/** Text is counted in pieces of so many characters where it has a run without a break: of one, the library's time grows with the square. */
+const longestRun = 256;
+
+/**
+ * Counts tokens with the gpt-tokenizer library, which you install beside this package. It counts as the models of OpenAI
+ * do; those of others have other tokenizers, so leave a reserve.
+ *
+ * @throws TypeError for an encoding that there is not
+ */
+export async function createTokenCounter({
+  encoding = 'o200k_base',
+}: TokenCounterOptions = {}): Promise<TokenCounter> {
+  const load = encodings[encoding];
+  if (load === undefined)
+    throw new TypeError(`There is no encoding ${encoding}; there are ${tokenEncodings.join(', ')}.`);
+  const { countTokens } = await load();
+  // Text may quote what is a special token elsewhere; here it is text.
+  const count = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
+  return {
+    id: `gpt-tokenizer/${encoding}`,
+    count(text) {
+      if (!hasLongRun(text)) return count(text);
+      let tokens = 0;
+      for (const piece of piecesOf(text)) tokens += count(piece);
+      return tokens;
+    },
+  };
+}
+
+/** Looks back from where a run would be too long: most characters are never looked at. */
+function hasLongRun(text: string): boolean {
+  let start = 0;
+  while (start + longestRun < text.length) {
+    let at = start + longestRun;
+    const isBreak = isSpace(text.charCodeAt(at));
+    while (at > start && isSpace(text.charCodeAt(at - 1)) === isBreak) at -= 1;
+    if (at === start) return true;
+    start = at;
+  }
+  return false;
+}
+
+/** Of ASCII; other spaces are in no run that is worth a look. */
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+function* piecesOf(text: string): Generator<string> {
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(text.length, start + longestRun);
+    const last = text.charCodeAt(end - 1);
+    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+    yield text.slice(start, end);
+    start = end;
+  }
+}

@@ -1,0 +1,390 @@
+import { createHash } from 'node:crypto';
+import { type EventData, isEventError } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import {
+  type ContextMessage,
+  type ContextPolicy,
+  createContextRenderer,
+  isContextError,
+  renderContext,
+} from '../../src/index.ts';
+import { anyEvent, event } from '../make.ts';
+import {
+  called,
+  compacted,
+  heard,
+  observed,
+  randomLog,
+  result,
+  said,
+  system,
+  words,
+} from './make-agent-log.ts';
+
+const faded = (budget: number, more: object = {}): ContextPolicy => ({ name: 'faded', budget, ...more });
+const policies: ContextPolicy[] = [
+  { name: 'full' },
+  { name: 'full', earlierOutput: 'kept' },
+  { name: 'lastMessages', count: 7 },
+  { name: 'lastMessages', count: 12, step: 5 },
+  faded(4_000),
+  faded(2_500, { reserve: 300, step: 0.5, earlierOutput: 'omitted' }),
+];
+const seeds = [1, 2, 3, 4];
+const texts = (messages: readonly ContextMessage[]) => messages.map(({ text }) => text);
+const hashOf = (messages: readonly ContextMessage[]) =>
+  `sha256:${createHash('sha256')
+    .update(messages.map((message) => `${JSON.stringify(message)}\n`).join(''))
+    .digest('hex')}`;
+
+describe('the rule of the unified event log', () => {
+  it('shows only the output since the last action, as a message of the user', () => {
+    const events = [heard('Go'), observed('old'), said('I look again'), observed('new'), observed('newer')];
+    const { messages, manifest } = renderContext(events);
+    expect(messages).toEqual([
+      { role: 'user', text: 'Go' },
+      { role: 'assistant', text: 'I look again', toolCalls: [] },
+      { role: 'user', text: 'new\nnewer' },
+    ]);
+    expect(manifest.omitted).toEqual({ supersededOutput: 1 });
+  });
+
+  it('keeps earlier output where the policy says so', () => {
+    const events = [observed('old'), said('I look again'), observed('new')];
+    const { messages } = renderContext(events, { policy: { name: 'full', earlierOutput: 'kept' } });
+    expect(texts(messages)).toEqual(['old', 'I look again', 'new']);
+  });
+
+  it('puts output behind the results of the calls during which it was observed', () => {
+    const events = [called('c1'), observed('seen'), result('c1', 'done')];
+    expect(texts(renderContext(events).messages)).toEqual(['', 'done', 'seen']);
+  });
+
+  it('prints values as they were, in a form that is the same everywhere', () => {
+    const parts: EventData<'agent:output'>['parts'] = [
+      { kind: 'json', json: { a: [1] } },
+      { kind: 'image', mediaType: 'image/png', base64: 'AAAA' },
+      { kind: 'repr', repr: '[Function: f]' },
+      { kind: 'value', encoding: 'devalue', encoded: '[["Map",1,2],"k",["Set",3],["BigInt","7"]]' },
+    ];
+    const { messages } = renderContext([event('agent:output', { parts })]);
+    expect(messages[0]?.text.split('\n')).toEqual([
+      '{"a":[1]}',
+      '[image: image/png, 3 bytes]',
+      '[Function: f]',
+      'Map {"k" => Set {7n}}',
+    ]);
+  });
+});
+
+describe('a context', () => {
+  it('is the same, byte for byte, however often it was rendered on the way', () => {
+    for (const seed of seeds)
+      for (const policy of policies) {
+        const events = randomLog(seed, 200);
+        const renderer = createContextRenderer({ policy, tokens: words });
+        for (const [index, next] of events.entries()) {
+          renderer.observe(next);
+          if (index % 37 !== seed) continue;
+          const { messages, manifest } = renderer.render();
+          const once = renderContext(events.slice(0, index + 1), { policy, tokens: words });
+          expect(JSON.stringify(messages), `seed ${seed}, ${policy.name}, ${index}`).toBe(
+            JSON.stringify(once.messages),
+          );
+          expect({ ...manifest, prefix: null }).toEqual({ ...once.manifest, prefix: null });
+        }
+      }
+  });
+
+  it('has a hash that any tool can compute: of its messages as JSON lines', () => {
+    for (const policy of policies) {
+      const { messages, manifest } = renderContext(randomLog(11, 400), { policy, tokens: words });
+      expect(manifest.hash).toBe(hashOf(messages));
+    }
+    expect(renderContext([heard('a lone \ud800 and \u2028')]).manifest.hash).toBe(
+      hashOf([{ role: 'user', text: 'a lone \ud800 and \u2028' }]),
+    );
+  });
+
+  it('says which beginning stayed as it was, with its share and its hash', () => {
+    for (const policy of policies) {
+      const renderer = createContextRenderer({ policy, tokens: words });
+      let before: readonly ContextMessage[] = [];
+      for (const next of randomLog(12, 120)) {
+        renderer.observe(next);
+        const { messages, manifest } = renderer.render();
+        const { prefix } = manifest;
+        expect(JSON.stringify(messages.slice(0, prefix.messages))).toBe(
+          JSON.stringify(before.slice(0, prefix.messages)),
+        );
+        const following = [messages[prefix.messages], before[prefix.messages]].map((m) => JSON.stringify(m));
+        if (messages.length > prefix.messages) expect(following[0]).not.toBe(following[1]);
+        expect(prefix.hash).toBe(hashOf(messages.slice(0, prefix.messages)));
+        before = messages;
+      }
+    }
+  });
+
+  it('has one result right behind each call and none without a call, whatever the log does', () => {
+    for (const seed of seeds)
+      for (const policy of policies) {
+        const { messages } = renderContext(randomLog(seed + 100, 400), { policy, tokens: words });
+        const expected: string[] = [];
+        for (const message of messages) {
+          if (message.role === 'tool') expect(message.toolCallId).toBe(expected.shift());
+          else expect(expected, `seed ${seed}, ${policy.name}`).toEqual([]);
+          if (message.role === 'assistant')
+            expected.push(...message.toolCalls.map(({ toolCallId }) => toolCallId));
+        }
+        expect(expected).toEqual([]);
+      }
+  });
+
+  it('counts as many tokens in its parts as in its prompt', () => {
+    for (const seed of seeds)
+      for (const policy of policies) {
+        const { manifest, messages } = renderContext(randomLog(seed, 350), { policy, tokens: words });
+        const ofParts = manifest.parts.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
+        const note = manifest.omitted.old === undefined ? 0 : 10;
+        expect(ofParts + note).toBe(manifest.tokens?.prompt);
+        const inParts = manifest.parts.reduce((sum, { messages: shown }) => sum + shown, 0);
+        expect(inParts + (note > 0 ? 1 : 0)).toBe(messages.length);
+      }
+  });
+
+  it('is no way to change what is rendered next', () => {
+    const renderer = createContextRenderer();
+    renderer.observe(called('c1', { at: 'table' }));
+    const [first] = renderer.render().messages;
+    if (first?.role !== 'assistant') throw new Error('no answer');
+    expect(() => Object.assign(first.toolCalls[0]?.input ?? {}, { at: 'hidden' })).toThrow(TypeError);
+    (renderer.render().messages as ContextMessage[]).splice(0);
+    expect(renderer.render().messages).toHaveLength(2);
+  });
+
+  it('has a manifest that does not grow with the log', () => {
+    const size = (length: number, policy: ContextPolicy) =>
+      JSON.stringify(renderContext(randomLog(5, length), { policy, tokens: words }).manifest).length;
+    for (const policy of policies) expect(size(1_500, policy)).toBeLessThan(size(200, policy) + 150);
+  });
+
+  it('is refused where the log holds what this version cannot read', () => {
+    for (const type of ['agent:text', 'agent:output', 'session:compaction'] as const) {
+      const unreadable = anyEvent(type, { text: 1, parts: 1, trigger: 1 });
+      const failure = thrown(() => renderContext([unreadable]));
+      expect(isEventError(failure, 'EVENT_INVALID')).toBe(true);
+    }
+  });
+});
+
+describe('the last messages', () => {
+  const talk = Array.from({ length: 20 }, (_, index) =>
+    index % 2 === 0 ? heard(`question ${index}`) : said(`answer ${index}`),
+  );
+
+  it('are as many as asked for, behind the system prompt and a note of the rest', () => {
+    const policy = { name: 'lastMessages', count: 3 } as const;
+    const { messages, manifest } = renderContext([system('Be brief.'), ...talk], { policy });
+    expect(texts(messages)).toEqual([
+      'Be brief.',
+      '[17 earlier messages are not shown.]',
+      'answer 17',
+      'question 18',
+      'answer 19',
+    ]);
+    expect(manifest.omitted).toEqual({ old: 17 });
+    expect(manifest.tokens).toBeNull();
+  });
+
+  it('hold an answer together with its results', () => {
+    const policy = { name: 'lastMessages', count: 2 } as const;
+    const many = [...talk, called('c1'), result('c1', 'one'), heard('Well?')];
+    expect(texts(renderContext(many, { policy }).messages).slice(1)).toEqual(['Well?']);
+    const id = 'm-many';
+    const three = [called('x1', {}, id), called('x2', {}, id), called('x3', {}, id), result('x3', 'three')];
+    expect(renderContext([...talk, ...three], { policy }).messages.slice(1)).toHaveLength(4);
+  });
+
+  it('drop several at once where a step is given, and stay the same in between', () => {
+    const renderer = createContextRenderer({ policy: { name: 'lastMessages', count: 10, step: 5 } });
+    const isStable = Array.from({ length: 40 }, (_, index) => heard(`line ${index}`)).map((next) => {
+      renderer.observe(next);
+      const { messages, manifest } = renderer.render();
+      expect(messages.length).toBeLessThanOrEqual(11);
+      return manifest.prefix.messages === messages.length - 1;
+    });
+    expect(isStable.filter((is) => !is)).toHaveLength(6);
+  });
+});
+
+describe('faded memory', () => {
+  const long = (name: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${name}${index}`).join(' ');
+
+  it('never takes more than the budget without its reserve', () => {
+    for (const seed of seeds)
+      for (const [budget, reserve] of [
+        [3_000, 0],
+        [4_000, 1_500],
+      ] as const) {
+        const policy = faded(budget, { reserve });
+        const renderer = createContextRenderer({ policy, tokens: words });
+        for (const next of randomLog(seed + 40, 300)) {
+          renderer.observe(next);
+          const prompt = renderer.render().manifest.tokens?.prompt ?? Number.NaN;
+          expect(prompt).toBeLessThanOrEqual(budget - reserve);
+        }
+      }
+  });
+
+  it('shows the older in less detail, the system prompt and the newest message whole', () => {
+    const events = [system(long('rule', 200))];
+    for (let turn = 0; turn < 40; turn += 1)
+      events.push(called(`c${turn}`), result(`c${turn}`, long(`of${turn}-`, 400)), said(`turn ${turn}`));
+    events.push(heard(long('newest', 500)));
+    const { messages, manifest } = renderContext(events, { policy: faded(6_000), tokens: words });
+    expect(manifest.parts.map(({ kind, detail }) => `${kind} ${detail}`)).toEqual([
+      'systemPrompts high',
+      'messages low',
+      'messages medium',
+      'messages high',
+    ]);
+    expect(messages[0]?.text).toBe(long('rule', 200));
+    expect(messages.at(-1)?.text).toBe(long('newest', 500));
+    const lengths = messages.flatMap(({ role, text }) => (role === 'tool' ? [text.length] : []));
+    expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
+    expect(messages.find(({ role }) => role === 'tool')?.text).toMatch(/\[… \d+ characters left out …\]/);
+  });
+
+  it('shortens what tools gave before what was said', () => {
+    const events = [heard(long('said', 200)), called('c1'), result('c1', long('gave', 200))];
+    for (let turn = 0; turn < 8; turn += 1) events.push(heard(long(`then${turn}-`, 90)));
+    const { messages } = renderContext(events, { policy: faded(1_100, { step: 0 }), tokens: words });
+    expect(messages[0]?.text).toBe(long('said', 200));
+    expect(messages.find(({ role }) => role === 'tool')?.text).toContain('left out');
+  });
+
+  it('fades in steps: between two of them the beginning of the prompt stays the same', () => {
+    const renderer = createContextRenderer({ policy: faded(4_000), tokens: words });
+    renderer.observe(system('Be brief.'));
+    let steps = 0;
+    let calls = 0;
+    let shares = 0;
+    for (let turn = 0; turn < 400; turn += 1) {
+      for (const next of [heard(long('q', 20)), called(`c${turn}`), result(`c${turn}`, long('r', 60))])
+        renderer.observe(next);
+      const { messages, manifest } = renderer.render();
+      calls += 1;
+      shares += manifest.prefix.share;
+      if (turn > 0 && manifest.prefix.messages !== messages.length - 3) steps += 1;
+    }
+    // About 25 turns of 90 tokens fit into what one step makes free at first, fewer where they are shortened later.
+    expect(calls / steps).toBeGreaterThan(8);
+    expect(shares / calls).toBeGreaterThan(0.85);
+  });
+
+  it('shortens the newest answer only where it does not fit, and still shows each of its calls a result', () => {
+    const id = 'm-wide';
+    const wide = Array.from({ length: 10 }, (_, index) => called(`w${index}`, {}, id));
+    const results = Array.from({ length: 10 }, (_, index) => result(`w${index}`, long(`r${index}-`, 300)));
+    const { messages, manifest } = renderContext([system('Be brief.'), ...wide, ...results], {
+      policy: faded(1_500),
+      tokens: words,
+    });
+    expect(messages.filter(({ role }) => role === 'tool')).toHaveLength(10);
+    expect(messages.at(-1)?.text).toBe(long('r9-', 300));
+    expect(manifest.tokens?.prompt).toBeLessThanOrEqual(1_500);
+  });
+
+  it('is refused, with the numbers, where the system prompt and the newest message do not fit', () => {
+    const events = [system(long('rule', 300)), heard(long('newest', 100))];
+    const renderer = createContextRenderer({ policy: faded(350, { reserve: 20 }), tokens: words });
+    for (const next of events) renderer.observe(next);
+    const failure = thrown(() => renderer.render());
+    expect(isContextError(failure, 'CONTEXT_BUDGET_TOO_SMALL')).toBe(true);
+    const needed = 300 + 4 + 100 + 4;
+    expect(failure).toMatchObject({
+      details: { budget: 350, reserve: 20, needed, systemPrompts: 304, newest: 104 },
+      message: expect.stringContaining(`Raise it to ${needed + 20} or more`),
+    });
+    const enough = { policy: faded(needed + 20, { reserve: 20 }), tokens: words };
+    expect(renderContext(events, enough).messages).toHaveLength(2);
+  });
+
+  it('is refused with numbers that add up, whatever else cannot be left out', () => {
+    const events = [
+      system(long('rule', 30)),
+      heard(long('old', 40)),
+      compacted(long('summary', 20)),
+      heard(long('asked', 40)),
+      called('c1', long('where', 50)),
+      result('c1', long('found', 60)),
+    ];
+    const failure = thrown(() => renderContext(events, { policy: faded(50), tokens: words }));
+    const numbers = (failure as Error).message.match(/\d+/g)?.map(Number) ?? [];
+    const [budget, needed = 0, ofSystem = 0, ofNewest = 0, beside = 0, raiseTo = 0] = numbers;
+    expect({ budget, ofSystem, ofNewest }).toEqual({ budget: 50, ofSystem: 34, ofNewest: 64 });
+    expect(ofSystem + ofNewest + beside).toBe(needed);
+    const enough = { policy: faded(raiseTo), tokens: words };
+    expect(renderContext(events, enough).messages.at(-1)?.text).toBe(long('found', 60));
+  });
+
+  it('needs a counter, and policies need sense', () => {
+    const wrong: unknown[] = [
+      faded(0),
+      faded(10, { step: 1 }),
+      faded(10, { reserve: -1 }),
+      { name: 'lastMessages', count: 0 },
+      { name: 'lastMessages', count: 2, step: 3 },
+      { name: 'other' },
+    ];
+    for (const policy of wrong)
+      expect(() => createContextRenderer({ policy: policy as ContextPolicy, tokens: words })).toThrow(
+        TypeError,
+      );
+    expect(() => createContextRenderer({ policy: faded(10) })).toThrow(/createTokenCounter/);
+  });
+});
+
+describe('a compaction', () => {
+  it('stands for what was before the event that it kept, behind the system prompts', () => {
+    const kept = heard('kept');
+    const events = [
+      system('Be brief.'),
+      heard('old'),
+      said('older'),
+      kept,
+      said('answer'),
+      compacted('So far: much.', kept.id),
+    ];
+    const { messages, manifest } = renderContext(events);
+    expect(texts(messages)).toEqual(['Be brief.', 'So far: much.', 'kept', 'answer']);
+    expect(manifest.omitted).toEqual({ compacted: 2 });
+    expect(manifest.parts.map(({ kind }) => kind)).toEqual(['systemPrompts', 'summary', 'messages']);
+  });
+
+  it('keeps a call with its result, from the result on', () => {
+    const kept = result('c1', 'done');
+    const events = [heard('old'), called('c1'), kept, compacted('So far: much.', kept.id)];
+    expect(renderContext(events).messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  it('stands for everything before it where it names nothing, and for earlier summaries', () => {
+    const events = [heard('a'), compacted('one'), heard('b'), compacted('two'), heard('c')];
+    expect(texts(renderContext(events).messages)).toEqual(['two', 'c']);
+  });
+
+  it('changes nothing where it has no summary', () => {
+    const events = [heard('a'), event('session:compaction', { trigger: 'auto' }), heard('b')];
+    expect(texts(renderContext(events).messages)).toEqual(['a', 'b']);
+  });
+});
+
+function thrown(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}

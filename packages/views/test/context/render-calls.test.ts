@@ -1,0 +1,135 @@
+import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import {
+  type ContextPolicy,
+  compareContexts,
+  createContextRenderer,
+  isContextError,
+  renderCalls,
+  renderContextText,
+} from '../../src/index.ts';
+import { event } from '../make.ts';
+import { called, heard, randomLog, result, said, system, words } from './make-agent-log.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1 };
+
+/** A log whose every `agent:inference` says what a renderer gave at that moment, and what it gave. */
+function recordedLog(seed: number, policy: ContextPolicy) {
+  const renderer = createContextRenderer({ policy, tokens: words });
+  const given: string[] = [];
+  const events = randomLog(seed, 200).map((next): CapturedEvent => {
+    if (!isEventOf(next, 'agent:inference')) {
+      renderer.observe(next);
+      return next;
+    }
+    const { messages, manifest } = renderer.render();
+    given.push(JSON.stringify(messages));
+    const inference = {
+      ...next,
+      data: { ...next.data, context: structuredClone(manifest) as unknown as JsonObject },
+    };
+    renderer.observe(inference);
+    return inference;
+  });
+  return { events, given };
+}
+
+describe('the calls of a log, rendered again', () => {
+  it('are what was given, all of them in one pass', () => {
+    for (const policy of [
+      { name: 'full' },
+      { name: 'faded', budget: 3_000 },
+      { name: 'lastMessages', count: 5 },
+    ] as const) {
+      const { events, given } = recordedLog(21, policy);
+      const calls = [...renderCalls(events, { counters: [words] })];
+      expect(calls.map(({ messages }) => JSON.stringify(messages))).toEqual(given);
+      for (const { recorded, manifest } of calls)
+        expect(recorded === null ? null : compareContexts(recorded, manifest)).toEqual([]);
+      expect(given.length).toBeGreaterThan(3);
+    }
+  });
+
+  it('tell what was changed in the log behind them', () => {
+    const { events } = recordedLog(22, { name: 'full' });
+    const changed = events.map((next) =>
+      isEventOf(next, 'agent:system_prompt') ? { ...next, data: { text: 'forged' } } : next,
+    );
+    const [call] = renderCalls(changed, { counters: [words] });
+    expect(call?.recorded && compareContexts(call.recorded, call.manifest)).toEqual([
+      expect.stringMatching(/^hash: recorded sha256:[0-9a-f]{64}, rendered sha256:[0-9a-f]{64}$/),
+      expect.stringMatching(/^tokens: /),
+    ]);
+  });
+
+  it('are, without a manifest, what the agent had before the answer, of each agent its own', () => {
+    const inference = (agentId: string, messageId: string) =>
+      event('agent:inference', { model: 'm', usage }, { agentId, messageId });
+    const events = [
+      event('agent:created', {}, { agentId: 'a' }),
+      { ...system('You are a.'), agentId: 'a' },
+      heard('of nobody, so of the root'),
+      { ...heard('to b'), agentId: 'b' },
+      { ...said('b speaks', 'mb'), agentId: 'b' },
+      { ...said('a speaks', 'ma'), agentId: 'a' },
+      inference('b', 'mb'),
+      inference('a', 'ma'),
+    ];
+    const calls = [...renderCalls(events)].map(({ agentId, recorded, messages }) => [
+      agentId,
+      recorded,
+      messages.map(({ text }) => text),
+    ]);
+    expect(calls).toHaveLength(2);
+    expect(calls).toContainEqual(['a', null, ['You are a.', 'of nobody, so of the root']]);
+    expect(calls).toContainEqual(['b', null, ['to b']]);
+    const [only] = renderCalls(events, {
+      only: ({ agentId }) => agentId === 'a',
+      policy: { name: 'lastMessages', count: 1 },
+    });
+    expect(only?.messages.map(({ role }) => role)).toEqual(['system', 'user']);
+  });
+
+  it('are refused where a manifest is of another version, of a counter that is not here, or of another log', () => {
+    const { events } = recordedLog(23, { name: 'faded', budget: 3_000 });
+    expect(() => [...renderCalls(events)]).toThrow(/counter words, which is not here/);
+    const withContext = (context: JsonObject) => [event('agent:inference', { model: 'm', usage, context })];
+    const failures = [{ rendererVersion: 99 }, {}, { rendererVersion: 1 }].map((context) =>
+      thrown(() => [...renderCalls(withContext(context))]),
+    );
+    for (const failure of failures) expect(isContextError(failure, 'CONTEXT_MANIFEST_UNKNOWN')).toBe(true);
+    const last = events.findLast((next) => isEventOf(next, 'agent:inference'));
+    expect(() => [...renderCalls(last === undefined ? [] : [last], { counters: [words] })]).toThrow(
+      /does not have/,
+    );
+  });
+});
+
+describe('a context as text', () => {
+  it('says what it is made of, then shows each message; no terminal obeys it', () => {
+    const renderer = createContextRenderer({ policy: { name: 'lastMessages', count: 3 }, tokens: words });
+    for (const next of [
+      system('Be brief.'),
+      heard('long ago'),
+      heard('Look \u001b[31mthere'),
+      called('c1', { at: 'table' }),
+      result('c1', 'A cup.', true),
+    ])
+      renderer.observe(next);
+    const text = renderContextText(renderer.render());
+    expect(text).toMatch(/^policy {3}lastMessages, count 3\nprompt {3}5 messages, \d+ tokens \(words\)\n/);
+    expect(text).toContain('omitted  1 earlier messages');
+    expect(text).toContain('── user\nLook ␛[31mthere');
+    expect(text).toContain('── assistant\ncalls look (c1) {"at":"table"}');
+    expect(text).toContain('── result of look (c1), error\nA cup.');
+  });
+});
+
+function thrown(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Chromium as a package carries it. Not imported by name: types are checked before the engines are installed. */
+const carrier: string = '@sparticuz/chromium';
+
+/**
+ * Starts a real headless Chromium: the one that `HANSARD_BROWSER` names, else the one of this folder's packages. It
+ * talks to nobody by itself. Close it.
+ */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = process.env.HANSARD_BROWSER ?? (await carriedChromium());
+  if (!existsSync(executablePath))
+    throw new Error(`There is no browser ${executablePath} (HANSARD_BROWSER).`);
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--disable-dev-shm-usage',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
+  return chromium.launch({ executablePath, headless: true, args });
+}
+
+async function carriedChromium(): Promise<string> {
+  try {
+    const { default: carried } = (await import(carrier)) as {
+      default: { executablePath(): Promise<string> };
+    };
+    return await carried.executablePath();
+  } catch (cause) {
+    throw new Error('The browser is not installed; `npx pnpm@12 test` installs it.', { cause });
+  }
+}
