@@ -17,7 +17,27 @@ export type FormatOddityCode =
   | 'agent_id_replaced'
   | 'agent_not_created'
   | 'agent_created_twice'
-  | 'name_taken';
+  | 'name_taken'
+  | 'game_without_start'
+  | 'game_without_end'
+  | 'recipient_missing'
+  | 'time_missing'
+  | 'time_goes_back'
+  | 'byte_order_mark'
+  | 'crlf'
+  | 'empty'
+  | 'id_repeated'
+  | 'joined_lines'
+  | 'lone_surrogate'
+  | 'no_conversation'
+  | 'no_result'
+  | 'nul_bytes'
+  | 'session_changed'
+  | 'several_records'
+  | 'too_long'
+  | 'unfinished'
+  | 'usage_again'
+  | 'usage_open';
 
 export interface FormatOddity {
   readonly code: FormatOddityCode;

@@ -1,5 +1,21 @@
 export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
 export type { FormatOddity, FormatOddityCode, FormatReport } from './format-report.ts';
+export { type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
+export { gameLogMapping } from './game-log/game-log-mapping.ts';
+export {
+  type GameLogFile,
+  type ReadGame,
+  type ReadGameOptions,
+  readGameLog,
+} from './game-log/read-game-log.ts';
+export { createGameStreams, type GameStreams } from './game-streams/create-game-streams.ts';
+export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
+export {
+  type GameStream,
+  gameStreams,
+  type StreamLine,
+  streamLineSchemas,
+} from './game-streams/stream-lines.ts';
 export { detectSessionFormat, type SessionFormat, sessionFormats } from './session-formats.ts';
 export type { ReadOptions, ReadSession } from './session-records/read-session.ts';
 export type { SessionFormatId } from './session-records/session-dialect.ts';
@@ -8,3 +24,7 @@ export { readSessionV1 } from './session-v1/read-session-v1.ts';
 export { writeSessionV1 } from './session-v1/write-session-v1.ts';
 export { readSessionV2 } from './session-v2/read-session-v2.ts';
 export { writeSessionV2 } from './session-v2/write-session-v2.ts';
+export type { ReportOptions, ReportSource } from './task-report/report-source.ts';
+export { writeTaskMarkdown } from './task-report/task-markdown.ts';
+export { writeTaskPage } from './task-report/task-page.ts';
+export { readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';

@@ -18,3 +18,8 @@ export function exampleText(format: string, number: string): string {
   const [file = ''] = globSync(`${number}-*.jsonl`, { cwd: join(corpus, format) });
   return readFileSync(join(corpus, format, file), 'utf8');
 }
+
+/** A recorded game of the corpus. */
+export function gameText(file: string): string {
+  return readFileSync(join(corpus, 'games', file), 'utf8');
+}

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
+import { readClaudeStream } from '@hansard/formats/claude';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
-import { replayStream } from './replay-stream.ts';
 
 export interface ReplayAgentOptions {
   /** A recorded stream: a `.jsonl` file with one message of the Agent SDK on each line. */
@@ -26,7 +26,7 @@ async function* replay(
   { path, delayMs = 0, wait = waitFor, now = Date.now }: ReplayAgentOptions,
   { fidelity, signal }: AgentRunRequest,
 ): AsyncGenerator<AgentActivity> {
-  for await (const activities of replayStream(path, fidelity, now, signal)) {
+  for await (const activities of readClaudeStream(path, fidelity, now, signal)) {
     const isPaced = delayMs > 0 && !signal.aborted && activities.some(({ kind }) => kind === 'event');
     if (isPaced) await unlessAborted(wait(delayMs, signal), signal);
     yield* activities;

@@ -1,25 +1,37 @@
 import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
+import { type ClaudeAgentOptions, createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
 export {
-  ClaudeStreamError,
-  type FormatErrorCode,
-  formatErrorCodes,
-  isClaudeStreamError,
-} from './claude-stream-error.ts';
+  ClaudeAgentError,
+  type ClaudeAgentErrorCode,
+  claudeAgentErrorCodes,
+  isClaudeAgentError,
+} from './claude-agent-error.ts';
 export {
-  type ClaudeMapping,
-  type ClaudeMappingOptions,
-  createClaudeMapping,
-} from './create-claude-mapping.ts';
+  type ClaudeAgentOptions,
+  type ClaudePermissionMode,
+  type ClaudeSessionStore,
+  createClaudeAgent,
+} from './create-claude-agent.ts';
 export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';
-export type { RecordPlace } from './mapping-step.ts';
+
+interface AgentClaudeConfig extends Omit<ClaudeAgentOptions, 'env' | 'loadSdk' | 'sessionStore'> {
+  readonly replay?: string;
+  readonly delayMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 export default definePlugin({
   id: 'agent-claude',
   provides: 'AgentProvider',
-  create({ replay, delayMs = 0 }: { replay: string; delayMs?: number }, { baseDir }) {
-    return createReplayAgent({ path: resolve(baseDir, replay), delayMs });
+  create({ replay, delayMs = 0, env, executable, ...options }: AgentClaudeConfig, { baseDir }) {
+    if (replay !== undefined) return createReplayAgent({ path: resolve(baseDir, replay), delayMs });
+    return createClaudeAgent({
+      ...options,
+      ...(executable === undefined ? {} : { executable: resolve(baseDir, executable) }),
+      ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
+    });
   },
 });

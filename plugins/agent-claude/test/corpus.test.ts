@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReplayAgent } from '../src/index.ts';
-import { corpus, dataOf, ofType, runAgent } from './mapped.ts';
+import { corpus, dataOf, ofType, runAgent } from './run-agent.ts';
 
 const explore = join(corpus, 'explore_count_files.jsonl');
 const compute = join(corpus, 'general_purpose_compute.jsonl');

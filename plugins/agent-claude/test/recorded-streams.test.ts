@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReplayAgent } from '../src/index.ts';
-import { dataOf, fixtures, ofType, runAgent } from './mapped.ts';
+import { dataOf, fixtures, ofType, runAgent } from './run-agent.ts';
 
 const replay = (name: string) => runAgent(createReplayAgent({ path: join(fixtures, `${name}.jsonl`) }));
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Fidelity, findNotJson, type JsonObject, preview } from '@hansard/events';
-import type { AgentActivity } from '@hansard/provider';
+import { linksToUtterances } from './answer-links.ts';
+import type { ClaudeActivity } from './claude-activity.ts';
 import { asName, asObject, without } from './json-fields.ts';
 import { ephemeralKind } from './left-out.ts';
 import { MappingState } from './mapping-state.ts';
@@ -21,9 +22,19 @@ export interface ClaudeMapping {
    * What one message becomes, in order. Whatever it is, it is kept: an unknown kind as `system:` and its name, and what
    * is no message as `system:notice` with the place where it was read. Never throws.
    */
-  map(message: unknown, at?: RecordPlace): AgentActivity[];
+  map(message: unknown, at?: RecordPlace): ClaudeActivity[];
+  /** A denial of that call is recorded already: what the stream says of it is no second one. */
+  noteDenied(toolCallId: string): void;
+  /** What is known of a call's outcome beside what the stream will say of it (see `ToolOutcome` of `@hansard/provider`). */
+  noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
   /** What is left when the stream ends: the usage of model messages that were not over. */
-  finish(): AgentActivity[];
+  finish(): ClaudeActivity[];
+}
+
+export interface ClaudeToolOutcome {
+  readonly metadata?: JsonObject;
+  /** The utterances that the result was made from, by their ids. */
+  readonly madeFrom?: readonly string[];
 }
 
 export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingOptions): ClaudeMapping {
@@ -44,6 +55,12 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       }
       mapperOf(String(message.type), message.subtype)(step);
       return step.events.activities;
+    },
+    noteDenied(toolCallId) {
+      state.denied.add(toolCallId);
+    },
+    noteOutcome(toolCallId, { metadata = {}, madeFrom = [] }) {
+      state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
     },
     finish() {
       const step = new MappingStep(state, {}, now(), {});

@@ -7,10 +7,10 @@ import type {
   KnownEventType,
   NewEvent,
 } from '@hansard/events';
-import { toTimestamp } from '@hansard/events';
-import type { AgentActivity } from '@hansard/provider';
+import type { ClaudeActivity } from './claude-activity.ts';
 import type { EventIds } from './ids.ts';
 import { withoutUndefined } from './json-fields.ts';
+import { timestampOf } from './recorded-time.ts';
 
 type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
 
@@ -22,7 +22,7 @@ export type WriterLinks = WithGaps<EventLinks>;
  * no single event (an agent, an inference, a denial) gets an id of its own by `derived`.
  */
 export class EventWriter {
-  readonly activities: AgentActivity[] = [];
+  readonly activities: ClaudeActivity[] = [];
   readonly time: number;
   /** The message's fields that no event has a place for: they go to its first event. */
   details: JsonObject = {};
@@ -68,7 +68,7 @@ export class EventWriter {
   }
 
   #push(id: string | undefined, type: EventType, data: JsonObject, links: WriterLinks, time: number): void {
-    const fields = withoutUndefined({ id, type, timestamp: toTimestamp(time), ...links });
+    const fields = withoutUndefined({ id, type, timestamp: timestampOf(time), ...links });
     this.activities.push({ kind: 'event', event: { ...fields, data: withoutUndefined(data) } as NewEvent });
   }
 }

@@ -1,4 +1,5 @@
 import { idSchema } from '@hansard/events';
+import { IdTable } from './id-table.ts';
 
 const longest = 128;
 const suffix = '.9999'.length;
@@ -18,7 +19,7 @@ export function asId(value: unknown): string | undefined {
 
 /** The ids that are taken. An id is given out once, so that no event of a stream contradicts an earlier one. */
 export class EventIds {
-  readonly #taken = new Set<string>();
+  readonly #taken = new IdTable();
 
   has(id: string): boolean {
     return this.#taken.has(id);
@@ -27,7 +28,7 @@ export class EventIds {
   /** The id, now taken; undefined where it was taken before or can't be the id of an event. */
   claim(id: string | undefined): string | undefined {
     if (id === undefined || this.#taken.has(id) || !idSchema.safeParse(id).success) return undefined;
-    this.#taken.add(id);
+    this.#taken.set(id, 1);
     return id;
   }
 }

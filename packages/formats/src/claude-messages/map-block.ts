@@ -18,7 +18,10 @@ export function mapAssistantBlock(step: MappingStep, block: JsonValue, links: Wr
   const { type } = fields;
   if (type === 'text' && typeof fields.text === 'string') {
     const details = blockDetails(step, fields, ['text']);
-    step.events.event('agent:text', { text: fields.text, ...details }, links);
+    const id = step.events.event('agent:text', { text: fields.text, ...details }, links);
+    if (links.agentId !== undefined && id !== undefined) {
+      step.state.answers.set(links.agentId, { id, text: fields.text });
+    }
   } else if (type === 'thinking' && typeof fields.thinking === 'string') {
     const details = blockDetails(step, fields, ['thinking', 'signature']);
     const signature = asText(fields.signature);
@@ -87,6 +90,7 @@ function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): 
     },
     links,
   );
+  if (links.agentId !== undefined) step.state.answers.delete(links.agentId);
   step.state.calls.add(toolCallId, {
     tool,
     target,

@@ -78,12 +78,21 @@ export function mapTaskStarted(step: MappingStep): void {
   mapOther(step);
 }
 
-/** A task that ended, and with it the last message of its sub-agent. */
+/**
+ * A task that ended, and with it the last message of its sub-agent. The report of one in the background reaches its
+ * caller by this alone: it is a `user:message` to the caller too.
+ */
 export function mapTaskNotification(step: MappingStep): void {
   const agent = knownAgent(step);
   if (agent !== undefined) step.state.inferences.end(agent);
   step.writeInferences();
   mapOther(step);
+  const { summary: text, summary_is_report: isReport } = step.message;
+  const answer = agent === undefined ? undefined : step.state.answers.get(agent.id);
+  if (agent === undefined || answer === undefined || isReport !== true || text !== answer.text) return;
+  const source = { kind: 'agent' as const, agentId: agent.id };
+  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  step.events.event('user:message', { text, source }, { agentId: caller, substance: answer.id });
 }
 
 function knownAgent({ state, message }: MappingStep): SubAgent | undefined {

@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import { type AnswerLinks, linksToAnswer } from './answer-links.ts';
 import { type WriterLinks, withDetails } from './event-writer.ts';
-import { asId } from './ids.ts';
 import { asName, asObject, asText, withoutNull, withoutUndefined } from './json-fields.ts';
 import { blockDetails } from './map-block.ts';
 import type { MappingStep } from './mapping-step.ts';
+import type { SubAgent } from './sub-agents.ts';
 import type { ToolCallRecord } from './tool-calls.ts';
 import { errorLine, findDenial, textOf } from './tool-failure.ts';
 import { describeToolReturn } from './tool-metadata.ts';
@@ -43,7 +44,13 @@ export function mapToolResult(
     text,
     isError,
   });
-  const started = followSubAgent(step, toolCallId, asObject(output));
+  const agent = followSubAgent(step, toolCallId, asObject(output));
+  const { metadata: known, ...outcome } = step.state.outcomes.get(toolCallId) ?? { metadata: {} };
+  step.state.outcomes.delete(toolCallId);
+  const answer: AnswerLinks =
+    agent === undefined || isError || asObject(output)?.status === 'async_launched'
+      ? {}
+      : linksToAnswer(step.state.answers.get(agent.id), asObject(output), text);
   const data = withoutUndefined({
     toolCallId,
     tool,
@@ -52,13 +59,18 @@ export function mapToolResult(
     durationMs: durationOf(step, call),
     error: isError ? errorLine(text, block.content) : undefined,
     output: step.isFull ? block.content : undefined,
-    metadata: { ...call?.metadata, ...found, ...started },
+    metadata: {
+      ...call?.metadata,
+      ...found,
+      ...(agent === undefined ? {} : { agentId: agent.id }),
+      ...known,
+    },
   });
   const details = {
     ...blockDetails(step, block, ['tool_use_id', 'is_error', 'content']).details,
     ...withoutNull({ ...meta, id: undefined }),
   };
-  step.events.event('agent:tool_result', withDetails(data, details), links);
+  step.events.event('agent:tool_result', withDetails(data, details), { ...links, ...answer, ...outcome });
 }
 
 function durationOf(step: MappingStep, call: ToolCallRecord | undefined): number | undefined {
@@ -67,14 +79,18 @@ function durationOf(step: MappingStep, call: ToolCallRecord | undefined): number
 }
 
 /** Joins a sub-agent's name with its call, and ends its last message where the result says that it is done. */
-function followSubAgent(step: MappingStep, toolCallId: string, output: JsonObject | undefined): JsonObject {
+function followSubAgent(
+  step: MappingStep,
+  toolCallId: string,
+  output: JsonObject | undefined,
+): SubAgent | undefined {
   const name = asName(output?.agentId);
   const { agents, inferences } = step.state;
   const agent = name === undefined ? agents.find(undefined, toolCallId) : agents.resolve(name, toolCallId);
-  if (agent === undefined) return {};
+  if (agent === undefined) return undefined;
   if (output?.status !== 'async_launched') inferences.end(agent);
   step.writeInferences();
-  return { agentId: asId(agent.id) };
+  return agent;
 }
 
 function isErrorContent(content: JsonValue | undefined): boolean {

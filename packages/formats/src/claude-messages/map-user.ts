@@ -45,8 +45,14 @@ function mapText(
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  const data = { text, source: sourceOf(step, agent), ...blockDetails(step, fields, ['text']) };
+  const source: Source = isInterruption(text) ? { kind: 'system' } : sourceOf(step, agent);
+  const data = { text, source, ...blockDetails(step, fields, ['text']) };
   step.events.event('user:message', data, links);
+}
+
+/** What the engine tells the model when it was interrupted, in the user's name. */
+function isInterruption(text: string): boolean {
+  return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
 }
 
 type Source = EventData<'user:message'>['source'];

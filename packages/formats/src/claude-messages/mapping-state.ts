@@ -1,4 +1,5 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
+import type { Answer, AnswerLinks } from './answer-links.ts';
 import { EventIds } from './ids.ts';
 import { Inferences } from './inferences.ts';
 import { RunTotals } from './run-totals.ts';
@@ -24,6 +25,10 @@ export class MappingState {
   readonly streaming = new Map<string | undefined, StreamingMessage>();
   /** Ids of the tool calls whose denial is recorded. */
   readonly denied = new Set<string>();
+  /** What somebody else knows of results before the stream tells of them, by call. */
+  readonly outcomes = new Map<string, AnswerLinks & { readonly metadata: JsonObject }>();
+  /** The answers of sub-agents, by agent. */
+  readonly answers = new Map<string, Answer>();
   /** The latest `system/init` of each session. */
   readonly sessions = new Map<string, JsonObject>();
   /** The session that the latest message named. */

@@ -21,24 +21,23 @@ export class MappingStep {
   readonly state: MappingState;
   readonly place: RecordPlace;
   readonly events: EventWriter;
-  readonly #own: JsonObject;
+  /** Fields that the event's own id, time and type say, or the message before it of the same session. */
+  readonly #held: readonly string[];
 
-  constructor(state: MappingState, message: JsonObject, now: number, place: RecordPlace) {
+  /** `id` is that of the first event, where it is not the message's own. */
+  constructor(state: MappingState, message: JsonObject, now: number, place: RecordPlace, id?: string) {
     this.state = state;
     this.message = message;
     this.place = place;
     const uuid = asEventId(message.uuid);
-    const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
+    const ownId = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
     const time = recordedTime(message);
-    this.events = new EventWriter(state.ids, id, time ?? now);
+    this.events = new EventWriter(state.ids, id ?? ownId, time ?? now);
     const isKept = (field: string) =>
-      (field === 'uuid' && id === undefined) ||
+      (field === 'uuid' && ownId === undefined) ||
       (field === 'timestamp' && time === undefined) ||
       (field === 'session_id' && message.session_id !== state.sessionId);
-    this.#own = without(
-      message,
-      identityFields.filter((field) => !isKept(field)),
-    );
+    this.#held = identityFields.filter((field) => !isKept(field));
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
 
@@ -49,7 +48,7 @@ export class MappingStep {
   /** The message's fields that no event holds in another form, but the named ones. */
   others(named: readonly string[] = []): JsonObject {
     const leftOut = this.isFull ? [] : leftOutAtNarrative.message;
-    return without(this.#own, [...named, ...leftOut]);
+    return without(this.message, [...this.#held, ...named, ...leftOut]);
   }
 
   /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */

@@ -19,11 +19,13 @@ export interface Totals {
 
 /**
  * Adds up the results of a stream. Cost and model usage count up over a process, so the last figures are the total, until
- * they fall: then another process went on, and counts from zero. Duration and turns are those of each result.
+ * they fall: then another process went on, and counts from zero. A process that resumes a session begins with what was
+ * spent before; that is not of this stream. Duration and turns are those of each result.
  */
 export class RunTotals {
   #ended = none;
   #running = none;
+  #hasBegun = false;
   #hasCost = false;
   #hasUsage = false;
   #durationMs: number | undefined;
@@ -31,8 +33,11 @@ export class RunTotals {
 
   add(result: JsonObject): Totals {
     const cost = asAmount(result.total_cost_usd);
-    const usage = modelUsageOf(result) ?? this.#afterThisTurn(usageOf(asObject(result.usage)));
+    const usage =
+      modelUsageOf(asObject(result.modelUsage)) ?? this.#afterThisTurn(usageOf(asObject(result.usage)));
     const figures: Counters = { ...this.#running, ...usage, costUsd: cost ?? this.#running.costUsd };
+    if (!this.#hasBegun) this.#ended = negated(spentBefore(result, figures));
+    this.#hasBegun = true;
     if (counters.some((counter) => figures[counter] < this.#running[counter])) {
       this.#ended = sum(this.#ended, this.#running);
     }
@@ -62,8 +67,27 @@ export class RunTotals {
   }
 }
 
-function modelUsageOf(result: JsonObject): TokenCounters | undefined {
-  const models = Object.values(asObject(result.modelUsage) ?? {}).map((usage) => asObject(usage) ?? {});
+/** What the figures of the first result of a stream say of the time before it. */
+function spentBefore(result: JsonObject, figures: Counters): Counters {
+  const since = asObject(result.model_usage_since_last_result);
+  const tokens = modelUsageOf(since);
+  if (since === undefined || tokens === undefined) return none;
+  const costs = Object.values(since).map((usage) => asAmount(asObject(usage)?.costUSD) ?? 0);
+  const costUsd = costs.reduce((total, cost) => total + cost, 0);
+  const before = { ...none };
+  const now = { ...tokens, costUsd };
+  for (const counter of counters) before[counter] = Math.max(0, figures[counter] - now[counter]);
+  return before;
+}
+
+function negated(figures: Counters): Counters {
+  const opposite = { ...none };
+  for (const counter of counters) opposite[counter] = 0 - figures[counter];
+  return opposite;
+}
+
+function modelUsageOf(usages: JsonObject | undefined): TokenCounters | undefined {
+  const models = Object.values(usages ?? {}).map((usage) => asObject(usage) ?? {});
   if (models.length === 0) return undefined;
   const total = (key: string) => models.reduce((soFar, usage) => soFar + (asCount(usage[key]) ?? 0), 0);
   return {

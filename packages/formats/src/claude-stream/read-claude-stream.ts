@@ -1,12 +1,12 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
-import type { AgentActivity } from '@hansard/provider';
-import { ClaudeStreamError } from './claude-stream-error.ts';
-import { createClaudeMapping } from './create-claude-mapping.ts';
-import { asName, asObject } from './json-fields.ts';
-import { type FileLine, readLines } from './read-lines.ts';
-import { recordedTime } from './recorded-time.ts';
-import { type LinePart, splitRecords } from './split-records.ts';
-import { newNotice } from './write-notice.ts';
+import type { ClaudeActivity } from '../claude-messages/claude-activity.ts';
+import { createClaudeMapping } from '../claude-messages/create-claude-mapping.ts';
+import { asName, asObject } from '../claude-messages/json-fields.ts';
+import { recordedTime } from '../claude-messages/recorded-time.ts';
+import { newNotice } from '../claude-messages/write-notice.ts';
+import { FormatError } from '../format-error.ts';
+import { type FileLine, readLines } from '../json-lines/read-lines.ts';
+import { type LinePart, splitRecords } from '../json-lines/split-records.ts';
 
 /**
  * What the lines of a recorded stream become: for each line its activities, and at last those of its end. Messages
@@ -14,12 +14,12 @@ import { newNotice } from './write-notice.ts';
  * Aborted, it reads no further line.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
-export async function* replayStream(
+export async function* readClaudeStream(
   path: string,
   fidelity: Fidelity,
   now: () => number,
   signal: AbortSignal,
-): AsyncGenerator<AgentActivity[]> {
+): AsyncGenerator<ClaudeActivity[]> {
   let clock = (await findFirstTime(path, signal)) ?? now();
   const mapping = createClaudeMapping({ fidelity, now: () => clock });
   let hasResult = false;
@@ -72,11 +72,11 @@ async function findFirstTime(path: string, signal: AbortSignal): Promise<number 
   }
   if (hasMessage) return undefined;
   if (firstLine === undefined) {
-    throw new ClaudeStreamError('FORMAT_EMPTY', `The stream ${path} is empty: nothing was recorded in it.`, {
+    throw new FormatError('FORMAT_EMPTY', `The stream ${path} is empty: nothing was recorded in it.`, {
       details: { file: path },
     });
   }
-  throw new ClaudeStreamError(
+  throw new FormatError(
     'FORMAT_NOT_JSONL',
     `${path} is no recorded stream: none of its lines is a message, a JSON object with a type. ` +
       `Line ${firstLine.number} begins with ${JSON.stringify(firstLine.text.slice(0, 60))}.`,
@@ -91,6 +91,6 @@ function messagesOf(line: FileLine): JsonObject[] {
   });
 }
 
-function isResult(activity: AgentActivity): boolean {
+function isResult(activity: ClaudeActivity): boolean {
   return activity.kind === 'event' && activity.event.type === 'session:complete';
 }

@@ -5,27 +5,30 @@ export type LinePart =
   | { readonly kind: 'record'; readonly record: JsonValue }
   | { readonly kind: 'damaged'; readonly problem: string; readonly raw?: string };
 
+/** Whether a value behind something broken is a record, and not a part of one. */
+export type IsRecord = (value: JsonValue) => boolean;
+
 /**
  * The records of one line, and what else stands there, in order. A whole line is one record. After a crash a line may
  * hold two records, a record cut short with a whole one behind it, or blocks of NUL bytes.
  */
-export function splitRecords(line: string): LinePart[] {
+export function splitRecords(line: string, isRecord: IsRecord = looksLikeMessage): LinePart[] {
   const text = line.startsWith('\uFEFF') ? line.slice(1) : line;
   const record = parse(text);
   if (record !== undefined) return [{ kind: 'record', record }];
   const pieces = text.split(/\0+/);
-  const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece)));
+  const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece, isRecord)));
   const nulBytes = pieces.reduce((left, piece) => left - piece.length, text.length);
   const problem = `${nulBytes} NUL bytes, as a crash leaves them`;
   return nulBytes === 0 ? parts : [...parts, { kind: 'damaged', problem }];
 }
 
-function splitPiece(text: string): LinePart[] {
+function splitPiece(text: string, isRecord: IsRecord): LinePart[] {
   const parts: LinePart[] = [];
   const effort = { left: 1_000_000 + 4 * text.length };
   let position = 0;
   while (position < text.length) {
-    const record = recordAt(text, position, effort) ?? nextRecord(text, position, effort);
+    const record = recordAt(text, position, effort) ?? nextRecord(text, position, effort, isRecord);
     const damaged = text.slice(position, record?.start);
     if (damaged.trim() !== '') parts.push({ kind: 'damaged', problem: 'not JSON', raw: damaged });
     if (record === undefined) break;
@@ -42,11 +45,16 @@ interface FoundRecord {
 }
 
 /** The next place where a message begins that is whole. What is nested in a broken one does not look like a message. */
-function nextRecord(text: string, from: number, effort: { left: number }): FoundRecord | undefined {
+function nextRecord(
+  text: string,
+  from: number,
+  effort: { left: number },
+  isRecord: IsRecord,
+): FoundRecord | undefined {
   let start = text.indexOf('{"', from + 1);
   while (start !== -1 && effort.left > 0) {
     const record = recordAt(text, start, effort);
-    if (record !== undefined && looksLikeMessage(record.value)) return record;
+    if (record !== undefined && isRecord(record.value)) return record;
     start = text.indexOf('{"', start + 1);
   }
   return undefined;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { createClaudeMapping } from '../src/index.ts';
-import { identityFields, leftOutAtNarrative } from '../src/left-out.ts';
+import { createClaudeMapping } from '../../src/claude.ts';
+import { identityFields, leftOutAtNarrative } from '../../src/claude-messages/left-out.ts';
 import { corpus, fixtures, readMessages, recorded } from './mapped.ts';
 
 /** Fields that an event holds in its own words. */

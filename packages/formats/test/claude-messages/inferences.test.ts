@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createClaudeMapping } from '../src/index.ts';
+import { createClaudeMapping } from '../../src/claude.ts';
 import {
   assistant,
   mapMessages,

@@ -8,12 +8,11 @@ import {
   type JsonObject,
   parseEvent,
 } from '@hansard/events';
-import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
-import { createClaudeMapping } from '../src/index.ts';
+import { type ClaudeActivity, createClaudeMapping } from '../../src/claude.ts';
 
-export const fixtures = join(import.meta.dirname, 'fixtures');
+export const fixtures = join(import.meta.dirname, '../fixtures/claude-stream');
 export const corpus = join(
-  process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../shared/fixtures'),
+  process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../../shared/fixtures'),
   'claude-stream',
 );
 
@@ -39,7 +38,7 @@ export function mapMessages(messages: readonly unknown[], fidelity: Fidelity = '
 }
 
 /** The activities as a store would get them. */
-export function recorded(activities: readonly AgentActivity[]): Mapped {
+export function recorded(activities: readonly ClaudeActivity[]): Mapped {
   const mint = createIdSource();
   const events: CapturedEvent[] = [];
   const deltas: Delta[] = [];
@@ -55,30 +54,6 @@ export function recorded(activities: readonly AgentActivity[]): Mapped {
 export function readMessages(path: string): JsonObject[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as JsonObject);
-}
-
-export function runRequest(overrides: Partial<AgentRunRequest> = {}): AgentRunRequest {
-  return {
-    taskDir: 'project/tasks/task',
-    dispatchId: '01JM0000000000000000000000',
-    prompt: 'do it',
-    role: 'tester',
-    model: null,
-    cwd: null,
-    fidelity: 'narrative',
-    messages: (async function* () {})(),
-    signal: new AbortController().signal,
-    ...overrides,
-  };
-}
-
-export async function runAgent(
-  agent: AgentProvider,
-  overrides: Partial<AgentRunRequest> = {},
-): Promise<Mapped> {
-  const activities: AgentActivity[] = [];
-  for await (const activity of agent.run(runRequest(overrides))) activities.push(activity);
-  return recorded(activities);
 }
 
 export function ofType(events: readonly CapturedEvent[], type: string): CapturedEvent[] {

@@ -1,0 +1,74 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import { asEventId } from '../claude-messages/ids.ts';
+import { asName, asText, without } from '../claude-messages/json-fields.ts';
+import { MappingStep } from '../claude-messages/mapping-step.ts';
+import { recordedTime } from '../claude-messages/recorded-time.ts';
+import type { SubAgent } from '../claude-messages/sub-agents.ts';
+import type { FormatOddityCode } from '../format-report.ts';
+import type { TranscriptState } from './transcript-state.ts';
+
+/** What `narrative` fidelity leaves out of a record (D7). */
+const leftOut = ['toolUseResult', 'mcpMeta'];
+
+/** One record of a transcript on its way to events. */
+export class TranscriptStep extends MappingStep {
+  readonly transcript: TranscriptState;
+  readonly line: number;
+  readonly #held: readonly string[];
+
+  constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
+    super(state, record, time, {}, id);
+    this.transcript = state;
+    this.line = line;
+    this.#held = this.#heldElsewhere(id);
+    const conversation = asName(record.sessionId) ?? state.conversation;
+    if (state.conversation !== undefined && conversation !== state.conversation)
+      this.report('session_changed', `The records of the session ${conversation} begin here.`);
+    state.conversation = conversation;
+  }
+
+  report(code: FormatOddityCode, message: string): void {
+    this.transcript.report(code, this.line, message);
+  }
+
+  /** The record's fields that no event holds in another form, but the named ones. */
+  override others(named: readonly string[] = []): JsonObject {
+    const skipped = [...this.#held, ...named];
+    return without(this.message, this.isFull ? skipped : [...skipped, ...leftOut]);
+  }
+
+  /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
+  override agent(): SubAgent | undefined {
+    return this.transcript.sidechains.agentOf(this.message);
+  }
+
+  override announce(agent: SubAgent | undefined): void {
+    if (agent === undefined || this.message.isSidechain !== true) return;
+    const { agentType, description } = this.transcript.agentMeta;
+    super.announce(agent, undefined, {
+      subagent_type: agentType ?? null,
+      task_description: description ?? null,
+    });
+  }
+
+  /** What only a notice can hold, whole, for its record could be read. */
+  notice(problem: string, raw: JsonValue): void {
+    this.events.event('system:notice', { problem, line: this.line, raw: this.isFull ? raw : typeof raw });
+  }
+
+  /** Fields that the event's own id, time and type say, or the record before it of the same session. */
+  #heldElsewhere(id: string): string[] {
+    const { uuid, timestamp, sessionId, session_id } = this.message;
+    const held = ['type', 'subtype'];
+    if (asEventId(uuid) === id) held.push('uuid');
+    if (recordedTime(this.message) !== undefined && isCanonical(timestamp)) held.push('timestamp');
+    if (asText(sessionId) === this.transcript.conversation) held.push('sessionId');
+    if (session_id === sessionId) held.push('session_id');
+    return held;
+  }
+}
+
+/** Whether an event's timestamp says the same: UTC, no finer than milliseconds. */
+function isCanonical(timestamp: JsonValue | undefined): boolean {
+  return typeof timestamp === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(timestamp);
+}

@@ -1,0 +1,43 @@
+import type { Usage } from '@hansard/events';
+
+const mostRemembered = 1_000;
+
+/** Adds up what the messages of a session used, each by the last figures that were heard of it. */
+export class UsageTotals {
+  #total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  #messages = 0;
+  readonly #latest = new Map<string, Usage>();
+
+  add(messageId: string | undefined, usage: Usage): void {
+    this.#messages += 1;
+    this.#count(usage, 1);
+    if (messageId === undefined) return;
+    this.#latest.set(messageId, usage);
+    if (this.#latest.size <= mostRemembered) return;
+    const [oldest] = this.#latest.keys();
+    if (oldest !== undefined) this.#latest.delete(oldest);
+  }
+
+  /** Takes other figures for a message that was counted, where it is remembered. */
+  replace(messageId: string, usage: Usage): void {
+    const before = this.#latest.get(messageId);
+    if (before === undefined) return;
+    this.#count(before, -1);
+    this.#count(usage, 1);
+    this.#latest.set(messageId, usage);
+  }
+
+  get usage(): Usage | null {
+    return this.#messages === 0 ? null : this.#total;
+  }
+
+  #count(usage: Usage, sign: 1 | -1): void {
+    const total = this.#total;
+    this.#total = {
+      inputTokens: total.inputTokens + sign * usage.inputTokens,
+      outputTokens: total.outputTokens + sign * usage.outputTokens,
+      cacheReadTokens: total.cacheReadTokens + sign * (usage.cacheReadTokens ?? 0),
+      cacheWriteTokens: total.cacheWriteTokens + sign * (usage.cacheWriteTokens ?? 0),
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
+import { matchesEventType } from '@hansard/views';
+import { createCallWatch } from './call-watch.ts';
+import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
+import { inferenceLine } from './inference-line.ts';
+import { createMessageWatch } from './message-watch.ts';
+import { type Moment, originOf } from './moment.ts';
+import type { StreamLine } from './stream-lines.ts';
+
+/** The streams of one dispatch, made as its events come. What it keeps does not grow with what it has seen. */
+export interface GameStreams {
+  /**
+   * The lines that an event adds. A call's line comes when it was carried out, an utterance's and the thoughts' when
+   * their message is over; they have the time and the turn in which they began.
+   */
+  add(event: CapturedEvent): StreamLine[];
+  /** The lines that are due when there are no more events. */
+  finish(): StreamLine[];
+  /** How many calls have no line, as the log has no such input as the mapping asks for; by tool. */
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+/** @throws FORMAT_MAPPING_INVALID */
+export function createGameStreams(
+  input: GameMappingInput,
+  { runId }: { readonly runId: string },
+): GameStreams {
+  const mapping = parseGameMapping(input);
+  const names = new Map<string, string>();
+  const messages = createMessageWatch(mapping, runId);
+  const calls = createCallWatch(mapping, runId);
+  let latestTurn = mapping.turn.first;
+
+  return {
+    leftOut: calls.leftOut,
+
+    add(event) {
+      if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
+        names.set(event.agentId ?? '', event.data.name);
+      const named = event.data[mapping.turn.field];
+      const turn = typeof named === 'string' ? named : latestTurn;
+      if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
+      const moment = { event, agent: nameOf(event.agentId), turn };
+      const isOfGame = matchesAny(mapping.gameEvents.events, event);
+      return [
+        ...(isOfGame ? [...messages.finish(), gameLine(moment)] : []),
+        ...(mapping.whispers.piecesOfText ? pieceLine(moment) : []),
+        ...messages.add(moment),
+        ...calls.add(moment),
+        ...inferenceLine(moment, nameOf, runId),
+      ];
+    },
+
+    finish: () => messages.finish(),
+  };
+
+  function nameOf(agentId = ''): string {
+    return names.get(agentId) ?? (agentId === '' ? 'dispatched agent' : agentId);
+  }
+
+  function gameLine({ event, turn }: Moment): StreamLine {
+    const { names: typeNames, payload: field } = mapping.gameEvents;
+    const { [mapping.turn.field]: _turn, ...data } = event.data;
+    const action = event.type.slice(event.type.indexOf(':') + 1);
+    const line = {
+      timestamp: event.timestamp,
+      turn,
+      event_type: typeNames[event.type] ?? action.toUpperCase(),
+      payload: field === undefined ? data : ((data[field] ?? {}) as JsonObject),
+      ...originOf(event, runId),
+    };
+    return { stream: 'game_events', line };
+  }
+
+  function pieceLine({ event, agent: speaker, turn }: Moment): StreamLine[] {
+    if (!isEventOf(event, 'agent:piece_of_text')) return [];
+    const { timestamp, data } = event;
+    const line = { timestamp, turn, speaker, to: [], message: data.text, ...originOf(event, runId) };
+    return [{ stream: 'whispers', line }];
+  }
+}
+
+function matchesAny(patterns: readonly string[], { type }: CapturedEvent): boolean {
+  return patterns.some((pattern) => matchesEventType(pattern, type));
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { createNameFinder, spellingOf } from './name-finder.ts';
+import type { Player } from './players-of.ts';
+
+/** Who is who in the packets of one dispatch. The same dispatch always has the same. */
+export interface Pseudonyms {
+  /** `P1`, `P2` … in an order that tells nothing. */
+  readonly players: readonly string[];
+  of(name: string): string;
+  /** The name behind a pseudonym; null: there is no such player. */
+  nameOf(pseudonym: string): string | null;
+  /** A text with every name in it replaced, and how many were. */
+  hide(text: string): { readonly text: string; readonly count: number };
+  /** Of who is who. Nobody without the dispatch's id can find out by trying names. */
+  readonly sha256: string;
+}
+
+export function createPseudonyms(players: readonly Player[], dispatchId: string): Pseudonyms {
+  const inOrder = players
+    .map((player) => [sha256(`${dispatchId}\n${player.name}`), player] as const)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const prefix = prefixFor(players);
+  const byPseudonym = new Map(inOrder.map(([, { name }], at) => [`${prefix}${at + 1}`, name]));
+  const byName = new Map<string, string>();
+  const bySpelling = new Map<string, string>();
+  const pseudonyms = [...byPseudonym.keys()];
+  // An agent may be named like the id of another one: names before ids.
+  for (const namesOf of [({ name }: Player) => [name], ({ alsoCalled }: Player) => alsoCalled]) {
+    for (const [at, [, player]] of inOrder.entries()) {
+      for (const name of namesOf(player)) {
+        const pseudonym = pseudonyms[at] ?? somebody;
+        if (!byName.has(name)) byName.set(name, pseudonym);
+        if (!bySpelling.has(spellingOf(name))) bySpelling.set(spellingOf(name), pseudonym);
+      }
+    }
+  }
+  const finder = createNameFinder([...byName.keys()]);
+  return {
+    players: pseudonyms,
+    of: (name) => byName.get(name) ?? somebody,
+    nameOf: (pseudonym) => byPseudonym.get(pseudonym) ?? null,
+    hide(text) {
+      let count = 0;
+      const hidden = finder.replace(text, (found, spelling) => {
+        count += 1;
+        return byName.get(found) ?? bySpelling.get(spelling) ?? somebody;
+      });
+      return { text: hidden, count };
+    },
+    sha256: sha256(`${dispatchId}\n${JSON.stringify([...byPseudonym])}`),
+  };
+}
+
+const somebody = 'somebody';
+
+/** A letter that no player is named with: where `P1` is somebody's name, it is nobody's pseudonym. */
+function prefixFor(players: readonly Player[]): string {
+  const spellings = players.flatMap(({ name, alsoCalled }) => [name, ...alsoCalled].map(spellingOf));
+  const isTaken = (letter: string) =>
+    spellings.some((spelling) => new RegExp(`^${letter.toLowerCase()}[0-9]+$`).test(spelling));
+  return [...'PQRSTUVWXYZ'].find((letter) => !isTaken(letter)) ?? 'Player-';
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

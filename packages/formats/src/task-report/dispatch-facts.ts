@@ -1,0 +1,27 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { formatCost, formatDuration, formatUsage, type SessionView } from '@hansard/views';
+
+/** What is known of a dispatch as a whole, by its names; what is not known is left out. */
+export function dispatchFacts(
+  envelope: DispatchEnvelope,
+  view: SessionView | null,
+): [name: string, value: string][] {
+  const model = view?.model ?? envelope.model;
+  const cost = view?.costUsd ?? envelope.cost;
+  const usage = view?.usage ?? envelope.usage;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['dispatch', envelope.dispatchId],
+    ['status', envelope.status],
+    ['model', model],
+    ['bot', envelope.botId],
+    ['parent', envelope.parentDispatchId],
+    ['folder', envelope.cwd],
+    ['started', envelope.startedAt],
+    ['ended', envelope.completedAt],
+    ['duration', view === null || view.durationMs === null ? null : formatDuration(view.durationMs)],
+    ['cost', cost === null ? null : formatCost(cost)],
+    ['usage', usage === null ? null : formatUsage(usage)],
+    ['fidelity', envelope.fidelity],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+}

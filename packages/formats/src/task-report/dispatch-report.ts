@@ -1,0 +1,55 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import {
+  createLogIndex,
+  type DispatchTreeNode,
+  dispatchTree,
+  type EventLine,
+  eventLine,
+  type LogIndex,
+  type SessionView,
+  sessionView,
+} from '@hansard/views';
+import type { ReportOptions, ReportSource } from './report-source.ts';
+
+/** One dispatch of a report: the whole of it, for every view; or, of a long one, one line for each event. */
+export type DispatchReport =
+  | { readonly kind: 'whole'; readonly view: SessionView; readonly index: LogIndex }
+  | { readonly kind: 'lines'; readonly envelope: DispatchEnvelope; readonly lines: AsyncIterable<EventLine> };
+
+const wholeUpToByDefault = 10_000;
+
+/** The dispatches one after the other, parents before their workers. Take the lines of one before you ask for the next. */
+export async function* readDispatchReports(
+  source: ReportSource,
+  { wholeUpTo = wholeUpToByDefault }: ReportOptions,
+): AsyncGenerator<DispatchReport> {
+  for (const envelope of inTreeOrder(dispatchTree(source.envelopes))) {
+    const events = source.readEvents(envelope.dispatchId)[Symbol.asyncIterator]();
+    try {
+      const first: CapturedEvent[] = [];
+      let next = await events.next();
+      for (; next.done !== true && first.length < wholeUpTo; next = await events.next())
+        first.push(next.value);
+      if (next.done === true) {
+        yield { kind: 'whole', view: sessionView(envelope, first), index: createLogIndex(first) };
+        continue;
+      }
+      yield { kind: 'lines', envelope, lines: linesOf([...first, next.value], events) };
+    } finally {
+      await events.return?.();
+    }
+  }
+}
+
+async function* linesOf(
+  first: readonly CapturedEvent[],
+  rest: AsyncIterator<CapturedEvent>,
+): AsyncGenerator<EventLine> {
+  for (const event of first) yield eventLine(event);
+  for (let next = await rest.next(); next.done !== true; next = await rest.next())
+    yield eventLine(next.value);
+}
+
+function inTreeOrder(nodes: readonly DispatchTreeNode[]): DispatchEnvelope[] {
+  return nodes.flatMap(({ envelope, children }) => [envelope, ...inTreeOrder(children)]);
+}

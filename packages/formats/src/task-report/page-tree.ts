@@ -1,0 +1,59 @@
+import type { DispatchStatus } from '@hansard/events';
+import {
+  type DispatchTreeNode,
+  dispatchTree,
+  formatCost,
+  formatDuration,
+  formatTokens,
+} from '@hansard/views';
+import { escapeHtmlInLine } from './html-text.ts';
+import type { ReportSource } from './report-source.ts';
+
+const unknown = '–';
+
+const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its workers', 'time']
+  .map((name, at) => `<th scope="col"${at > 2 ? ' class="number"' : ''}>${name}</th>`)
+  .join('');
+
+/** The dispatches as a table in the order of their tree, with what each and what it started took. */
+export function pageTree({ envelopes }: Pick<ReportSource, 'envelopes'>): string {
+  const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
+  return `<section aria-label="Dispatches"><div class="scroll"><table>
+<thead><tr>${headings}</tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody></table></div></section>
+`;
+}
+
+function rowsOf({ envelope, own, subtree, children, orphan }: DispatchTreeNode, depth: number): string[] {
+  const tone = tones[envelope.status];
+  const note = orphan ? ' <span class="notice">(its parent is not here)</span>' : '';
+  const cells = [
+    `<td style="padding-left: ${Math.min(depth, 12) * 1.2}em"><a href="#${anchorOf(envelope.dispatchId)}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${note}</td>`,
+    `<td${tone === '' ? '' : ` class="${tone}"`}>${envelope.status}</td>`,
+    `<td>${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
+    number(own.inputTokens, formatTokens),
+    number(own.outputTokens, formatTokens),
+    number(own.costUsd, formatCost),
+    number(subtree.costUsd, formatCost),
+    number(own.durationMs, formatDuration),
+  ];
+  return [`<tr>${cells.join('')}</tr>`, ...children.flatMap((child) => rowsOf(child, depth + 1))];
+}
+
+const tones: Readonly<Record<DispatchStatus, string>> = {
+  running: 'notice',
+  completed: '',
+  aborted: 'bad',
+  crashed: 'bad',
+};
+
+/** Where a dispatch stands on its page. */
+export function anchorOf(dispatchId: string): string {
+  return `dispatch-${escapeHtmlInLine(dispatchId)}`;
+}
+
+function number(figure: number | null, format: (figure: number) => string): string {
+  return `<td class="number">${figure === null ? unknown : escapeHtmlInLine(format(figure))}</td>`;
+}

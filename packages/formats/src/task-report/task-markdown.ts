@@ -1,0 +1,112 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import {
+  type DialogRow,
+  dialogOf,
+  dispatchTree,
+  type EventLine,
+  formatDuration,
+  formatTime,
+  type LogIndex,
+  type PerspectiveRow,
+  perspectiveOf,
+  renderDispatchTree,
+  type SessionRow,
+  type SessionView,
+  speakerLabel,
+} from '@hansard/views';
+import { dispatchFacts } from './dispatch-facts.ts';
+import { readDispatchReports } from './dispatch-report.ts';
+import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
+import type { ReportOptions, ReportSource } from './report-source.ts';
+import { taskTitle } from './task-title.ts';
+
+/**
+ * A task as Markdown, in pieces: the tree with costs, then each dispatch with its facts, its result, what happened, who
+ * said what to whom, and what each agent saw of it. What agents wrote is shown word for word and is never markup.
+ */
+export async function* writeTaskMarkdown(
+  source: ReportSource,
+  options: ReportOptions = {},
+): AsyncGenerator<string> {
+  yield `# ${inlineMarkdown(taskTitle(source))}\n\n`;
+  yield `${blockMarkdown(renderDispatchTree(dispatchTree(source.envelopes)) || '(no dispatches)')}\n\n`;
+  for await (const report of readDispatchReports(source, options)) {
+    if (report.kind === 'whole') {
+      yield* head(report.view.envelope, report.view);
+      yield* wholeDispatch(report.view, report.index);
+    } else {
+      yield* head(report.envelope, null);
+      yield '### What happened\n\n';
+      for await (const line of report.lines) yield `${eventItem(line)}\n`;
+      yield '\n';
+    }
+  }
+}
+
+function* head(envelope: DispatchEnvelope, view: SessionView | null): Generator<string> {
+  yield `## ${inlineMarkdown(envelope.role)}\n\n`;
+  for (const [name, value] of dispatchFacts(envelope, view)) yield `- ${name}: ${inlineMarkdown(value)}\n`;
+  yield '\n';
+}
+
+function* wholeDispatch(view: SessionView, index: LogIndex): Generator<string> {
+  if (view.result !== null) yield `### Result\n\n${blockMarkdown(view.result)}\n\n`;
+  if (view.structuredResult !== null)
+    yield `### Structured result\n\n${blockMarkdown(JSON.stringify(view.structuredResult, null, 2))}\n\n`;
+  yield '### What happened\n\n';
+  for (const row of view.rows) yield `${sessionItem(row)}\n\n`;
+  if (view.rows.length === 0) yield '(no events)\n\n';
+  const dialog = dialogOf(index);
+  if (dialog.length > 0) yield '### Who said what\n\n';
+  for (const row of dialog) yield `${dialogItem(index, row)}\n\n`;
+  for (const { agentId, label } of index.agents.values()) {
+    const rows = perspectiveOf(index, agentId);
+    if (rows.length === 0) continue;
+    yield `### What ${inlineMarkdown(label || view.envelope.role)} saw\n\n`;
+    for (const row of rows) yield `${perspectiveItem(index, row)}\n\n`;
+  }
+}
+
+function eventItem({ time, agent, kind, target, status, text }: EventLine): string {
+  const words = [agent, kind, target, status ?? '', text].filter(Boolean).map(inlineMarkdown);
+  return `- ${time} ${words.join(' ')}`;
+}
+
+function sessionItem({ event, agent, kind, target, status, durationMs, text, outcome }: SessionRow): string {
+  const duration = durationMs === undefined ? '' : formatDuration(durationMs);
+  const words = [agent.agentId === '' ? '' : agent.name, kind, target, status ?? '', duration].filter(
+    Boolean,
+  );
+  const start = `**${formatTime(event.timestamp)}** ${words.map(inlineMarkdown).join(' ')}`;
+  const said = besideOrBelow(text === '' ? start : `${start}:`, text);
+  return outcome === '' ? said : `${said}\n\n${blockMarkdown(outcome)}`;
+}
+
+function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): string {
+  const heard = audience.map(({ agentId, how }) => {
+    const name = inlineMarkdown(speakerLabel(index, { kind: 'agent', agentId }));
+    return how === 'same' ? name : `${name} (${how})`;
+  });
+  const to = heard.length === 0 ? '' : ` → ${heard.join(', ')}`;
+  const said = besideOrBelow(`**${inlineMarkdown(speakerLabel(index, speaker))}**${to}:`, text);
+  const altered = audience.flatMap(({ agentId, how, text: received }) =>
+    how === 'altered' && received !== null
+      ? [
+          besideOrBelow(
+            `**${inlineMarkdown(speakerLabel(index, { kind: 'agent', agentId }))}** heard:`,
+            received,
+          ),
+        ]
+      : [],
+  );
+  return [said, ...altered].join('\n\n');
+}
+
+function perspectiveItem(index: LogIndex, { kind, text, from, how, tool }: PerspectiveRow): string {
+  const words = [
+    tool === null ? '' : inlineMarkdown(tool),
+    from === null ? '' : `from ${inlineMarkdown(speakerLabel(index, from))}`,
+    how === null || how === 'same' ? '' : `(${how})`,
+  ].filter(Boolean);
+  return besideOrBelow(`**${kind}**${words.length === 0 ? '' : ` ${words.join(' ')}`}:`, text);
+}

@@ -1,0 +1,6 @@
+import type { ReportSource } from './report-source.ts';
+
+/** What to call a task at the head of a report. */
+export function taskTitle({ task, taskDir }: ReportSource): string {
+  return task?.name || taskDir;
+}

@@ -1,0 +1,167 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import type { ContextMessage, TokenCounter } from '@hansard/views';
+import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
+import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
+import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
+import type { CallFacts, CallOrDropped, DropReason, TrainedAnswer } from './training-call.ts';
+
+/** Who an agent is, and when: what the log says beside its transcript. */
+export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;
+
+interface OpenAnswer {
+  readonly messageId: string;
+  readonly eventId: string;
+  readonly setting: CallSetting;
+  /** Null: it can't be rendered. */
+  readonly prompt: Prompt | null;
+  readonly gathered: GatheredAnswer;
+}
+
+/** The call before, where it became a call. Its prompt is not kept. */
+interface LatestCall extends Pick<Prompt, 'renderer' | 'number'> {
+  readonly answer: TrainedAnswer;
+  readonly length: number;
+}
+
+export interface AgentCallsOptions {
+  readonly dispatchId: string;
+  readonly agentId: string;
+  readonly records: InferenceRecords;
+  /** By id, those that the records name. */
+  readonly counters: ReadonlyMap<string, TokenCounter>;
+}
+
+/** The model calls of one agent, found in its events as they come. */
+export class AgentCalls {
+  readonly #options: AgentCallsOptions;
+  readonly #renderers = new Map<string, PromptRenderer>();
+  /** Rendered, and not yet answered. */
+  readonly #prompts = new Map<string, Prompt>();
+  readonly #splitDropped = new Set<string>();
+  #open: OpenAnswer | null = null;
+  #latest: LatestCall | null = null;
+
+  constructor(options: AgentCallsOptions) {
+    this.#options = options;
+    const { agentId, records, counters } = options;
+    for (const recipe of [fullRecipe, ...records.recipesOf(agentId)]) {
+      const counter = recipe.counter === null ? undefined : counters.get(recipe.counter);
+      if (recipe.counter !== null && counter === undefined) continue;
+      this.#renderers.set(recipe.key, new PromptRenderer(recipe, counter));
+    }
+    this.#renderDue(null);
+  }
+
+  /** Takes the agent's next event. `setting` is asked when an answer begins. */
+  add(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
+    const calls = isAnswerBlock(event) ? this.#addBlock(event, setting) : [];
+    if (isEventOf(event, 'agent:tool_result')) this.#open?.gathered.hearResult(event.data.toolCallId);
+    for (const renderer of this.#renderers.values()) renderer.observe(event);
+    this.#renderDue(event.id);
+    return calls;
+  }
+
+  /** The answer that is open, as it stands. */
+  finish(): CallOrDropped[] {
+    const open = this.#open;
+    this.#open = null;
+    return open === null ? [] : [this.#close(open)];
+  }
+
+  #addBlock(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
+    const { agentId, records } = this.#options;
+    const { id, messageId = id } = event;
+    if (records.isSplit(agentId, messageId)) return this.#dropSplit(messageId, id);
+    const calls = this.#open?.messageId === messageId ? [] : this.finish();
+    this.#open ??= {
+      messageId,
+      eventId: id,
+      setting: setting(),
+      prompt: this.#promptOf(messageId),
+      gathered: new GatheredAnswer(),
+    };
+    this.#open.gathered.add(event);
+    return calls;
+  }
+
+  #dropSplit(messageId: string, eventId: string): CallOrDropped[] {
+    if (this.#splitDropped.has(messageId)) return [];
+    this.#splitDropped.add(messageId);
+    return [...this.finish(), this.#drop(eventId, 'split_answer')];
+  }
+
+  #renderDue(through: string | null): void {
+    const { agentId, records } = this.#options;
+    for (const recorded of records.due(agentId, through)) {
+      const prompt = this.#render(recorded);
+      if (prompt !== null) this.#prompts.set(recorded.messageId, prompt);
+    }
+  }
+
+  #render({ recipe, hash }: RecordedPrompt): Prompt | null {
+    const prompt = this.#renderers.get(recipe.key)?.render() ?? null;
+    return prompt?.manifest.hash === hash ? prompt : null;
+  }
+
+  #promptOf(messageId: string): Prompt | null {
+    const { agentId, records } = this.#options;
+    if (records.of(agentId, messageId).prompt === null)
+      return this.#renderers.get(fullRecipe.key)?.render() ?? null;
+    const prompt = this.#prompts.get(messageId) ?? null;
+    this.#prompts.delete(messageId);
+    return prompt;
+  }
+
+  #close({ eventId, messageId, prompt, gathered, setting }: OpenAnswer): CallOrDropped {
+    const { dispatchId, agentId, records } = this.#options;
+    const { answer } = gathered;
+    const before = this.#latest;
+    if (prompt === null) return this.#drop(eventId, 'not_reproducible');
+    const { messages, renderer, number } = prompt;
+    if (messages.length === 0) return this.#drop(eventId, 'empty_prompt');
+    if (answer.text === '' && answer.toolCalls.length === 0) return this.#drop(eventId, 'empty_answer');
+    if (!gathered.isOwn) return this.#drop(eventId, 'not_own_text');
+    if (gathered.isDangling) return this.#drop(eventId, 'dangling_call');
+    this.#latest = { renderer, number, answer, length: messages.length };
+    const { model, prompt: recorded } = records.of(agentId, messageId);
+    return {
+      kind: 'call',
+      call: {
+        dispatchId,
+        agentId,
+        ...setting,
+        model,
+        eventId,
+        prompt: messages,
+        answer,
+        isRecorded: recorded !== null,
+        isShortened: isShortened(prompt),
+        continues: before !== null && goesOn(before, prompt),
+      },
+    };
+  }
+
+  #drop(eventId: string, reason: DropReason): CallOrDropped {
+    this.#latest = null;
+    const { dispatchId } = this.#options;
+    return { kind: 'dropped', dropped: { dispatchId, eventId, reason } };
+  }
+}
+
+/** Whether a prompt begins with the prompt and the answer of the call before. */
+function goesOn(before: LatestCall, { renderer, number, manifest, messages }: Prompt): boolean {
+  return (
+    renderer === before.renderer &&
+    number === before.number + 1 &&
+    manifest.prefix.messages >= before.length &&
+    isAnswer(messages[before.length], before.answer)
+  );
+}
+
+function isAnswer(message: ContextMessage | undefined, { text, toolCalls }: TrainedAnswer): boolean {
+  return (
+    message?.role === 'assistant' &&
+    message.text === text &&
+    JSON.stringify(message.toolCalls) === JSON.stringify(toolCalls)
+  );
+}

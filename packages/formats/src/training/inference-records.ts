@@ -1,0 +1,110 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/views';
+import { isAnswerBlock } from './answer-block.ts';
+
+/** How the prompt of a call was rendered, as its inference tells. */
+export interface RecordedPrompt {
+  readonly messageId: string;
+  /** The last event of the agent that went into it; null: none. What came later had not reached the model. */
+  readonly through: string | null;
+  readonly recipe: PromptRecipe;
+  readonly hash: string;
+}
+
+/** What renders a prompt: the same key, the same prompts. */
+export interface PromptRecipe {
+  readonly key: string;
+  readonly policy: ContextPolicy;
+  /** The id of the counter of tokens on which the prompt depends; null: on none. */
+  readonly counter: string | null;
+}
+
+export interface InferenceRecord {
+  readonly model: string | null;
+  /** Null: nothing is recorded of it. */
+  readonly prompt: RecordedPrompt | 'unreadable' | null;
+}
+
+export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined);
+
+/** What the inferences of a dispatch tell of its calls; to be known before the events are gone through to render them. */
+export class InferenceRecords {
+  readonly #records = new Map<string, InferenceRecord>();
+  readonly #due = new Map<string, RecordedPrompt[]>();
+  readonly #recipes = new Map<string, Map<string, PromptRecipe>>();
+  readonly #latest = new Map<string, string>();
+  readonly #begun = new Set<string>();
+  readonly #split = new Set<string>();
+  #events = 0;
+
+  get events(): number {
+    return this.#events;
+  }
+
+  get counters(): ReadonlySet<string> {
+    const recipes = [...this.#recipes.values()].flatMap((ofAgent) => [...ofAgent.values()]);
+    return new Set(recipes.flatMap(({ counter }) => counter ?? []));
+  }
+
+  add(event: CapturedEvent): void {
+    this.#events += 1;
+    const { id, agentId = '', messageId = id } = event;
+    const key = keyOf(agentId, messageId);
+    if (isAnswerBlock(event)) {
+      if (this.#latest.get(agentId) !== messageId && this.#begun.has(key)) this.#split.add(key);
+      this.#latest.set(agentId, messageId);
+      this.#begun.add(key);
+    } else if (isEventOf(event, 'agent:inference')) {
+      const prompt = recordedPrompt(event, messageId);
+      this.#records.set(key, { model: event.data.model, prompt });
+      if (prompt !== null && prompt !== 'unreadable') this.#expect(agentId, prompt);
+    }
+  }
+
+  of(agentId: string, messageId: string): InferenceRecord {
+    return this.#records.get(keyOf(agentId, messageId)) ?? { model: null, prompt: null };
+  }
+
+  /** The prompts to render when an event of the agent was seen; null: before its first. */
+  due(agentId: string, through: string | null): readonly RecordedPrompt[] {
+    return this.#due.get(keyOf(agentId, through ?? '')) ?? [];
+  }
+
+  recipesOf(agentId: string): readonly PromptRecipe[] {
+    return [...(this.#recipes.get(agentId)?.values() ?? [])];
+  }
+
+  isSplit(agentId: string, messageId: string): boolean {
+    return this.#split.has(keyOf(agentId, messageId));
+  }
+
+  #expect(agentId: string, prompt: RecordedPrompt): void {
+    const key = keyOf(agentId, prompt.through ?? '');
+    this.#due.set(key, [...(this.#due.get(key) ?? []), prompt]);
+    const recipes = this.#recipes.get(agentId) ?? new Map<string, PromptRecipe>();
+    this.#recipes.set(agentId, recipes.set(prompt.recipe.key, prompt.recipe));
+  }
+}
+
+function recordedPrompt(inference: CapturedEvent, messageId: string): InferenceRecord['prompt'] {
+  try {
+    const manifest = readContextManifest(inference);
+    if (manifest === null) return null;
+    const { policy, tokens, through, hash } = manifest;
+    checkContextPolicy(policy);
+    return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter) };
+  } catch (error) {
+    if (isContextError(error) || error instanceof TypeError) return 'unreadable';
+    throw error;
+  }
+}
+
+function recipeOf(policy: ContextPolicy, usedCounter: string | undefined): PromptRecipe {
+  const counter = policy.name === 'faded' ? (usedCounter ?? '') : null;
+  return { policy, counter, key: JSON.stringify([policy, counter]) };
+}
+
+/** No id has a space in it. */
+function keyOf(agentId: string, id: string): string {
+  return `${agentId} ${id}`;
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from '@hansard/events';
+import type { Conversation } from './conversation.ts';
+import { openaiRow } from './openai-row.ts';
+import { type ReasoningMode, type RowOptions, reasoningModes } from './row-options.ts';
+import { sftRow } from './sft-row.ts';
+import { sharegptBeginning, sharegptRow } from './sharegpt-row.ts';
+import { trlChatRow, trlPromptCompletionRow } from './trl-rows.ts';
+
+export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'] as const;
+
+export type TrainingFormatId = (typeof trainingFormatIds)[number];
+
+/** How a format makes rows of conversations. */
+export interface TrainingFormat {
+  readonly id: TrainingFormatId;
+  readonly file: string;
+  /** One row for each call; or one for each run of calls of which each goes on with the one before. */
+  readonly rows: 'calls' | 'conversations';
+  /** Whether a row may hold answers that are not trained. */
+  readonly canMask: boolean;
+  /** Where thoughts may go. Empty: they are always there, as the specification says. */
+  readonly thoughts: readonly ReasoningMode[];
+  /** The longest beginning that a row can hold; null: none. Absent: it can hold all. */
+  beginning?(conversation: Conversation): Conversation | null;
+  toRow(conversation: Conversation, options: RowOptions): JsonObject;
+}
+
+const asText = ['drop', 'think-tags'] as const;
+
+export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>> = {
+  sft: {
+    id: 'sft',
+    file: 'sft_dataset.jsonl',
+    rows: 'calls',
+    canMask: true,
+    thoughts: [],
+    toRow: sftRow,
+  },
+  trl: {
+    id: 'trl',
+    file: 'trl.jsonl',
+    rows: 'calls',
+    canMask: true,
+    thoughts: reasoningModes,
+    toRow: trlPromptCompletionRow,
+  },
+  'trl-chat': {
+    id: 'trl-chat',
+    file: 'trl_chat.jsonl',
+    rows: 'conversations',
+    canMask: false,
+    thoughts: reasoningModes,
+    toRow: trlChatRow,
+  },
+  openai: {
+    id: 'openai',
+    file: 'openai.jsonl',
+    rows: 'conversations',
+    canMask: true,
+    thoughts: asText,
+    toRow: openaiRow,
+  },
+  sharegpt: {
+    id: 'sharegpt',
+    file: 'sharegpt.jsonl',
+    rows: 'conversations',
+    canMask: false,
+    thoughts: asText,
+    beginning: sharegptBeginning,
+    toRow: sharegptRow,
+  },
+};

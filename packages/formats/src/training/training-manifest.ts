@@ -1,0 +1,106 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { DispatchEnvelope, JsonObject } from '@hansard/events';
+import { contextRendererVersion } from '@hansard/views';
+import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
+import type { TrainingFormatId } from './training-formats.ts';
+
+/** What a file of training data is made of, and what is not in it. */
+export interface TrainingManifest {
+  readonly format: TrainingFormatId;
+  readonly file: string;
+  readonly rows: number;
+  /** Of the file. */
+  readonly sha256: string;
+  /** Model calls in the rows; of how many the prompt is recorded, and of how many it was rendered without a record. */
+  readonly calls: {
+    readonly inRows: number;
+    readonly recorded: number;
+    readonly rendered: number;
+    readonly shortened: number;
+  };
+  readonly filter: JsonObject;
+  /** Of the agents that were asked for, those that are in none of the dispatches. */
+  readonly missingAgents: readonly string[];
+  readonly rendererVersion: number;
+  /** What it was made from: each dispatch with the hash of its events. */
+  readonly sources: readonly TrainedDispatch[];
+  /** Dispatches that can't be trained on, and why. */
+  readonly refused: readonly { readonly dispatchId: string; readonly reason: 'narrative' }[];
+  /** By reason: how many, and the first of them. */
+  readonly dropped: Readonly<
+    Partial<Record<DropReason, { readonly count: number; readonly first: readonly string[] }>>
+  >;
+}
+
+export interface TrainedDispatch {
+  readonly dispatchId: string;
+  readonly events: number;
+  /** Of its events, as lines of JSON. */
+  readonly sha256: string;
+  readonly rows: number;
+}
+
+const shownDrops = 20;
+
+/** Counts while rows are written. */
+export class TrainingTally {
+  readonly #file: Hash = createHash('sha256');
+  readonly #sources: TrainedDispatch[] = [];
+  readonly #refused: { dispatchId: string; reason: 'narrative' }[] = [];
+  readonly #dropped = new Map<DropReason, { count: number; first: string[] }>();
+  readonly #calls = { inRows: 0, recorded: 0, rendered: 0, shortened: 0 };
+  #rows = 0;
+  /** The dispatch that is read. */
+  #source = { events: 0, rows: 0, hash: createHash('sha256') };
+
+  refuse({ dispatchId }: DispatchEnvelope): void {
+    this.#refused.push({ dispatchId, reason: 'narrative' });
+  }
+
+  /** `line`: the event as it is encoded. */
+  addEvent(line: string): void {
+    this.#source.events += 1;
+    this.#source.hash.update(`${line}\n`);
+  }
+
+  addRow(line: string, calls: readonly CallFacts[]): void {
+    this.#rows += 1;
+    this.#source.rows += 1;
+    this.#file.update(line);
+    for (const { isRecorded, isShortened } of calls) {
+      this.#calls.inRows += 1;
+      this.#calls[isRecorded ? 'recorded' : 'rendered'] += 1;
+      if (isShortened) this.#calls.shortened += 1;
+    }
+  }
+
+  end({ dispatchId }: DispatchEnvelope): void {
+    const { events, rows, hash } = this.#source;
+    this.#sources.push({ dispatchId, events, sha256: hash.digest('hex'), rows });
+    this.#source = { events: 0, rows: 0, hash: createHash('sha256') };
+  }
+
+  drop({ reason, eventId }: DroppedCall): void {
+    const drops = this.#dropped.get(reason) ?? { count: 0, first: [] };
+    drops.count += 1;
+    if (drops.first.length < shownDrops) drops.first.push(eventId);
+    this.#dropped.set(reason, drops);
+  }
+
+  manifest(about: Pick<TrainingManifest, 'format' | 'file' | 'filter' | 'missingAgents'>): TrainingManifest {
+    const { format, file, filter, missingAgents } = about;
+    return {
+      format,
+      file,
+      rows: this.#rows,
+      sha256: this.#file.digest('hex'),
+      calls: this.#calls,
+      filter,
+      missingAgents,
+      rendererVersion: contextRendererVersion,
+      sources: this.#sources,
+      refused: this.#refused,
+      dropped: Object.fromEntries(this.#dropped),
+    };
+  }
+}

@@ -1,0 +1,103 @@
+import { type CapturedEvent, describeIssues, jsonObjectSchema, toTimestamp } from '@hansard/events';
+import { z } from 'zod';
+import { FormatError } from '../format-error.ts';
+import type { FormatOddity } from '../format-report.ts';
+import type { ReadGame } from '../game-log/read-game-log.ts';
+import { createNamePool } from '../session-records/name-pool.ts';
+import type { ReadOptions } from '../session-records/read-session.ts';
+
+const matchSchema = z.looseObject({
+  chat: z.array(
+    z.looseObject({
+      from: z.string(),
+      to: z.array(z.string()),
+      content: z.string(),
+      phase: z.string().optional(),
+    }),
+  ),
+  players: z.record(z.string(), z.looseObject({ model: z.string().optional() })).default({}),
+});
+
+/**
+ * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
+ * heard it, nobody else. The messages have no times: all have that of import.
+ * @throws FORMAT_NO_RECORDS
+ */
+export function readWerewolfMatch(
+  source: string | Uint8Array,
+  { file, now = Date.now }: ReadOptions = {},
+): ReadGame {
+  const { chat, players, ...rest } = parseMatch(source, file);
+  const timestamp = toTimestamp(now());
+  const events: CapturedEvent[] = [];
+  const oddities: FormatOddity[] = [];
+  const eventIds = createNamePool(new Set());
+  const pool = createNamePool(new Set());
+  const agentIds = new Map<string, string>();
+
+  for (const [name, { model }] of Object.entries(players)) join(name, model);
+  for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
+    const agentId = join(from);
+    for (const name of to.filter((name) => !agentIds.has(name))) {
+      const message = `chat[${index}] is to ${name}, who is no player and has said nothing so far.`;
+      oddities.push({ code: 'agent_not_created', line: 1, message, ...(file === undefined ? {} : { file }) });
+      join(name);
+    }
+    const id = eventIds.take(`chat-${index + 1}`);
+    const turn = phase === undefined ? {} : { turn: phase };
+    const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
+    events.push({ id, type: 'agent:text', timestamp, agentId, messageId: id, data });
+    const others = [...new Set(to)].filter((name) => name !== from);
+    for (const [number, name] of others.entries())
+      events.push({
+        id: eventIds.take(`${id}.${number + 1}`),
+        type: 'user:message',
+        timestamp,
+        agentId: join(name),
+        substance: id,
+        data: { text, source: { kind: 'agent', agentId } },
+      });
+  }
+  const isComplete = rest.winner !== undefined;
+  if (isComplete) {
+    const data = jsonObjectSchema.parse({ ...rest, players });
+    events.push({ id: eventIds.take('match-end'), type: 'game:game_end', timestamp, data });
+  } else
+    oddities.push({
+      code: 'game_without_end',
+      line: 1,
+      message: 'The match says no winner.',
+      ...(file === undefined ? {} : { file }),
+    });
+  return { events, report: { records: chat.length, oddities }, isComplete };
+
+  function join(name: string, languageModel?: string): string {
+    const known = agentIds.get(name);
+    if (known !== undefined) return known;
+    const agentId = pool.take(name === '' ? 'player' : name);
+    agentIds.set(name, agentId);
+    const data = { name, ...(languageModel === undefined ? {} : { languageModel }) };
+    events.push({ id: eventIds.take(`player-${agentId}`), type: 'agent:created', timestamp, agentId, data });
+    return agentId;
+  }
+}
+
+function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<typeof matchSchema> {
+  let value: unknown;
+  try {
+    // Decoding takes off a byte order mark.
+    value = JSON.parse(typeof source === 'string' ? source : new TextDecoder().decode(source));
+  } catch (cause) {
+    throw notMatch(file, `it is not JSON: ${(cause as Error).message}`, cause);
+  }
+  const checked = matchSchema.safeParse(value);
+  if (checked.success) return checked.data;
+  throw notMatch(file, describeIssues(checked.error, value).text, checked.error);
+}
+
+function notMatch(file: string, reason: string, cause: unknown): FormatError {
+  return new FormatError('FORMAT_NO_RECORDS', `${file} is no werewolf match: ${reason}`, {
+    cause,
+    details: { file },
+  });
+}

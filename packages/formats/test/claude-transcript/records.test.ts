@@ -1,0 +1,230 @@
+import type { JsonObject } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import {
+  answer,
+  call,
+  lines,
+  outcome,
+  prompt,
+  readTranscript,
+  record,
+  text,
+  typesOf,
+  uuid,
+} from './transcripts.ts';
+
+const usage = (output: number) => ({ usage: { input_tokens: 3, output_tokens: output } });
+const turnEnd = (number: number) =>
+  record(number, { type: 'system', subtype: 'turn_duration', durationMs: 5 });
+
+describe('the records of a transcript', () => {
+  it('keep every field that no event holds in the details of their first event', async () => {
+    const { events } = await readTranscript(
+      lines(prompt(1, 'hello', { gitBranch: 'main', todos: [{ a: 1 }] })),
+    );
+    expect(events).toEqual([
+      {
+        id: uuid(1),
+        type: 'user:message',
+        timestamp: '2026-03-01T09:30:01.000Z',
+        data: {
+          text: 'hello',
+          source: { kind: 'user' },
+          details: {
+            isSidechain: false,
+            userType: 'external',
+            cwd: '/house',
+            sessionId: 'session-1',
+            version: '2.1.30',
+            gitBranch: 'main',
+            todos: [{ a: 1 }],
+          },
+        },
+      },
+    ]);
+  });
+
+  it('count the usage of a message once, by the last record of it, with results between', async () => {
+    const { events, summary } = await readTranscript(
+      lines(
+        answer(1, call('toolu_1', 'Bash', { command: 'a' }), { id: 'msg_a', ...usage(1) }),
+        outcome(2, 'toolu_1', 'out'),
+        answer(3, text('b'), { id: 'msg_a', ...usage(9) }),
+        answer(4, text('c'), { id: 'msg_b', ...usage(7) }),
+        turnEnd(5),
+      ),
+    );
+    const inferences = events.filter(({ type }) => type === 'agent:inference');
+    expect(
+      inferences.map(({ messageId, data }) => [messageId, (data.usage as JsonObject).outputTokens]),
+    ).toEqual([
+      ['msg_a', 9],
+      ['msg_b', 7],
+    ]);
+    expect(summary.usage).toMatchObject({ inputTokens: 6, outputTokens: 16 });
+    expect(summary.counts).toEqual({});
+  });
+
+  it('hold back the usage of a message that may go on, and have it in the totals', async () => {
+    const read = await readTranscript(lines(answer(1, text('a'), usage(4))));
+    expect(typesOf(read)).toEqual(['session:init', 'agent:text']);
+    expect(read.summary).toMatchObject({ usage: { outputTokens: 4 }, counts: { usage_open: 1 } });
+  });
+
+  it('count a message that goes on after the next one once, by its last figures', async () => {
+    const read = await readTranscript(
+      lines(
+        answer(1, text('a'), { id: 'A', ...usage(1) }),
+        answer(2, text('b'), { id: 'B', ...usage(2) }),
+        answer(3, text('c'), { id: 'A', ...usage(5) }),
+        turnEnd(4),
+      ),
+    );
+    expect(read.summary).toMatchObject({ usage: { outputTokens: 7 }, counts: { usage_again: 1 } });
+    expect(read.events.find(({ id }) => id === uuid(3))?.data.details).toMatchObject({
+      usage: { output_tokens: 5 },
+    });
+  });
+
+  it.each([
+    ['a person', prompt(1, 'x'), 'user'],
+    ['meta', prompt(1, 'x', { isMeta: true }), 'system'],
+    ['the summary of a compaction', prompt(1, 'x', { isCompactSummary: true }), 'system'],
+    ['a notification of a task', prompt(1, 'x', { origin: { kind: 'task-notification' } }), 'system'],
+    ['what a local command printed', prompt(1, '<local-command-stdout>x</local-command-stdout>'), 'system'],
+    [
+      'an error that no model wrote',
+      answer(1, text('x'), { model: '<synthetic>', ...usage(0) }, { isApiErrorMessage: true }),
+      'system',
+    ],
+    [
+      'a prompt that waited',
+      record(1, {
+        type: 'attachment',
+        attachment: { type: 'queued_command', prompt: 'x', commandMode: 'prompt' },
+      }),
+      'user',
+    ],
+  ])('tell who speaks: %s', async (_who, only, kind) => {
+    const { events } = await readTranscript(lines(only));
+    expect(events).toMatchObject([{ type: 'user:message', data: { source: { kind } } }]);
+  });
+
+  it('join a sub-agent with the call that made it, by its prompt where no result tells', async () => {
+    const agent = { isSidechain: true, agentId: 'a1' };
+    const { events } = await readTranscript(
+      lines(answer(1, call('toolu_1', 'Task', { prompt: 'look', subagent_type: 'Explore' }))),
+      {
+        beside: {
+          'session/subagents/agent-a1.jsonl': lines(
+            prompt(11, 'look', { ...agent, parentUuid: null }),
+            answer(12, text('seen'), {}, agent),
+          ),
+        },
+      },
+    );
+    expect(events.filter(({ agentId }) => agentId === 'a1')).toMatchObject([
+      { id: 'a1:created', type: 'agent:created', cause: uuid(1), data: { name: 'Explore' } },
+      { type: 'user:message', data: { source: { kind: 'agent' } } },
+      { type: 'agent:text', data: { text: 'seen' } },
+    ]);
+  });
+
+  it('make an agent of each thread of old sidechains', async () => {
+    const side = { isSidechain: true };
+    const { events } = await readTranscript(
+      lines(
+        answer(1, call('toolu_1', 'Task', { prompt: 'first' })),
+        answer(2, call('toolu_2', 'Task', { prompt: 'second' })),
+        prompt(3, 'second', { ...side, parentUuid: null }),
+        prompt(4, 'first', { ...side, parentUuid: null }),
+        answer(5, text('two'), {}, { ...side, parentUuid: uuid(3) }),
+        answer(6, text('one'), {}, { ...side, parentUuid: uuid(4) }),
+      ),
+    );
+    const created = events.filter(({ type }) => type === 'agent:created');
+    expect(created.map(({ agentId, cause }) => [agentId, cause])).toEqual([
+      [`sidechain-${uuid(3)}`, uuid(2)],
+      [`sidechain-${uuid(4)}`, uuid(1)],
+    ]);
+    const said = events.filter(({ type }) => type === 'agent:text');
+    expect(said.map(({ agentId, data }) => [agentId, data.text])).toEqual([
+      [`sidechain-${uuid(3)}`, 'two'],
+      [`sidechain-${uuid(4)}`, 'one'],
+    ]);
+  });
+
+  it('tell a compaction, what it kept, and its summary', async () => {
+    const metadata = { trigger: 'auto', preTokens: 9, preservedSegment: { headUuid: uuid(1) } };
+    const { events } = await readTranscript(
+      lines(
+        prompt(1, 'x'),
+        record(2, {
+          type: 'system',
+          subtype: 'compact_boundary',
+          content: 'Compacted',
+          compactMetadata: metadata,
+        }),
+        prompt(3, 'sum', { isCompactSummary: true }),
+      ),
+    );
+    expect(events.slice(1)).toMatchObject([
+      {
+        type: 'session:compaction',
+        data: { trigger: 'auto', preTokens: 9, keptFrom: uuid(1), details: { content: 'Compacted' } },
+      },
+      { type: 'user:message', cause: uuid(2), data: { text: 'sum', source: { kind: 'system' } } },
+    ]);
+  });
+
+  it.each([
+    [
+      'hooks as progress',
+      record(1, { type: 'progress', data: { type: 'hook_progress' }, toolUseID: 't' }),
+      'system:hook_progress',
+    ],
+    [
+      'hooks as attachments',
+      record(1, { type: 'attachment', attachment: { type: 'hook_success', stdout: 'o' } }),
+      'system:hook_response',
+    ],
+    ['bookkeeping', { type: 'permission-mode', permissionMode: 'plan', sessionId: 's' }, 'session:status'],
+    [
+      'an error of the API',
+      record(1, { type: 'system', subtype: 'api_error', error: { a: 1 } }),
+      'system:api_error',
+    ],
+    [
+      'the queue',
+      { type: 'queue-operation', operation: 'enqueue', sessionId: 's' },
+      'system:queue_operation',
+    ],
+    [
+      'a kind of a newer version',
+      { type: 'marble-origami', sessionId: 's', a: [1] },
+      'system:marble_origami',
+    ],
+  ])('find their event: %s', async (_what, only: JsonObject, type) => {
+    const { events } = await readTranscript(lines(only));
+    expect(events.map((event) => event.type)).toEqual([type]);
+    for (const [key, value] of Object.entries(only)) {
+      if (['type', 'subtype', 'uuid', 'timestamp'].includes(key)) continue;
+      expect(events[0]?.data[key], key).toEqual(value);
+    }
+  });
+
+  it('leave out what tools were given and gave at narrative fidelity', async () => {
+    const secret = 'what the file says';
+    const read = await readTranscript(
+      lines(
+        answer(1, call('toolu_1', 'Write', { file_path: '/a', content: secret })),
+        outcome(2, 'toolu_1', secret, { toolUseResult: { stdout: secret } }),
+        record(3, { type: 'attachment', attachment: { type: 'file', filename: '/a', content: secret } }),
+        record(4, { type: 'progress', data: { type: 'bash_progress', output: secret } }),
+      ),
+      { fidelity: 'narrative' },
+    );
+    expect(JSON.stringify(read.events)).not.toContain(secret);
+    expect(read.events.find(({ type }) => type === 'agent:tool_call')?.data.target).toBe('/a');
+  });
+});

@@ -1,0 +1,308 @@
+import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import { createGameStreams, type GameMappingInput, parseGameMapping } from '../../src/index.ts';
+
+const mapping: GameMappingInput = {
+  turn: { events: ['game:day', 'game:night'] },
+  gameEvents: { events: ['game:*'] },
+  chat: { tools: { speak: 'text' }, utterances: true },
+  whispers: { tools: { whisper: { message: 'text', to: 'to' } } },
+  actions: {
+    vote: { type: 'VOTE', payload: { voter: '$agent', target: 'target' } },
+    use_ability: { type: 'ABILITY_USE' },
+  },
+};
+
+const ann = { agentId: 'agent_002', messageId: 'm1' };
+const bo = { agentId: 'agent_003', messageId: 'm2' };
+const created = (who: typeof ann, name: string) =>
+  newEvent('agent:created', { name }, { agentId: who.agentId });
+const names = [created(ann, 'Ann'), created(bo, 'Bo')];
+const text = (who: typeof ann, said: string) => newEvent('agent:text', { text: said }, who);
+const thinking = (who: typeof ann, thought: string) => newEvent('agent:thinking', { text: thought }, who);
+const call = (who: typeof ann, toolCallId: string, tool: string, input?: CapturedEvent['data'] | string) =>
+  newEvent(
+    'agent:tool_call',
+    { toolCallId, tool, metadata: {}, ...(input === undefined ? {} : { input }) },
+    who,
+  );
+const result = (
+  who: typeof ann,
+  toolCallId: string,
+  tool: string,
+  status: 'completed' | 'error' = 'completed',
+) =>
+  newEvent(
+    'agent:tool_result',
+    { toolCallId, tool, metadata: {}, status, output: 'ok' },
+    { agentId: who.agentId },
+  );
+const inference = (who: typeof ann) =>
+  newEvent(
+    'agent:inference',
+    { model: 'm', usage: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 5 }, durationMs: 7 },
+    who,
+  );
+const turn = (type: 'game:day' | 'game:night', name: string): NewEvent => ({
+  type,
+  data: { turn: name, left: 2 },
+});
+const heard = (who: typeof ann, from: typeof ann, said: string) =>
+  newEvent(
+    'user:message',
+    { text: said, source: { kind: 'agent', agentId: from.agentId } },
+    { agentId: who.agentId },
+  );
+
+/** What each event adds, in order, and at last what the end does. */
+function play(events: readonly NewEvent[], as: GameMappingInput = mapping) {
+  const streams = createGameStreams(as, { runId: 'R1' });
+  const steps = events.map((event, index) =>
+    streams.add({ id: `e${index}`, timestamp: '2026-03-01T09:30:00.000Z', ...event }),
+  );
+  const all = [...steps, streams.finish()];
+  const of = (stream: string) => all.flat().flatMap((made) => (made.stream === stream ? [made.line] : []));
+  return { steps: all, of, leftOut: streams.leftOut };
+}
+
+describe('game events', () => {
+  it('have the name of their type, and their data without the turn', () => {
+    expect(play([turn('game:night', 'Night 1')]).of('game_events')).toEqual([
+      {
+        timestamp: '2026-03-01T09:30:00.000Z',
+        turn: 'Night 1',
+        event_type: 'NIGHT',
+        payload: { left: 2 },
+        run_id: 'R1',
+        event_id: 'e0',
+      },
+    ]);
+  });
+
+  it('have the name and the payload that the mapping gives them', () => {
+    const gameEvents = { events: ['game:death'], names: { 'game:death': 'DIED' }, payload: 'who' };
+    const death: NewEvent = { type: 'game:death', data: { who: { player: 'Bo' }, secret: 1 } };
+    const { of } = play([turn('game:day', 'Day 1'), death], { ...mapping, gameEvents });
+    expect(of('game_events')).toMatchObject([
+      { turn: 'Day 1', event_type: 'DIED', payload: { player: 'Bo' } },
+    ]);
+  });
+
+  it('are at the latest turn where they name none, and before the first turn at the one the mapping says', () => {
+    const end: NewEvent = { type: 'game:end', data: {} };
+    const { of } = play([end, turn('game:day', 'Day 1'), end], {
+      ...mapping,
+      turn: { events: ['game:day'], first: 'Lobby' },
+    });
+    expect(of('game_events').map((line) => 'turn' in line && line.turn)).toEqual(['Lobby', 'Day 1', 'Day 1']);
+  });
+});
+
+describe('chat', () => {
+  it('has a call that speaks when it was carried out, at the turn in which it was made', () => {
+    const events = [
+      ...names,
+      turn('game:day', 'Day 1'),
+      call(ann, 'c1', 'speak', { text: 'Hi' }),
+      turn('game:night', 'Night 1'),
+      result(ann, 'c1', 'speak'),
+    ];
+    const { of, steps } = play(events);
+    expect(of('chat')).toMatchObject([{ turn: 'Day 1', speaker: 'Ann', message: 'Hi', event_id: 'e3' }]);
+    expect(steps[3]?.map(({ stream }) => stream)).toEqual(['inference_trace']);
+  });
+
+  it('has nothing of a call that was refused, or never came back', () => {
+    const events = [
+      ...names,
+      call(ann, 'c1', 'speak', { text: 'No' }),
+      result(ann, 'c1', 'speak', 'error'),
+      call(ann, 'c2', 'speak', { text: 'Lost' }),
+    ];
+    expect(play(events).of('chat')).toEqual([]);
+  });
+
+  it('has what was said in the end where a hook altered the call', () => {
+    const altered = newEvent(
+      'harness:hook_decision',
+      { hook: 'h', on: 'tool_call', decision: 'alter', toolCallId: 'c1', input: { text: 'Mild' } },
+      { agentId: ann.agentId },
+    );
+    const events = [
+      ...names,
+      call(ann, 'c1', 'speak', { text: 'Rude' }),
+      altered,
+      result(ann, 'c1', 'speak'),
+    ];
+    expect(play(events).of('chat')).toMatchObject([{ message: 'Mild' }]);
+  });
+
+  it('keeps calls of two agents apart that have one id', () => {
+    const events = [
+      ...names,
+      call(ann, 'c1', 'speak', { text: 'I am Ann' }),
+      call(bo, 'c1', 'speak', { text: 'I am Bo' }),
+      result(bo, 'c1', 'speak'),
+      result(ann, 'c1', 'speak'),
+    ];
+    expect(play(events).of('chat')).toMatchObject([
+      { speaker: 'Bo', message: 'I am Bo' },
+      { speaker: 'Ann', message: 'I am Ann' },
+    ]);
+  });
+
+  it('has an utterance as soon as it is over, and never what is said beside a call', () => {
+    const events = [
+      ...names,
+      text(ann, 'Hello all.'),
+      heard(bo, ann, 'Hello all.'),
+      text(bo, 'Secret plan:'),
+      call(bo, 'c1', 'vote', { target: 'Ann' }),
+    ];
+    const { of, steps } = play(events);
+    expect(of('chat')).toMatchObject([{ speaker: 'Ann', message: 'Hello all.', event_id: 'e2' }]);
+    expect(steps[3]?.map(({ stream }) => stream)).toEqual(['chat', 'inference_trace']);
+  });
+
+  it('has an utterance that nobody heard before the game goes on', () => {
+    const { steps } = play([text(ann, 'Anybody?'), turn('game:night', 'Night 1')]);
+    expect(steps[1]?.map(({ stream }) => stream)).toEqual(['chat', 'game_events']);
+  });
+
+  it('has no utterances where agents speak by tools alone', () => {
+    const { of } = play([...names, text(ann, 'Done.'), inference(ann)], {
+      ...mapping,
+      chat: { tools: { speak: 'text' } },
+    });
+    expect(of('chat')).toEqual([]);
+  });
+
+  it('never has a whisper', () => {
+    const events = [
+      ...names,
+      call(ann, 'c1', 'whisper', { to: 'Bo', text: 'Psst' }),
+      result(ann, 'c1', 'whisper'),
+    ];
+    const { of } = play(events);
+    expect(of('chat')).toEqual([]);
+    expect(of('whispers')).toMatchObject([{ speaker: 'Ann', to: ['Bo'], message: 'Psst' }]);
+  });
+
+  it('counts calls whose words the log does not have', () => {
+    const events = [
+      ...names,
+      call(ann, 'c1', 'speak'),
+      result(ann, 'c1', 'speak'),
+      call(ann, 'c2', 'speak', { txt: 'Hi' }),
+      result(ann, 'c2', 'speak'),
+    ];
+    const { of, leftOut } = play(events);
+    expect([of('chat'), leftOut]).toEqual([[], { speak: 2 }]);
+  });
+});
+
+describe('actions', () => {
+  it('have the payload that the mapping makes of the input, or the input itself', () => {
+    const events = [
+      ...names,
+      call(ann, 'c1', 'vote', { target: 'Bo', reason: 'hm' }),
+      result(ann, 'c1', 'vote'),
+      call(bo, 'c2', 'use_ability', { ability: 'kill', target: 'Ann' }),
+      result(bo, 'c2', 'use_ability'),
+      call(bo, 'c3', 'use_ability', 'kill Ann'),
+      result(bo, 'c3', 'use_ability'),
+    ];
+    expect(play(events).of('agent_actions')).toMatchObject([
+      { agent: 'Ann', action_type: 'VOTE', payload: { voter: 'Ann', target: 'Bo' } },
+      { agent: 'Bo', action_type: 'ABILITY_USE', payload: { ability: 'kill', target: 'Ann' } },
+      { agent: 'Bo', action_type: 'ABILITY_USE', payload: { input: 'kill Ann' } },
+    ]);
+  });
+
+  it('are none of tools that the mapping does not name, whatever they are called', () => {
+    const events = [call(ann, 'c1', 'toString', { a: 1 }), result(ann, 'c1', 'toString')];
+    expect(play(events).of('agent_actions')).toEqual([]);
+  });
+});
+
+describe('reasoning', () => {
+  const message = [
+    thinking(ann, 'He lies.'),
+    text(ann, 'Let me vote.'),
+    call(ann, 'c1', 'vote', { target: 'Bo' }),
+  ];
+
+  it('is the thoughts of one message with what was said beside its calls, and the calls', () => {
+    const { of, steps } = play([...names, ...message, inference(ann)]);
+    expect(of('agent_reasoning')).toMatchObject([
+      { agent: 'Ann', thinking_process: 'He lies.\nLet me vote.\nvote({"target":"Bo"})', event_id: 'e2' },
+    ]);
+    expect(steps[5]?.map(({ stream }) => stream)).toEqual(['agent_reasoning', 'inference_trace']);
+  });
+
+  it('is put together where messages of several agents come at once', () => {
+    const [first, ...rest] = message;
+    const events = [
+      ...names,
+      ...(first === undefined ? [] : [first]),
+      thinking(bo, 'Ann is quiet.'),
+      ...rest,
+    ];
+    expect(
+      play(events)
+        .of('agent_reasoning')
+        .map((line) => 'thinking_process' in line && line.thinking_process),
+    ).toEqual(['He lies.\nLet me vote.\nvote({"target":"Bo"})', 'Ann is quiet.']);
+  });
+
+  it('is of one message at a time', () => {
+    const next = { ...ann, messageId: 'm9' };
+    const { of } = play([thinking(ann, 'One.'), thinking(next, 'Two.')]);
+    expect(of('agent_reasoning')).toMatchObject([{ thinking_process: 'One.' }, { thinking_process: 'Two.' }]);
+  });
+
+  it('leaves out what the mapping says, and is none where there are no thoughts', () => {
+    const reasoning = { textBesideCalls: false, toolCalls: false };
+    expect(play(message, { ...mapping, reasoning }).of('agent_reasoning')).toMatchObject([
+      { thinking_process: 'He lies.' },
+    ]);
+    expect(play([call(ann, 'c1', 'vote', { target: 'Bo' })]).of('agent_reasoning')).toEqual([]);
+  });
+});
+
+describe('the inference trace', () => {
+  it('counts cached tokens as part of the prompt, as the log counts them apart', () => {
+    expect(play([...names, inference(ann)]).of('inference_trace')).toMatchObject([
+      {
+        event_type: 'INFERENCE_COMPLETE',
+        agent: 'Ann',
+        payload: { latency_ms: 7, prompt_tokens: 15, output_tokens: 2, model: 'm' },
+      },
+    ]);
+  });
+
+  it('says who asked', () => {
+    const asked = newEvent(
+      'user:message',
+      { text: 'Go.', source: { kind: 'system' } },
+      { agentId: bo.agentId },
+    );
+    expect(play([...names, heard(bo, ann, 'Hi'), asked]).of('inference_trace')).toMatchObject([
+      { event_type: 'AGENT_REQUEST', agent: 'Bo', payload: { from: 'Ann', message: 'Hi' } },
+      { event_type: 'AGENT_REQUEST', agent: 'Bo', payload: { from: 'system', message: 'Go.' } },
+    ]);
+  });
+});
+
+describe('a mapping', () => {
+  it.each([
+    [{}, 'turn'],
+    [{ ...mapping, chat: { tool: {} } }, 'chat'],
+    [{ ...mapping, actions: { vote: 'VOTE' } }, 'actions.vote'],
+    [null, 'null'],
+  ])('that is none is refused with the place', (value, place) => {
+    expect(() => parseGameMapping(value, 'mapping.yaml')).toThrow(
+      expect.objectContaining({ code: 'FORMAT_MAPPING_INVALID', message: expect.stringContaining(place) }),
+    );
+  });
+});

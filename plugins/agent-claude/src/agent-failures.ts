@@ -1,0 +1,68 @@
+import { ClaudeAgentError } from './claude-agent-error.ts';
+import type { EngineProcess } from './engine-process.ts';
+
+const withoutKey = 'To try Hansard without one, replay a recorded stream: `hansard run STREAM.jsonl`.';
+
+export function sdkMissing(cause: unknown): ClaudeAgentError {
+  return new ClaudeAgentError(
+    'AGENT_SDK_MISSING',
+    'A live agent needs @anthropic-ai/claude-agent-sdk, which is not installed or can not be loaded. Install it: ' +
+      `\`npm install @anthropic-ai/claude-agent-sdk\`. ${withoutKey}`,
+    { cause },
+  );
+}
+
+export function notLoggedIn(said: string): ClaudeAgentError {
+  return new ClaudeAgentError(
+    'AGENT_NOT_LOGGED_IN',
+    `Claude did not let the agent in: ${JSON.stringify(said)}. Set ANTHROPIC_API_KEY to a valid key, or log in by ` +
+      `running \`claude\` and its command /login. ${withoutKey}`,
+    { details: { said } },
+  );
+}
+
+export function sessionMissing(said: string, sessionId: string | undefined): ClaudeAgentError {
+  return new ClaudeAgentError(
+    'AGENT_SESSION_MISSING',
+    `The engine can't go on with the session ${sessionId}: ${JSON.stringify(said)}. It keeps sessions for some weeks, on ` +
+      'the machine and for the folder that they were begun in. Run without resuming, or give the agent the ' +
+      '`sessionStore` that has the session.',
+    { details: { ...(sessionId === undefined ? {} : { sessionId }), said } },
+  );
+}
+
+export function cwdMissing(cwd: string): ClaudeAgentError {
+  return new ClaudeAgentError(
+    'AGENT_CWD_MISSING',
+    `The folder ${cwd} that the agent is to work in does not exist. Create it, or name another as cwd.`,
+    { details: { cwd } },
+  );
+}
+
+/** Why the engine ended without a result. */
+export function engineFailure(engine: EngineProcess, error: unknown, executable?: string): ClaudeAgentError {
+  const message = error instanceof Error ? error.message : String(error);
+  const isMissing =
+    engine.failure?.code === 'ENOENT' ||
+    engine.failure?.code === 'EACCES' ||
+    (executable === undefined && /^Native CLI binary .* not found/.test(message));
+  if (isMissing) {
+    const what =
+      executable === undefined
+        ? 'The engine of the Claude Agent SDK is not installed: an optional dependency of ' +
+          '@anthropic-ai/claude-agent-sdk. Install that again without leaving out optional dependencies, or name a ' +
+          'Claude Code `executable`.'
+        : `The Claude Code executable ${executable} does not exist or can't be run. Correct \`executable\`, or leave ` +
+          'it out to take the one of the SDK.';
+    return new ClaudeAgentError('AGENT_ENGINE_MISSING', `${what} ${withoutKey}`, {
+      cause: engine.failure ?? error,
+      ...(executable === undefined ? {} : { details: { executable } }),
+    });
+  }
+  const { errorOutput, exitCode } = engine;
+  return new ClaudeAgentError(
+    'AGENT_ENGINE_FAILED',
+    `The engine of the Claude Agent SDK ended without a result: ${message}${errorOutput === '' ? '' : `\n${errorOutput}`}`,
+    { cause: error, details: { errorOutput, exitCode } },
+  );
+}

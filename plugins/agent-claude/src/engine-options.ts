@@ -1,0 +1,46 @@
+import type { McpServerConfig, Options, SessionStore } from '@anthropic-ai/claude-agent-sdk';
+import type { AgentRunRequest } from '@hansard/provider';
+import type { ClaudeAgentOptions } from './create-claude-agent.ts';
+import { projectServerName } from './project-tools-server.ts';
+
+/** What a dispatch asks of the SDK: the options of the agent, and over them what the dispatch itself says. */
+export function engineOptions(
+  options: ClaudeAgentOptions,
+  request: AgentRunRequest,
+  resumeSessionId: string | undefined,
+): Options {
+  const { executable, permissionMode = 'default', systemPrompt, sessionStore } = options;
+  const model = request.model ?? options.model;
+  const maxTurns = request.maxTurns ?? options.maxTurns;
+  const { outputSchema, cwd } = request;
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === null ? {} : { cwd }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(executable === undefined ? {} : { pathToClaudeCodeExecutable: executable }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(outputSchema === undefined ? {} : { outputFormat: { type: 'json_schema', schema: outputSchema } }),
+    ...(resumeSessionId === undefined ? {} : { resume: resumeSessionId }),
+    // Each entry at once: a batch that waits for the end of the turn dies with this process.
+    ...(sessionStore === undefined
+      ? {}
+      : { sessionStore: sessionStore as SessionStore, sessionStoreFlush: 'eager' }),
+    env: { ...(options.env ?? process.env), ...ownVariables },
+    permissionMode,
+    allowDangerouslySkipPermissions: permissionMode === 'bypassPermissions',
+    permissionPrompts: 'none',
+    allowedTools: [`mcp__${projectServerName}`, ...(options.allowedTools ?? [])],
+    disallowedTools: [...(options.disallowedTools ?? [])],
+    settingSources: [...(options.settingSources ?? [])],
+    strictMcpConfig: (options.settingSources ?? []).length === 0,
+    mcpServers: { ...(options.mcpServers as Record<string, McpServerConfig> | undefined) },
+    // Keeps the servers' secrets off the command line, which others on the machine can read.
+    mcpServersDelivery: 'initialize',
+    includePartialMessages: true,
+    includeHookEvents: true,
+    forwardSubagentText: true,
+  };
+}
+
+/** Makes the engine say when it is idle: only then is nothing under way any more, in the background neither. */
+const ownVariables = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' };

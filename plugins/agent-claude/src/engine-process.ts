@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
+import { guardProcess } from './guard-process.ts';
+
+const longestErrorOutput = 4_000;
+const patienceMs = 1_000;
+
+/** The engine's process. It is ours and not the SDK's, so that we know when it is gone. */
+export class EngineProcess {
+  #child: ChildProcess | null = null;
+  #exited: Promise<void> = Promise.resolve();
+  #failure: NodeJS.ErrnoException | null = null;
+  #errorOutput = '';
+  #isStopped = false;
+
+  /** For `spawnClaudeCodeProcess`. */
+  readonly spawn = ({ command, args, cwd, env }: SpawnOptions): SpawnedProcess => {
+    // The SDK may load a session first, and come for the engine when nobody wants it any more.
+    if (this.#isStopped) throw new DOMException('The engine was stopped before it was started.', 'AbortError');
+    const child = spawn(command, args, {
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#child = child;
+    const callOff = guardProcess(child);
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', () => {
+        callOff();
+        resolve();
+      });
+      child.once('error', (error) => {
+        this.#failure = error;
+        resolve();
+      });
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#errorOutput = (this.#errorOutput + text).slice(-longestErrorOutput);
+    });
+    return child;
+  };
+
+  /** Why it could not be started; null: it could, or was not asked for. */
+  get failure(): NodeJS.ErrnoException | null {
+    return this.#failure;
+  }
+
+  get exitCode(): number | null {
+    return this.#child?.exitCode ?? null;
+  }
+
+  /** The end of what it wrote to its standard error. */
+  get errorOutput(): string {
+    return this.#errorOutput.trim();
+  }
+
+  /** Ends it, by force where it does not end when it is told. Resolves when it is gone. It is not started any more. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (!this.#isAlive()) return;
+      this.#child?.kill(signal);
+      await Promise.race([this.#exited, delay(patienceMs, undefined, { ref: false })]);
+    }
+    await this.#exited;
+  }
+
+  /** Resolves when it is gone by itself, or with false after `ms`. */
+  async whenGone(ms: number): Promise<boolean> {
+    return await Promise.race([this.#exited.then(() => true), delay(ms, false, { ref: false })]);
+  }
+
+  #isAlive(): boolean {
+    const child = this.#child;
+    return child !== null && child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+}

@@ -1,0 +1,23 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/**
+ * Ends a process when this one dies, however suddenly: a shell of a few hundred kilobytes waits for the end of its
+ * input, which comes when nobody holds the other side any more. Gives what calls the guard off.
+ *
+ * On Windows there is no such shell: there the process lives until it notices by itself.
+ */
+export function guardProcess(child: ChildProcess): () => void {
+  if (child.pid === undefined || process.platform === 'win32') return () => {};
+  const script = 'read done || { kill "$1"; sleep 2; kill -9 "$1"; }';
+  const guard = spawn('/bin/sh', ['-c', script, 'sh', String(child.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // What ends our process group by Ctrl-C must not end the guard before it has done its work.
+    detached: true,
+    env: { PATH: process.env.PATH ?? '' },
+  });
+  // Without a shell there is no guard; the agent runs all the same.
+  guard.on('error', () => {});
+  guard.stdin?.on('error', () => {});
+  guard.unref();
+  return () => guard.stdin?.end('done\n');
+}

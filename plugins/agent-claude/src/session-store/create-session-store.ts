@@ -1,0 +1,150 @@
+import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import { type DispatchEnvelope, StoreError } from '@hansard/provider';
+import { KnownTranscripts } from './known-transcripts.ts';
+import { assertEntries, type BatchNote } from './session-events.ts';
+import type { SessionLog } from './session-log.ts';
+import { defaultTaskDir, type TranscriptPlace, transcriptPlace } from './transcript-place.ts';
+import { readEntries, readNote } from './transcript-reader.ts';
+import { mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
+import { Turns } from './turns.ts';
+
+export interface SessionStoreOptions {
+  /** Where the sessions are kept: an open store of Hansard. It stays its opener's to close. */
+  readonly store: SessionLog;
+  /**
+   * The task whose dispatches the sessions become, or how it is found by `projectKey`. Name the task of a captured
+   * dispatch to have both in one place. Absent: a task of its own for each project, below `claude-sessions`.
+   */
+  readonly taskDir?: string | ((projectKey: string) => string);
+  /** Milliseconds since 1970: the clock of `mtime`. Absent: the system's. */
+  readonly now?: () => number;
+}
+
+/**
+ * A `SessionStore` of the Claude Agent SDK on a store of Hansard. A session is a dispatch, and each of its entries one
+ * event that holds it unchanged; a part of a session (`subpath`: the transcript of a sub-agent) is a child dispatch.
+ *
+ * An entry whose `uuid` the transcript has already adds nothing, in whichever process it was stored; the other entries
+ * of its batch are stored all or none. Entries without a `uuid` are stored each time. Appends to one session keep the
+ * order of their calls. `delete` of a session deletes its parts first.
+ *
+ * Every method rejects with the STORE_ codes of the store; `append` also with EVENT_NOT_JSON, and with STORE_LOCKED
+ * while another process appends to the session (the SDK tries again); `delete` with STORE_UNSUPPORTED where the store
+ * can't delete. An empty `subpath` is a TypeError.
+ */
+export function createSessionStore(options: SessionStoreOptions): Required<SessionStore> {
+  return new DispatchSessionStore(options);
+}
+
+class DispatchSessionStore implements Required<SessionStore> {
+  readonly #log: SessionLog;
+  readonly #taskDirOf: (projectKey: string) => string;
+  readonly #writer: TranscriptWriter;
+  readonly #turns: Turns;
+
+  constructor({ store, taskDir = defaultTaskDir, now = Date.now }: SessionStoreOptions) {
+    this.#log = store;
+    this.#taskDirOf = typeof taskDir === 'string' ? () => taskDir : taskDir;
+    const { known, turns } = sharedOn(store);
+    this.#writer = new TranscriptWriter(store, known, now);
+    this.#turns = turns;
+  }
+
+  async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+    const place = this.#placeOf(key);
+    assertEntries(entries);
+    if (entries.length === 0) return;
+    await this.#inTurn(place, () => this.#writer.append(place, key, entries));
+  }
+
+  async load(key: SessionKey): Promise<SessionStoreEntry[] | null> {
+    return readEntries(this.#log, this.#placeOf(key));
+  }
+
+  async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
+    const notes = await this.#sessionsOf(projectKey);
+    return notes.map(({ sessionId, mtime }) => ({ sessionId, mtime }));
+  }
+
+  async listSessionSummaries(
+    projectKey: string,
+  ): Promise<{ sessionId: string; mtime: number; data: Record<string, unknown> }[]> {
+    const notes = await this.#sessionsOf(projectKey);
+    return notes.map(({ sessionId, mtime, summary = {} }) => ({ sessionId, mtime, data: summary }));
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    const place = this.#placeOf(key);
+    if (this.#log.deleteDispatch === undefined)
+      throw new StoreError('STORE_UNSUPPORTED', "This store can't delete sessions; use one that can.", {
+        details: { capability: 'deleteDispatch' },
+      });
+    await this.#inTurn(place, async () => {
+      // The session itself goes last: where this ends half-way, it is still there to be deleted.
+      const parts = key.subpath === undefined ? await this.#partsOf(place) : [];
+      for (const dispatchId of [...parts.map((part) => part.dispatchId), place.dispatchId]) {
+        const { taskDir } = place;
+        this.#writer.forget({ taskDir, dispatchId });
+        if ((await this.#log.getDispatchEnvelope(taskDir, dispatchId)) !== null)
+          await this.#log.deleteDispatch?.(taskDir, dispatchId);
+      }
+    });
+  }
+
+  async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
+    const { projectKey, sessionId } = key;
+    const place = this.#placeOf({ projectKey, sessionId });
+    const notes = await this.#notesOf(place.taskDir, await this.#partsOf(place));
+    return notes.flatMap(({ subpath }) => subpath ?? []);
+  }
+
+  #placeOf(key: SessionKey): TranscriptPlace {
+    return transcriptPlace(key, this.#taskDirOf);
+  }
+
+  async #sessionsOf(projectKey: string): Promise<BatchNote[]> {
+    const taskDir = this.#taskDirOf(projectKey);
+    const envelopes = await this.#log.getDispatchEnvelopes(taskDir);
+    const notes = await this.#notesOf(
+      taskDir,
+      envelopes.filter(({ role }) => role === mainRole),
+    );
+    return notes.filter((note) => note.projectKey === projectKey);
+  }
+
+  async #partsOf({ taskDir, dispatchId }: TranscriptPlace): Promise<DispatchEnvelope[]> {
+    const envelopes = await this.#log.getDispatchEnvelopes(taskDir);
+    return envelopes.filter(
+      ({ role, parentDispatchId }) => role === partRole && parentDispatchId === dispatchId,
+    );
+  }
+
+  /** The notes of dispatches; one that has none was begun by a process that died before it wrote an entry. */
+  async #notesOf(taskDir: string, envelopes: readonly DispatchEnvelope[]): Promise<BatchNote[]> {
+    const notes: BatchNote[] = [];
+    for (const { dispatchId } of envelopes) {
+      const note = await readNote(this.#log, { taskDir, dispatchId });
+      if (note !== null) notes.push(note);
+    }
+    return notes;
+  }
+
+  /** A session and its parts take turns together, so that none is written while they are deleted. */
+  #inTurn<T>({ taskDir, dispatchId, parentDispatchId }: TranscriptPlace, work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(`${taskDir}\n${parentDispatchId ?? dispatchId}`, work);
+  }
+}
+
+interface Shared {
+  readonly known: KnownTranscripts;
+  readonly turns: Turns;
+}
+
+/** Session stores on one store object take turns with each other, and know the same. */
+const sharedByStore = new WeakMap<SessionLog, Shared>();
+
+function sharedOn(store: SessionLog): Shared {
+  const shared = sharedByStore.get(store) ?? { known: new KnownTranscripts(), turns: new Turns() };
+  sharedByStore.set(store, shared);
+  return shared;
+}

@@ -1,0 +1,44 @@
+import type { HookCallback } from '@anthropic-ai/claude-agent-sdk';
+import { isPlainObject, type JsonValue } from '@hansard/events';
+import type { AgentToolCall, ToolCallVerdict } from '@hansard/provider';
+import { isProjectTool } from './project-tools-server.ts';
+
+export interface ToolPermissionOptions {
+  readonly askHooks: (call: AgentToolCall) => Promise<ToolCallVerdict>;
+  /** Resolves when the call is in the log. */
+  readonly whenRecorded: (toolCallId: string) => Promise<void>;
+  /** Takes a denial that is recorded when it is told. */
+  readonly onDenied: (toolCallId: string) => void;
+  /** Takes who calls a tool of the project, whose hooks are asked when it is called. */
+  readonly onProjectCall: (toolCallId: string, agentId: string | undefined) => void;
+}
+
+/** The SDK's PreToolUse hook that asks the project's hooks, once the call is in the log. */
+export function createToolPermission(options: ToolPermissionOptions): HookCallback {
+  return async (question) => {
+    if (question.hook_event_name !== 'PreToolUse') return {};
+    const { tool_use_id: toolCallId, tool_name: tool, agent_id: agentId } = question;
+    if (isProjectTool(tool)) {
+      options.onProjectCall(toolCallId, agentId);
+      return {};
+    }
+    await options.whenRecorded(toolCallId);
+    const input = question.tool_input as JsonValue;
+    const whose = agentId === undefined ? {} : { agentId };
+    const verdict = await options.askHooks({ ...whose, toolCallId, tool, input });
+    const hookEventName = 'PreToolUse' as const;
+    if (verdict.decision === 'deny') {
+      options.onDenied(toolCallId);
+      const permissionDecisionReason = verdict.reason;
+      return { hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason } };
+    }
+    if (!verdict.isAltered) return {};
+    if (!isPlainObject(verdict.input)) {
+      throw new TypeError(
+        `A hook altered the input of ${tool} to what is no object; the tool takes an object.`,
+      );
+    }
+    // Without a decision, so that the engine's own permissions are asked about what the call has become.
+    return { hookSpecificOutput: { hookEventName, updatedInput: verdict.input as Record<string, unknown> } };
+  };
+}

@@ -1,0 +1,100 @@
+import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
+
+/** How far an engine is with its turns, by what it tells. */
+export class TurnWatch {
+  #hasBegun = false;
+  #result: 'none' | 'good' | 'failed' = 'none';
+  #isIdle = false;
+  #isRunning = false;
+  #refusal: string | null = null;
+  #missingSession: string | null = null;
+
+  /** Another engine begins. */
+  begin(): void {
+    this.#hasBegun = false;
+    this.#result = 'none';
+    this.#isIdle = false;
+    this.#isRunning = false;
+    this.#refusal = null;
+    this.#missingSession = null;
+  }
+
+  /** Takes a message; gives the ids of the user's messages that it says are dealt with. */
+  observe(message: SDKMessage): readonly string[] {
+    const { type, subtype, ...fields } = message as SDKMessage & {
+      readonly subtype?: string;
+      readonly [field: string]: unknown;
+    };
+    this.#hasBegun = true;
+    if (type === 'result') {
+      this.#result = fields.is_error === true ? 'failed' : 'good';
+      this.#isRunning = false;
+      if (this.#result === 'good') this.#refusal = null;
+      else this.#missingSession = missingSessionIn(fields.errors);
+      return [fields.user_message_uuid, fields.user_message_uuids]
+        .flat()
+        .filter((uuid) => typeof uuid === 'string');
+    }
+    if (type === 'system' && subtype === 'session_state_changed') {
+      this.#isRunning = fields.state === 'running';
+      this.#isIdle = fields.state === 'idle' && this.hasResult;
+    }
+    // The turn in which the agent hears of a sub-agent begins without another word of the engine's state.
+    if (isOfTurn(type, subtype, fields)) this.#isRunning = true;
+    if (type === 'assistant' && fields.parent_tool_use_id === null) {
+      this.#refusal = fields.error === 'authentication_failed' ? textOf(fields.message) : null;
+    }
+    const { command_uuid: uuid, state } = fields;
+    const isDone = (type as string) === 'command_lifecycle' && state !== 'queued' && state !== 'started';
+    return isDone && typeof uuid === 'string' ? [uuid] : [];
+  }
+
+  /** Whether it has told anything. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Whether it has told how a turn ended. */
+  get hasResult(): boolean {
+    return this.#result !== 'none';
+  }
+
+  /** Whether an engine that ends now has told how all that it did came out. */
+  get isOver(): boolean {
+    return !this.#isRunning && (this.#isIdle || this.#result === 'failed');
+  }
+
+  /** Whether nothing is under way: no turn, and no sub-agent in the background. */
+  get isIdle(): boolean {
+    return this.#isIdle;
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /** What the last turn ended with, where that is a refusal to let the agent in. */
+  get refusal(): string | null {
+    return this.#refusal;
+  }
+
+  /** What it said of the session that it was to go on with, where it does not have that. */
+  get missingSession(): string | null {
+    return this.#missingSession;
+  }
+}
+
+function isOfTurn(type: string, subtype: string | undefined, fields: { readonly [field: string]: unknown }) {
+  if (type === 'system') return subtype === 'status' && fields.status === 'requesting';
+  return (type === 'assistant' || type === 'stream_event') && fields.parent_tool_use_id === null;
+}
+
+function missingSessionIn(errors: unknown): string | null {
+  const said = [errors].flat().find((error) => String(error).startsWith('No conversation found'));
+  return said === undefined ? null : String(said);
+}
+
+function textOf(message: unknown): string {
+  const { content } = message as { readonly content: readonly { readonly text?: string }[] };
+  return content.map(({ text }) => text ?? '').join('');
+}

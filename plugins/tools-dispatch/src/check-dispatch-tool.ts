@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { dispatchTool } from './dispatch-tool.ts';
+import { dispatchIdField, findWorker } from './find-worker.ts';
+import { recentEventsText } from './recent-events-text.ts';
+import { statusLine, workerMetadata } from './worker-text.ts';
+
+/** About a thousand tokens in all: a look must not fill the context of who looks. */
+const limits = { perEvent: 300, inAll: 4_000 };
+
+export const checkDispatchTool = dispatchTool({
+  name: 'check_dispatch',
+  description:
+    'Tells how one of your workers stands: its status, its cost once it ended, and its last events, shortened. To wait for its end use await_dispatch, do not ask again and again.',
+  input: z.strictObject({
+    dispatch_id: dispatchIdField,
+    events: z
+      .int()
+      .min(0)
+      .max(50)
+      .default(10)
+      .describe('How many of its last events you want to see, 0 to 50.'),
+  }),
+  async run({ dispatch_id, events: count }, host) {
+    const worker = await findWorker(host, dispatch_id);
+    const events = count === 0 ? [] : await host.getRecentEvents(dispatch_id, count);
+    const recent =
+      events.length === 0 ? [] : ['last events, quoted from its log:', recentEventsText(events, limits)];
+    return {
+      status: 'completed',
+      text: [statusLine(worker), ...recent].join('\n'),
+      metadata: workerMetadata(worker),
+    };
+  },
+});

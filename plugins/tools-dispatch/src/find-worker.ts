@@ -1,0 +1,28 @@
+import { type DispatchEnvelope, type DispatchHost, isStoreError } from '@hansard/provider';
+import { z } from 'zod';
+import { Refusal } from './refusal.ts';
+
+/** How a tool names a worker. */
+export const dispatchIdField = z
+  .string()
+  .min(1)
+  .describe('The dispatchId that dispatch_agent answered with.');
+
+/** A worker of the caller. @throws Refusal that lists those that there are */
+export async function findWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {
+  try {
+    return await host.getWorker(dispatchId);
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    const workers = (await host.listWorkers()).slice(-mostListed);
+    const known = workers.map((worker) => `${worker.dispatchId} (${worker.role}, ${worker.status})`);
+    const there = known.length === 0 ? 'You have started none yet.' : `Yours are: ${known.join(', ')}.`;
+    throw new Refusal(`You have no worker ${JSON.stringify(cut(dispatchId))}. ${there}`);
+  }
+}
+
+const mostListed = 20;
+
+function cut(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
