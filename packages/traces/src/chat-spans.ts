@@ -1,0 +1,201 @@
+import type { EventData } from '@hansard/events';
+import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
+import {
+  ATTR_GEN_AI_INPUT_MESSAGES,
+  ATTR_GEN_AI_OPERATION_NAME,
+  ATTR_GEN_AI_OUTPUT_MESSAGES,
+  ATTR_GEN_AI_PROVIDER_NAME,
+  ATTR_GEN_AI_REQUEST_MODEL,
+  ATTR_GEN_AI_RESPONSE_FINISH_REASONS,
+  ATTR_GEN_AI_RESPONSE_MODEL,
+  ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,
+  ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
+  ATTR_LOG_RECORD_UID,
+  EVENT_GEN_AI_CLIENT_INFERENCE_OPERATION_DETAILS,
+  GEN_AI_OPERATION_NAME_VALUE_CHAT,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { agentAttributes } from './agent-attributes.ts';
+import { type AgentState, type OpenMessage, takePending } from './agent-state.ts';
+import { hansard } from './attributes.ts';
+import { MessageList } from './content.ts';
+import type { FoldContext, FoldStep } from './fold-context.ts';
+import { derivedSpanId } from './identity.ts';
+import { providerNameOf } from './provider-name.ts';
+
+type Inference = EventData<'agent:inference'>;
+
+/** Model calls: the blocks of a message and the inference that tells what they cost become one span. */
+export class ChatSpans {
+  readonly #context: FoldContext;
+
+  constructor(context: FoldContext) {
+    this.#context = context;
+  }
+
+  /** Takes a block of a message: a text, a thought, a tool call. */
+  block({ event, agent, time }: FoldStep): OpenMessage {
+    const message = this.#openFor(event.messageId ?? null, event.id, agent, time);
+    message.end = Math.max(message.end, time);
+    this.#context.recent.set(this.#dispatchId, event.id, message.spanId);
+    message.links.take(event, this.#context.find, message.spanId);
+    return message;
+  }
+
+  inference({ event, agent, time, data }: FoldStep<Inference>): void {
+    const { messageId = null } = event;
+    const index = agent.messages.findLastIndex((message) => message.messageId === messageId);
+    const [message = this.#messageWithoutBlocks(event.id, agent, time)] =
+      index < 0 ? [] : agent.messages.splice(index, 1);
+    this.#context.recent.set(this.#dispatchId, event.id, message.spanId);
+    const start = data.durationMs === undefined ? message.start : time - data.durationMs;
+    this.#emit(agent, message, { start, end: time, inference: data, id: event.id });
+  }
+
+  /** Ends what no inference told of. */
+  endAll(agent: AgentState): void {
+    for (const message of agent.messages.splice(0)) this.#emitUncounted(agent, message);
+  }
+
+  #openFor(messageId: string | null, eventId: string, agent: AgentState, time: number): OpenMessage {
+    const found = agent.messages.findLast(
+      (message) => message.messageId === messageId && (messageId !== null || !message.answered),
+    );
+    if (found !== undefined) return found;
+    if (agent.messages.length > 1) {
+      const [oldest] = agent.messages.splice(0, 1);
+      if (oldest !== undefined) this.#emitUncounted(agent, oldest);
+    }
+    const spanId = derivedSpanId('chat', this.#dispatchId, messageId ?? eventId);
+    if (messageId !== null) this.#context.recent.set(this.#dispatchId, messageId, spanId);
+    const message = newMessage(messageId, spanId, agent, time);
+    agent.messages.push(message);
+    return message;
+  }
+
+  #messageWithoutBlocks(eventId: string, agent: AgentState, time: number): OpenMessage {
+    return newMessage(null, derivedSpanId('inference', this.#dispatchId, eventId), agent, time);
+  }
+
+  #emitUncounted(agent: AgentState, message: OpenMessage): void {
+    this.#emit(agent, message, { start: message.start, end: message.end, id: message.spanId });
+  }
+
+  #emit(agent: AgentState, message: OpenMessage, { start, end, inference, id }: Ending): void {
+    const { factory, emit, content, envelope } = this.#context;
+    const model = inference?.model ?? agent.model ?? envelope.model;
+    const attributes: Attributes = {
+      [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_CHAT,
+      ...(model === null
+        ? { [ATTR_GEN_AI_PROVIDER_NAME]: '_OTHER' }
+        : { [ATTR_GEN_AI_PROVIDER_NAME]: providerNameOf(model), [ATTR_GEN_AI_REQUEST_MODEL]: model }),
+      ...agentAttributes(agent, envelope),
+      ...(message.messageId === null ? {} : { [hansard.messageId]: message.messageId }),
+      ...(inference === undefined ? {} : usageAttributes(inference)),
+    };
+    const { messages, truncatedBytes } = contentOf(message, inference?.stopReason);
+    const lost = truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: truncatedBytes };
+    if (content === 'spans') {
+      for (const [name, value] of Object.entries(messages)) attributes[name] = JSON.stringify(value);
+      Object.assign(attributes, lost);
+    }
+    emit(
+      factory.span({
+        spanId: message.spanId,
+        parentSpanId: agent.spanId,
+        name: model === null ? 'chat' : `chat ${model}`,
+        kind: SpanKind.CLIENT,
+        start,
+        end,
+        attributes,
+        links: message.links.links,
+        droppedLinks: message.links.dropped,
+      }),
+    );
+    if (content !== 'events' || Object.keys(messages).length === 0) return;
+    emit(
+      factory.log({
+        spanId: message.spanId,
+        name: EVENT_GEN_AI_CLIENT_INFERENCE_OPERATION_DETAILS,
+        time: end,
+        severity: SeverityNumber.INFO,
+        attributes: {
+          ...attributes,
+          ...messages,
+          ...lost,
+          [ATTR_LOG_RECORD_UID]: `${this.#dispatchId}:${id}:details`,
+        },
+      }),
+    );
+  }
+
+  get #dispatchId(): string {
+    return this.#context.envelope.dispatchId;
+  }
+}
+
+interface Ending {
+  readonly start: number;
+  readonly end: number;
+  readonly inference?: Inference;
+  readonly id: string;
+}
+
+function newMessage(messageId: string | null, spanId: string, agent: AgentState, time: number): OpenMessage {
+  return {
+    messageId,
+    spanId,
+    start: time,
+    end: time,
+    answered: false,
+    output: new MessageList(),
+    ...takePending(agent),
+  };
+}
+
+/** Tokens of a prompt cache are counted apart in events, and among the input tokens in the conventions. */
+function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attributes {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  return {
+    [ATTR_GEN_AI_RESPONSE_MODEL]: model,
+    ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
+    [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
+    [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
+    ...(cacheReadTokens === undefined
+      ? {}
+      : { [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens }),
+    ...(cacheWriteTokens === undefined
+      ? {}
+      : { [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens }),
+    ...(costUsd === undefined ? {} : { [hansard.costUsd]: costUsd }),
+  };
+}
+
+function contentOf({ input, system, output }: OpenMessage, stopReason: string | undefined) {
+  const [answer] = output.messages;
+  if (answer !== undefined) {
+    const calls = answer.parts.some(({ type }) => type === 'tool_call');
+    answer.finish_reason = finishReasons[stopReason ?? ''] ?? stopReason ?? (calls ? 'tool_call' : 'stop');
+  }
+  const messages: Record<string, unknown> = {};
+  const instructions = system.messages.flatMap(({ parts }) => parts);
+  if (instructions.length > 0) messages[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS] = instructions;
+  if (input.messages.length > 0) messages[ATTR_GEN_AI_INPUT_MESSAGES] = input.messages;
+  if (answer !== undefined) messages[ATTR_GEN_AI_OUTPUT_MESSAGES] = output.messages;
+  const truncatedBytes =
+    input.budget.truncatedBytes + system.budget.truncatedBytes + output.budget.truncatedBytes;
+  return { messages, truncatedBytes };
+}
+
+/** The words of the conventions' schema of output messages for those of providers. */
+const finishReasons: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_call',
+  'tool-calls': 'tool_call',
+  tool_calls: 'tool_call',
+  max_tokens: 'length',
+  refusal: 'content_filter',
+};

@@ -1,0 +1,100 @@
+import type { DispatchEnvelope, EventData } from '@hansard/events';
+import type { Attributes } from '@opentelemetry/api';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_GEN_AI_OPERATION_NAME,
+  ATTR_GEN_AI_OUTPUT_MESSAGES,
+  ATTR_GEN_AI_PROVIDER_NAME,
+  ATTR_GEN_AI_REQUEST_MODEL,
+  GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { agentAttributes } from './agent-attributes.ts';
+import type { AgentState } from './agent-state.ts';
+import { hansard } from './attributes.ts';
+import { MessageList } from './content.ts';
+import { providerNameOf } from './provider-name.ts';
+import type { SpanDraft } from './record-factory.ts';
+
+/** What the events of a dispatch told of it as a whole. */
+export interface DispatchNews {
+  sdkSessionId?: string;
+  complete?: EventData<'session:complete'>;
+  /** The kind of the last error of the harness. */
+  errorType?: string;
+  errorMessage?: string;
+}
+
+/** The span of a dispatch. Its figures are roll-ups, so they never bear the conventions' names, which receivers add up. */
+export function dispatchSpan(
+  envelope: DispatchEnvelope,
+  agent: AgentState,
+  parentSpanId: string | null,
+  news: DispatchNews,
+  last: number,
+  content: 'none' | 'events' | 'spans',
+): SpanDraft {
+  const { completedAt, startedAt, role } = envelope;
+  const error = errorOf(envelope, news);
+  const shown = content === 'spans' ? news.errorMessage : undefined;
+  return {
+    spanId: agent.spanId,
+    parentSpanId,
+    name: `invoke_agent ${agent.name ?? role}`,
+    start: Date.parse(startedAt),
+    end: completedAt === null ? last : Date.parse(completedAt),
+    attributes: {
+      ...agentAttributes(agent, envelope),
+      ...figuresOf(envelope),
+      ...(news.sdkSessionId === undefined ? {} : { [hansard.sdkSessionId]: news.sdkSessionId }),
+      ...(completedAt === null ? { [hansard.truncated]: true } : {}),
+      ...(error === undefined ? {} : { [ATTR_ERROR_TYPE]: error }),
+      ...(content === 'spans' ? resultOf(news) : {}),
+    },
+    ...(error === undefined ? {} : { error: shown === undefined ? {} : { message: shown } }),
+  };
+}
+
+function figuresOf(envelope: DispatchEnvelope): Attributes {
+  const { dispatchId, parentDispatchId, model, status, fidelity, cost, usage } = envelope;
+  return {
+    [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
+    [ATTR_GEN_AI_PROVIDER_NAME]: model === null ? '_OTHER' : providerNameOf(model),
+    ...(model === null ? {} : { [ATTR_GEN_AI_REQUEST_MODEL]: model }),
+    [hansard.dispatchId]: dispatchId,
+    ...(parentDispatchId === null ? {} : { [hansard.dispatchParentId]: parentDispatchId }),
+    [hansard.dispatchStatus]: status,
+    [hansard.dispatchFidelity]: fidelity,
+    ...(cost === null ? {} : { [hansard.dispatchCostUsd]: cost }),
+    ...(usage === null
+      ? {}
+      : withoutUndefined({
+          [hansard.dispatchUsageInput]: usage.inputTokens,
+          [hansard.dispatchUsageOutput]: usage.outputTokens,
+          [hansard.dispatchUsageCacheRead]: usage.cacheReadTokens,
+          [hansard.dispatchUsageCacheWrite]: usage.cacheWriteTokens,
+          [hansard.dispatchTurns]: usage.turns,
+        })),
+  };
+}
+
+function errorOf({ status }: DispatchEnvelope, { errorType, complete }: DispatchNews): string | undefined {
+  if (status === 'aborted') return 'aborted';
+  if (status === 'crashed') return errorType ?? 'crashed';
+  return complete?.status === 'failed' ? 'failed' : undefined;
+}
+
+function resultOf({ complete }: DispatchNews): Attributes {
+  if (complete?.result === undefined) return {};
+  const list = new MessageList();
+  list.addText('assistant', 'text', complete.result);
+  for (const message of list.messages) message.finish_reason = 'stop';
+  const { truncatedBytes } = list.budget;
+  return {
+    [ATTR_GEN_AI_OUTPUT_MESSAGES]: JSON.stringify(list.messages),
+    ...(truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: truncatedBytes }),
+  };
+}
+
+function withoutUndefined(attributes: Record<string, number | undefined>): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+
+const ulidPattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const charactersOf64Bits = 13;
+const zeros = /^0+$/;
+
+/** The trace of a root dispatch and of all below it: the 128 bits of its ULID; of an id that is no ULID, a hash. */
+export function traceIdOf(rootDispatchId: string): string {
+  return usable(ulidPattern.test(rootDispatchId), rootDispatchId, 128) ?? hashed(32, 'trace', rootDispatchId);
+}
+
+/**
+ * The span of an event or a dispatch: the low 64 bits of its ULID. An id that is no ULID was imported and says little
+ * outside its dispatch, so the hash is of both.
+ */
+export function spanIdOf(dispatchId: string, id: string): string {
+  return usable(ulidPattern.test(id), id.slice(-charactersOf64Bits), 64) ?? hashed(16, 'id', dispatchId, id);
+}
+
+/** The span of what no event id names alone: a model message, an agent of a dispatch. */
+export function derivedSpanId(kind: string, dispatchId: string, id: string): string {
+  return hashed(16, kind, dispatchId, id);
+}
+
+/** What an event is known by among several dispatches. */
+export function keyOf(dispatchId: string, id: string): string {
+  return ulidPattern.test(id) ? id : `${dispatchId}\0${id}`;
+}
+
+/** The bits as hexadecimal digits; undefined where they are all zero, which no trace or span may be. */
+function usable(isUlid: boolean, characters: string, bits: 64 | 128): string | undefined {
+  if (!isUlid) return undefined;
+  let value = 0n;
+  for (const character of characters) value = value * 32n + BigInt(digits.indexOf(character));
+  const hex = BigInt.asUintN(bits, value)
+    .toString(16)
+    .padStart(bits / 4, '0');
+  return zeros.test(hex) ? undefined : hex;
+}
+
+function hashed(length: number, ...parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts)).slice(0, length);
+}

@@ -1,0 +1,97 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type Attributes, SeverityNumber } from '@opentelemetry/api';
+import {
+  ATTR_EXCEPTION_TYPE,
+  ATTR_GEN_AI_TOOL_NAME,
+  EVENT_GEN_AI_CLIENT_OPERATION_EXCEPTION,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { hansard, logNames } from './attributes.ts';
+
+export interface LogShape {
+  readonly name: string;
+  readonly severity: SeverityNumber;
+  /** Never what somebody said, wrote or read: that is the body, which is there only when content was asked for. */
+  readonly attributes: Attributes;
+}
+
+const { INFO, WARN, ERROR } = SeverityNumber;
+
+/** What the log record of an event is called, and what it says without content. */
+export function logShapeOf(event: CapturedEvent): LogShape {
+  if (isEventOf(event, 'user:message')) return messageShape(event.data.source, event.substance);
+  if (isEventOf(event, 'session:compaction')) {
+    const { trigger, preTokens, postTokens } = event.data;
+    return shape(logNames.compaction, INFO, {
+      [hansard.compactionTrigger]: trigger,
+      ...(preTokens === undefined ? {} : { [hansard.compactionPreTokens]: preTokens }),
+      ...(postTokens === undefined ? {} : { [hansard.compactionPostTokens]: postTokens }),
+    });
+  }
+  if (isEventOf(event, 'harness:loop_warning')) return loopShape(logNames.loopWarning, WARN, event.data);
+  if (isEventOf(event, 'harness:loop_kill')) return loopShape(logNames.loopKill, ERROR, event.data);
+  if (isEventOf(event, 'harness:stall')) {
+    const { idleMs, limitMs } = event.data;
+    return shape(logNames.stall, WARN, { [hansard.elapsedMs]: idleMs, [hansard.limit]: limitMs });
+  }
+  if (isEventOf(event, 'harness:timeout')) {
+    const { elapsedMs, limitMs } = event.data;
+    return shape(logNames.timeout, ERROR, { [hansard.elapsedMs]: elapsedMs, [hansard.limit]: limitMs });
+  }
+  if (isEventOf(event, 'harness:error')) return errorShape(event.data.code);
+  const [name = logNames.other, severity = INFO] = plain[event.type] ?? [];
+  return shape(name, severity);
+}
+
+const plain: Readonly<Record<string, readonly [name: string, severity?: SeverityNumber]>> = {
+  'agent:piece_of_text': [logNames.created],
+  'agent:output': [logNames.output],
+  'agent:tool_call': [logNames.toolCall],
+  'agent:tool_result': [logNames.toolResult],
+  'session:rate_limit': [logNames.rateLimit, WARN],
+  'session:status': [logNames.status],
+  'harness:abort': [logNames.abort, WARN],
+  'harness:hook_decision': [logNames.hookDecision],
+  'system:files_persisted': [logNames.filesPersisted],
+};
+
+function messageShape(
+  {
+    kind,
+    agentId,
+    dispatchId,
+  }: { kind: string; agentId?: string | undefined; dispatchId?: string | undefined },
+  substance: string | undefined,
+): LogShape {
+  const delivered = substance !== undefined || kind === 'agent';
+  return shape(delivered ? logNames.delivered : logNames.received, INFO, {
+    [hansard.source]: kind,
+    ...(agentId === undefined ? {} : { [hansard.sourceAgentId]: agentId }),
+    ...(dispatchId === undefined ? {} : { [hansard.sourceDispatchId]: dispatchId }),
+  });
+}
+
+function loopShape(
+  name: string,
+  severity: SeverityNumber,
+  { tool, count, limit }: { tool: string; count: number; limit: number },
+): LogShape {
+  return shape(name, severity, {
+    [ATTR_GEN_AI_TOOL_NAME]: tool,
+    [hansard.count]: count,
+    [hansard.limit]: limit,
+  });
+}
+
+/** A failed model call has a name in the conventions, which want it as a warning. */
+function errorShape(code: string | undefined): LogShape {
+  const failedCall = code === 'SESSION_MODEL_FAILED';
+  return shape(
+    failedCall ? EVENT_GEN_AI_CLIENT_OPERATION_EXCEPTION : logNames.error,
+    failedCall ? WARN : ERROR,
+    { [ATTR_EXCEPTION_TYPE]: code ?? '_OTHER' },
+  );
+}
+
+function shape(name: string, severity: SeverityNumber, attributes: Attributes = {}): LogShape {
+  return { name, severity, attributes };
+}

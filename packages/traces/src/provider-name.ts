@@ -1,0 +1,28 @@
+import {
+  GEN_AI_PROVIDER_NAME_VALUE_ANTHROPIC,
+  GEN_AI_PROVIDER_NAME_VALUE_COHERE,
+  GEN_AI_PROVIDER_NAME_VALUE_DEEPSEEK,
+  GEN_AI_PROVIDER_NAME_VALUE_GCP_GEMINI,
+  GEN_AI_PROVIDER_NAME_VALUE_MISTRAL_AI,
+  GEN_AI_PROVIDER_NAME_VALUE_OPENAI,
+  GEN_AI_PROVIDER_NAME_VALUE_X_AI,
+} from '@opentelemetry/semantic-conventions/incubating';
+
+const providers: readonly (readonly [model: RegExp, provider: string])[] = [
+  [/^claude\b/, GEN_AI_PROVIDER_NAME_VALUE_ANTHROPIC],
+  [/^(gpt|chatgpt|o\d)\b/, GEN_AI_PROVIDER_NAME_VALUE_OPENAI],
+  [/^gemini\b/, GEN_AI_PROVIDER_NAME_VALUE_GCP_GEMINI],
+  [/^deepseek\b/, GEN_AI_PROVIDER_NAME_VALUE_DEEPSEEK],
+  [/^(mistral|magistral|codestral)\b/, GEN_AI_PROVIDER_NAME_VALUE_MISTRAL_AI],
+  [/^grok\b/, GEN_AI_PROVIDER_NAME_VALUE_X_AI],
+  [/^command\b/, GEN_AI_PROVIDER_NAME_VALUE_COHERE],
+];
+
+/**
+ * The provider of a model, which the conventions want on each model call and events do not say: by the model's name;
+ * `_OTHER` where that tells nothing.
+ */
+export function providerNameOf(model: string): string {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  return providers.find(([pattern]) => pattern.test(name))?.[1] ?? '_OTHER';
+}

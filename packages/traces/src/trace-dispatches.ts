@@ -1,0 +1,82 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { ATTR_GEN_AI_CONVERSATION_ID, ATTR_SESSION_ID } from '@opentelemetry/semantic-conventions/incubating';
+import { hansard } from './attributes.ts';
+import { DispatchFold } from './dispatch-fold.ts';
+import type { FoldContext } from './fold-context.ts';
+import { spanIdOf, traceIdOf } from './identity.ts';
+import { RecentSpans } from './recent-spans.ts';
+import { createOrigin, RecordFactory, type RecordOrigin } from './record-factory.ts';
+import type { TraceOptions } from './trace-options.ts';
+import type { TraceRecord } from './trace-record.ts';
+
+export interface DispatchSource {
+  /** What is traced, parents before the dispatches that they started. */
+  readonly envelopes: readonly DispatchEnvelope[];
+  /** Others of the task, so that a part of it has the trace that the whole has. */
+  readonly relatives?: readonly DispatchEnvelope[];
+  /** The events of one dispatch, in order. */
+  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
+}
+
+/**
+ * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it.
+ * Nothing but what is open is held, whatever the length of the log, and the same log gives the same records.
+ */
+export async function* traceDispatches(
+  source: DispatchSource,
+  options: TraceOptions = {},
+): AsyncGenerator<TraceRecord> {
+  const { envelopes, relatives = [] } = source;
+  const known = [...relatives, ...envelopes];
+  const byId = new Map(known.map((envelope) => [envelope.dispatchId, envelope]));
+  const traceOf = (dispatchId: string) => traceIdOf(rootOf(dispatchId, byId));
+  const parents = new Map<string, string>();
+  const recent = new RecentSpans();
+  const origin = createOrigin(options);
+  for (const envelope of envelopes) {
+    const ready: TraceRecord[] = [];
+    const { dispatchId, parentDispatchId } = envelope;
+    const context: FoldContext = {
+      envelope,
+      factory: factoryFor(envelope, traceOf(dispatchId), origin),
+      content: options.content ?? 'none',
+      reasoning: options.reasoning ?? false,
+      recent,
+      find: (id, other = dispatchId) => ({ traceId: traceOf(other), spanId: recent.get(other, id) }),
+      emit: (record) => ready.push(record),
+      startedBy: (child, spanId) => {
+        if (byId.get(child)?.parentDispatchId === dispatchId) parents.set(child, spanId);
+      },
+    };
+    const parent =
+      parentDispatchId === null
+        ? null
+        : (parents.get(dispatchId) ?? spanIdOf(parentDispatchId, parentDispatchId));
+    const fold = new DispatchFold(context, parent);
+    for await (const event of source.readEvents(dispatchId)) {
+      fold.take(event);
+      yield* ready.splice(0);
+    }
+    fold.end();
+    yield* ready;
+  }
+}
+
+function factoryFor(envelope: DispatchEnvelope, traceId: string, origin: RecordOrigin): RecordFactory {
+  return new RecordFactory(traceId, origin, {
+    [ATTR_GEN_AI_CONVERSATION_ID]: envelope.dispatchId,
+    [ATTR_SESSION_ID]: envelope.taskSlug,
+    [hansard.task]: envelope.taskSlug,
+  });
+}
+
+/** The dispatch above all. Where envelopes are missing, the topmost id that is known; a ring ends where it began. */
+function rootOf(dispatchId: string, byId: ReadonlyMap<string, DispatchEnvelope>): string {
+  const seen = new Set<string>();
+  let root = dispatchId;
+  while (!seen.has(root)) {
+    seen.add(root);
+    root = byId.get(root)?.parentDispatchId ?? root;
+  }
+  return root;
+}

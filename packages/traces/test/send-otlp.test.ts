@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+import { isTraceError, sendOtlp, traceDispatches } from '../src/index.ts';
+import { openReceiver } from './receiver.ts';
+import { event, oneDispatch, sampleRun } from './sample-run.ts';
+
+it('reaches a receiver that checks each field, and a second export adds nothing', async () => {
+  await using receiver = await openReceiver();
+  const sent = await sendOtlp(traceDispatches(sampleRun, { content: 'events' }), `${receiver.endpoint}/`);
+  expect(sent).toEqual({ spans: receiver.spans.size, logs: receiver.logs.size });
+  expect(sent.spans).toBe(13);
+  expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces', '/v1/logs']));
+  for (const { parentSpanId, traceId, start, end, links } of receiver.spans.values()) {
+    expect(parentSpanId === undefined || receiver.spans.has(`${traceId} ${parentSpanId}`)).toBe(true);
+    expect(links.every((link) => receiver.spans.has(`${link.traceId} ${link.spanId}`))).toBe(true);
+    expect(end >= start).toBe(true);
+  }
+
+  const [spans, logs, first] = [new Map(receiver.spans), new Map(receiver.logs), receiver.requests.length];
+  await sendOtlp(traceDispatches(sampleRun, { content: 'events' }), receiver.endpoint);
+  expect(receiver.spans).toEqual(spans);
+  expect(receiver.logs).toEqual(logs);
+  expect(receiver.requests.slice(first)).toEqual(receiver.requests.slice(0, first));
+});
+
+it('waits for the receiver: no more is read than it takes', async () => {
+  let read = 0;
+  const most: number[] = [];
+  await using receiver = await openReceiver(() => {
+    most.push(read);
+    return null;
+  });
+  const source = {
+    ...oneDispatch([]),
+    async *readEvents() {
+      for (; read < 2_000; ) {
+        read += 1;
+        yield event(`s${read}`, read, 'session:status', {});
+      }
+    },
+  };
+  await sendOtlp(traceDispatches(source), receiver.endpoint);
+  expect(most).toEqual([512, 1_024, 1_536, 2_000, 2_000]);
+});
+
+it('says what a receiver answered that refuses', async () => {
+  await using receiver = await openReceiver(() => ({ status: 403, body: { message: 'no such key' } }));
+  const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
+    (reason) => reason,
+  );
+  expect(isTraceError(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/403 .*no such key/);
+  expect(isTraceError(error) && error.details.status).toBe(403);
+  expect(receiver.requests.length).toBe(1);
+});
+
+it('says that a receiver took a part', async () => {
+  const partialSuccess = { rejectedSpans: '3', errorMessage: 'too old' };
+  await using receiver = await openReceiver(() => ({ status: 200, body: { partialSuccess } }));
+  const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
+    (reason) => reason,
+  );
+  expect(isTraceError(error, 'TRACE_RECEIVER_REJECTED') && error.message).toMatch(/3 rejected. too old/);
+});
+
+it('says that nobody is there', async () => {
+  const gone = await openReceiver();
+  await gone[Symbol.asyncDispose]();
+  const sending = sendOtlp(traceDispatches(sampleRun), gone.endpoint, { timeoutMs: 200 });
+  const error: unknown = await sending.catch((reason) => reason);
+  expect(isTraceError(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/ECONNREFUSED/);
+});
+
+it.each(['', 'localhost:4318', 'ftp://x', 'http://x/?key=1'])(
+  'refuses %j as an address',
+  async (endpoint) => {
+    const error: unknown = await sendOtlp(traceDispatches(sampleRun), endpoint).catch((reason) => reason);
+    expect(isTraceError(error, 'TRACE_ENDPOINT_INVALID')).toBe(true);
+  },
+);

@@ -1,0 +1,352 @@
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
+import { describe, expect, it } from 'vitest';
+import { sampleEvents } from '../../events/test/sample-events.ts';
+import { otlpLines, spanIdOf, type TraceOptions, traceDispatches, traceIdOf } from '../src/index.ts';
+import { decodeLogs, decodeSpans, type ReceivedLog, type ReceivedSpan } from './decode-otlp.ts';
+import { event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';
+
+type Source = typeof sampleRun;
+
+async function textOf(source: Source, options?: TraceOptions): Promise<string> {
+  let text = '';
+  for await (const line of otlpLines(traceDispatches(source, options))) text += line.text;
+  return text;
+}
+
+async function exported(source: Source, options?: TraceOptions) {
+  const spans: ReceivedSpan[] = [];
+  const logs: ReceivedLog[] = [];
+  for (const line of (await textOf(source, options)).trimEnd().split('\n')) {
+    const request = JSON.parse(line) as object;
+    if ('resourceSpans' in request) spans.push(...decodeSpans(request));
+    else logs.push(...decodeLogs(request));
+  }
+  return { spans, logs };
+}
+
+function only<T extends { name: string }>(records: readonly T[], name: string): T {
+  const found = records.filter((record) => record.name === name);
+  expect(found.map((record) => record.name)).toEqual([name]);
+  return found[0] as T;
+}
+
+describe('spans of dispatches', () => {
+  it('form one tree: a dispatch, its model calls, tools and agents, and the dispatch that a tool call started', async () => {
+    const { spans } = await exported(sampleRun);
+    const byId = new Map(spans.map((span) => [span.spanId, span]));
+    const tree = spans.map(({ name, parentSpanId }) => [name, byId.get(parentSpanId ?? '')?.name ?? null]);
+    expect(tree).toEqual([
+      ['chat claude-test-1', 'invoke_agent lead'],
+      ['create_agent Jack', 'execute_tool create_agent'],
+      ['chat gpt-test', 'invoke_agent Jack'],
+      ['execute_hook limits', 'execute_tool create_agent'],
+      ['execute_tool create_agent', 'invoke_agent lead'],
+      ['execute_tool dispatch', 'invoke_agent lead'],
+      ['chat claude-test-1', 'invoke_agent lead'],
+      ['invoke_agent Jack', 'execute_tool create_agent'],
+      ['invoke_agent lead', null],
+      ['chat claude-test-1', 'invoke_agent worker'],
+      ['chat claude-test-1', 'invoke_agent worker'],
+      ['execute_tool Bash', 'invoke_agent worker'],
+      ['invoke_agent worker', 'execute_tool dispatch'],
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(parentId)]));
+    expect(byId.size).toBe(spans.length);
+  });
+
+  it('begin and end when things did; what had no end says so', async () => {
+    const { spans } = await exported(sampleRun);
+    const [chat] = spans;
+    expect([chat?.start, chat?.end]).toEqual([nanos(200), nanos(1_000)]);
+    const tool = only(spans, 'execute_tool create_agent');
+    expect([tool.start, tool.end]).toEqual([nanos(950), nanos(2_000)]);
+    const cut = only(spans, 'execute_tool Bash');
+    expect([cut.start, cut.end, cut.attributes['hansard.truncated']]).toEqual([
+      nanos(3_100),
+      nanos(3_100),
+      true,
+    ]);
+    const worker = only(spans, 'invoke_agent worker');
+    expect([worker.end, worker.attributes['hansard.truncated']]).toEqual([nanos(3_100), true]);
+    expect(only(spans, 'invoke_agent lead').attributes['hansard.truncated']).toBeUndefined();
+  });
+
+  it('never end before they begin, whatever the clock did', async () => {
+    const call = { toolCallId: 'k', tool: 'Bash', metadata: {} };
+    const { spans } = await exported(
+      oneDispatch([
+        event('c', 500, 'agent:tool_call', call),
+        event('r', 100, 'agent:tool_result', { ...call, status: 'completed' }),
+      ]),
+    );
+    const tool = only(spans, 'execute_tool Bash');
+    expect([tool.start, tool.end]).toEqual([nanos(500), nanos(500)]);
+  });
+
+  it('count usage and cost on model calls alone, cached tokens among the input', async () => {
+    const { spans } = await exported(sampleRun);
+    expect(spans[0]?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.response.finish_reasons': ['tool_use'],
+      'gen_ai.usage.input_tokens': 42,
+      'gen_ai.usage.cache_read.input_tokens': 30,
+      'gen_ai.usage.cache_creation.input_tokens': 2,
+      'gen_ai.usage.output_tokens': 5,
+      'hansard.cost_usd': 0.02,
+    });
+    const counted = spans.filter(({ attributes }) =>
+      Object.keys(attributes).some((name) => name.startsWith('gen_ai.usage.') || name === 'hansard.cost_usd'),
+    );
+    expect(counted.map(({ name }) => name)).toEqual([
+      'chat claude-test-1',
+      'chat gpt-test',
+      'chat claude-test-1',
+    ]);
+    expect(only(spans, 'invoke_agent lead').attributes).toMatchObject({
+      'hansard.dispatch.cost_usd': 0.5,
+      'hansard.dispatch.usage.input_tokens': 100,
+    });
+  });
+
+  it('link what was heard to the call that said it, and what was brought about to its cause', async () => {
+    const { spans } = await exported(sampleRun);
+    const byId = new Map(spans.map((span) => [span.spanId, span.name]));
+    const links = spans.flatMap((span) =>
+      span.links.map(({ spanId, attributes }) => [
+        span.name,
+        attributes['hansard.link'],
+        attributes['hansard.event.id'],
+        byId.get(spanId),
+      ]),
+    );
+    expect(links).toEqual([
+      ['create_agent Jack', 'cause', 'c1', 'execute_tool create_agent'],
+      ['chat gpt-test', 'substance', 't1', 'chat claude-test-1'],
+      ['execute_tool create_agent', 'substance', 't2', 'chat gpt-test'],
+      ['chat claude-test-1', 'cause', 'c2', 'execute_tool dispatch'],
+    ]);
+  });
+
+  it('tell failed tools, and dispatches that were aborted or crashed', async () => {
+    const { spans } = await exported(sampleRun);
+    expect(only(spans, 'execute_tool dispatch')).toMatchObject({
+      status: { code: 2 },
+      attributes: { 'error.type': 'tool_error' },
+    });
+    expect(only(spans, 'invoke_agent worker')).toMatchObject({
+      status: { code: 2 },
+      attributes: { 'error.type': 'crashed', 'hansard.dispatch.status': 'crashed' },
+    });
+    expect(only(spans, 'invoke_agent lead').status).toEqual({ code: 0 });
+    const aborted = await exported(oneDispatch([], { status: 'aborted' }));
+    expect(only(aborted.spans, 'invoke_agent lead').attributes['error.type']).toBe('aborted');
+  });
+
+  it('are written while the log is read: a span that is over waits for nothing', async () => {
+    let read = 0;
+    const source = oneDispatch([]);
+    const records = traceDispatches({
+      ...source,
+      async *readEvents() {
+        for (; read < 1_000; ) {
+          read += 1;
+          const call = { toolCallId: 'k', tool: 'Bash', metadata: {} };
+          yield read % 2 === 1
+            ? event(`e${read}`, read, 'agent:tool_call', call)
+            : event(`e${read}`, read, 'agent:tool_result', { ...call, status: 'completed' });
+        }
+      },
+    });
+    const first = await records.next();
+    expect(first.value?.kind).toBe('span');
+    expect(read).toBe(2);
+    await records.return(undefined);
+  });
+});
+
+describe('ids', () => {
+  it('are the bits of ULIDs: 128 of the root dispatch, the low 64 of the event', () => {
+    expect(traceIdOf('01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBe('01563e3ab5d3d6764c61efb99302bd5b');
+    expect(spanIdOf('d', '01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBe('4c61efb99302bd5b');
+  });
+
+  it('of other ids, and of ULIDs whose bits are zero, are hashes; imported ids differ by dispatch', () => {
+    const zero = '0'.repeat(26);
+    for (const id of [traceIdOf('msg_017'), traceIdOf(zero)]) expect(id).toMatch(/^(?!0+$)[0-9a-f]{32}$/);
+    for (const id of [spanIdOf('a', 'msg_017'), spanIdOf('a', zero)])
+      expect(id).toMatch(/^(?!0+$)[0-9a-f]{16}$/);
+    expect(spanIdOf('a', 'msg_017')).not.toBe(spanIdOf('b', 'msg_017'));
+    expect(spanIdOf('a', 'msg_017')).toBe(spanIdOf('a', 'msg_017'));
+  });
+
+  it('make a second export the same bytes', async () => {
+    expect(await textOf(sampleRun, { content: 'spans' })).toBe(await textOf(sampleRun, { content: 'spans' }));
+  });
+});
+
+describe('log records', () => {
+  it('tell of what is no span: deliveries, compactions, limits, what the harness did', async () => {
+    const { logs, spans } = await exported(sampleRun);
+    expect(logs.map(({ name }) => name)).toEqual([
+      'hansard.message.received',
+      'hansard.message.delivered',
+      'hansard.session.compaction',
+      'hansard.message.delivered',
+    ]);
+    expect(logs[1]?.attributes).toMatchObject({
+      'hansard.substance.id': 't1',
+      'gen_ai.agent.id': 'agent_002',
+      'log.record.uid': `${parentId}:u2`,
+    });
+    expect(logs[2]?.attributes).toMatchObject({ 'hansard.compaction.tokens_before': 9 });
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    expect(logs.every(({ spanId }) => ids.has(spanId))).toBe(true);
+  });
+
+  it('keep events of a type that nobody knows, whole where content was asked for', async () => {
+    const unknown = { ...event('g1', 5, 'session:status', { who: 'Ann' }), type: 'game:death' as const };
+    const { logs } = await exported(oneDispatch([unknown]), { content: 'events' });
+    expect(logs).toMatchObject([
+      { name: 'hansard.event', attributes: { 'hansard.event.type': 'game:death' }, body: { who: 'Ann' } },
+    ]);
+  });
+});
+
+describe('content', () => {
+  const planted = Object.values(sampleEvents).map(plantCanaries);
+  const unknown = plantCanaries({
+    ...event('g1', 5, 'session:status', { who: 'x' }),
+    type: 'game:death' as const,
+  });
+  const source = oneDispatch([...planted, unknown], { cwd: '/canary', structuredResult: { a: 'canary' } });
+
+  it('stays in the log unless it is asked for: no text of any event of any type is in the bytes', async () => {
+    const planting = JSON.stringify([...planted, unknown]);
+    expect(planting.match(/canary/g)?.length).toBeGreaterThan(40);
+    expect(await textOf(source)).not.toContain('canary');
+    expect(await textOf(source, { content: 'none', reasoning: true })).not.toContain('canary');
+  });
+
+  it('goes on log records, or on spans, as parts; thoughts only when they are asked for', async () => {
+    for (const content of ['events', 'spans'] as const) {
+      const without = await textOf(source, { content });
+      expect(without).toContain('canary agent:text text');
+      expect(without).toContain('canary agent:tool_call command');
+      expect(without).not.toContain('canary agent:thinking');
+      expect(await textOf(source, { content, reasoning: true })).toContain('canary agent:thinking text');
+    }
+    const { spans, logs } = await exported(sampleRun, { content: 'spans' });
+    const output = JSON.parse(String(spans[0]?.attributes['gen_ai.output.messages']));
+    expect(output).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'text', content: 'I ask Jack.' },
+          { type: 'tool_call', id: 'k1', name: 'create_agent', arguments: { name: 'Jack' } },
+        ],
+        finish_reason: 'tool_call',
+      },
+    ]);
+    expect(JSON.parse(String(spans[6]?.attributes['gen_ai.input.messages']))).toEqual([
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'k1', response: 'Here I am.' }] },
+    ]);
+    expect(only(spans, 'execute_tool create_agent').attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"name":"Jack"}',
+      'gen_ai.tool.call.result': '"Here I am."',
+    });
+    expect(logs.some(({ name }) => name.startsWith('gen_ai.'))).toBe(false);
+    const onEvents = await exported(sampleRun, { content: 'events' });
+    const details = onEvents.logs.find(({ name }) => name === 'gen_ai.client.inference.operation.details');
+    expect(details?.attributes['gen_ai.output.messages']).toEqual(output);
+    expect(details?.spanId).toBe(onEvents.spans[0]?.spanId);
+    expect(onEvents.spans[0]?.attributes['gen_ai.output.messages']).toBeUndefined();
+    expect(
+      JSON.stringify((await exported(source, { content: 'events' })).spans.map(withoutTimes)),
+    ).not.toContain('canary');
+  });
+
+  it('is cut at 64 kB at a whole character, and says how much is missing', async () => {
+    const long = oneDispatch([event('t', 1, 'agent:text', { text: `a${'é'.repeat(40_000)}` })]);
+    const { spans } = await exported(long, { content: 'spans' });
+    const [chat] = spans;
+    const [message] = JSON.parse(String(chat?.attributes['gen_ai.output.messages']));
+    expect(message.parts[0].content).toBe(`a${'é'.repeat(32_767)}`);
+    expect(chat?.attributes['hansard.truncated_bytes']).toBe(80_001 - 65_535);
+  });
+});
+
+describe('names', () => {
+  it('are those of the conventions, none that they have given up, or our own', async () => {
+    const known = new Set<unknown>(Object.values(conventions));
+    const givenUp = ['gen_ai.system', 'gen_ai.prompt', 'gen_ai.completion'];
+    const all = oneDispatch(Object.values(sampleEvents));
+    for (const content of ['none', 'events', 'spans'] as const) {
+      for (const run of [sampleRun, all]) {
+        const { spans, logs } = await exported(run, { content, reasoning: true });
+        const names = [...spans, ...logs].flatMap(({ attributes }) => Object.keys(attributes));
+        expect(names.length).toBeGreaterThan(100);
+        expect(names.filter((name) => !known.has(name) && !name.startsWith('hansard.'))).toEqual([]);
+        expect(names.filter((name) => givenUp.includes(name))).toEqual([]);
+        const logNames = logs.map(({ name }) => name);
+        expect(logNames.filter((name) => !known.has(name) && !name.startsWith('hansard.'))).toEqual([]);
+      }
+    }
+  });
+});
+
+/** JSON has no 64 bits. */
+function withoutTimes({ start: _start, end: _end, ...rest }: ReceivedSpan) {
+  return rest;
+}
+
+/** Fields that are names, numbers or kinds by their schema: they may leave the log. */
+const openFields = new Set([
+  'toolCallId',
+  'tool',
+  'model',
+  'languageModel',
+  'name',
+  'agentId',
+  'dispatchId',
+  'kind',
+  'status',
+  'decision',
+  'sessionId',
+  'trigger',
+  'hook',
+  'on',
+  'stopReason',
+  'subject',
+  'keptFrom',
+  'code',
+]);
+
+/** The event with a canary in each text of its data that is content, also in what may be there and is not. */
+function plantCanaries<T extends { type: string; data: object }>(original: T): T {
+  const plant = (value: unknown, path: string): unknown => {
+    if (typeof value === 'string') return `canary ${original.type} ${path}`;
+    if (Array.isArray(value)) return value.map((item, index) => plant(item, `${path} ${index}`));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        openFields.has(key) && typeof item === 'string' && isTyped(original.type) ? item : plant(item, key),
+      ]),
+    );
+  };
+  const data = plant(original.data, '') as Record<string, unknown>;
+  const more: Record<string, object> = {
+    'agent:tool_result': { error: 'canary error', status: 'error' },
+    'session:complete': { reason: 'canary', errors: ['canary'] },
+    'harness:hook_decision': { input: { path: 'canary' } },
+  };
+  return { ...original, data: { ...data, ...more[original.type] } };
+}
+
+/** Of what sources say in their own words, every field is content. */
+function isTyped(type: string): boolean {
+  return (
+    !type.startsWith('system:') && !type.startsWith('game:') && !/^session:(status|rate_limit)$/.test(type)
+  );
+}
