@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { type ExitCode, exitCode } from './cli-error.ts';
 import { addChat } from './commands/chat.ts';
+import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
 import { addEvents } from './commands/events.ts';
 import { addExport } from './commands/export.ts';
 import { addImport } from './commands/import.ts';
+import { addJudge } from './commands/judge.ts';
 import { addLs } from './commands/ls.ts';
 import { addPlugins } from './commands/plugins.ts';
+import { addReplay } from './commands/replay.ts';
 import { addResume } from './commands/resume.ts';
 import { addRun } from './commands/run.ts';
 import { addSessionViews } from './commands/session-views.ts';
@@ -25,12 +28,15 @@ const commands = [
   addShow,
   addEvents,
   addTail,
+  addReplay,
   addTimeline,
   addChat,
   addResume,
   addSessionViews,
+  addContext,
   addImport,
   addExport,
+  addJudge,
   addPlugins,
   addDemo,
 ];

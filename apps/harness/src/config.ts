@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema } from '@hansard/events';
+import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
 import { z } from 'zod';
 import { CliError, exitCode } from './cli-error.ts';
 
@@ -65,6 +66,13 @@ export const configSchema = z.strictObject({
     })
     .default({})
     .describe('Limits of each dispatch; an agent that passes one is aborted. Absent: no limit.'),
+  context: z
+    .string()
+    .refine(isPolicy, { error: 'Write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE' })
+    .optional()
+    .describe(
+      'What the models of `hansard chat` and `hansard resume` see of the log: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
+    ),
   loopDetector: z
     .union([
       z.literal(false),
@@ -107,12 +115,27 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
   return { config: result.data, baseDir: dirname(file), file };
 }
 
+/** What the models of sessions see of the log; undefined where the configuration does not say. */
+export function contextPolicy({ context }: HarnessConfig): ContextPolicy | undefined {
+  return context === undefined ? undefined : parseContextPolicy(context);
+}
+
 /** JSON Schema of the configuration, for editors. */
 export function configJsonSchema(): Record<string, unknown> {
   return {
     ...z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }),
     title: 'Hansard configuration',
   };
+}
+
+function isPolicy(text: string): boolean {
+  try {
+    parseContextPolicy(text);
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
 }
 
 function readText(file: string, mustExist: boolean): string | null {

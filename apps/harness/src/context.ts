@@ -20,9 +20,10 @@ export function letInterrupt({ readSignal }: CliContext): Promise<void> {
   return setImmediate(undefined, { signal: readSignal });
 }
 
-/** The most columns that a line may take: those of the terminal; undefined where the output goes elsewhere. */
+/** The most columns that a line may take: those of the terminal; undefined where it has none or the output goes elsewhere. */
 export function terminalWidth({ stdout }: CliContext): number | undefined {
-  return stdout.isTTY === true ? stdout.columns : undefined;
+  // Some terminals, such as those of build machines, say that they have 0 columns.
+  return stdout.isTTY === true && stdout.columns !== 0 ? stdout.columns : undefined;
 }
 
 export function printLine(context: CliContext, line: string): void {

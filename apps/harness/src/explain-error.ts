@@ -29,24 +29,44 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
     exitCode.failed,
     'Only a dispatch of fidelity "full" holds a whole transcript; a recorded stream without tool input and output does not.',
   ],
+  CONTEXT_BUDGET_TOO_SMALL: [exitCode.failed, 'Raise the budget of the context, or lower its reserve.'],
+  CONTEXT_MANIFEST_UNKNOWN: [
+    exitCode.failed,
+    '`hansard context TASK DISPATCH ID --policy full` shows what the model could have seen.',
+  ],
   SESSION_MODEL_FAILED: [
     exitCode.failed,
     'The session is in the log up to there: `hansard resume TASK` asks the model again.',
   ],
+  AGENT_SDK_MISSING: [exitCode.failed, 'npm install @anthropic-ai/claude-agent-sdk, beside Hansard.'],
+  AGENT_ENGINE_MISSING: [exitCode.failed, 'Install the SDK with its optional dependencies.'],
+  AGENT_NOT_LOGGED_IN: [exitCode.failed, 'Set ANTHROPIC_API_KEY, or log in with `claude` and /login.'],
+  AGENT_CWD_MISSING: [exitCode.usage, 'Create the folder, or name another with --cwd.'],
   SCENARIO_INVALID: [exitCode.usage, 'Correct the scenario at that place.'],
   SCENARIO_UNREADABLE: [exitCode.failed, 'Check the path, and that you may read the file.'],
   FORMAT_EMPTY: [
     exitCode.failed,
-    'Nothing was recorded in that file. Check that it is the stream you meant.',
+    'Nothing was recorded in that file. Check that it is the one you meant.',
   ],
   FORMAT_NOT_JSONL: [
     exitCode.usage,
-    'A stream is a .jsonl file with one message of the Agent SDK on each line.',
+    'A stream or a transcript is a .jsonl file with one message or record on each line.',
   ],
   FORMAT_NO_RECORDS: [
     exitCode.failed,
     'Nothing was imported. Check that it is the file you meant, and its format (--as).',
   ],
+  FORMAT_NOT_FULL: [exitCode.failed, 'Record with --fidelity full; sessions always do. Nothing was written.'],
+  FORMAT_VERDICT_INVALID: [
+    exitCode.failed,
+    'Correct those lines and import the file again. Nothing was taken in.',
+  ],
+  TRACE_ENDPOINT_INVALID: [exitCode.usage, 'Name a receiver, such as --endpoint http://localhost:4318.'],
+  TRACE_RECEIVER_FAILED: [
+    exitCode.failed,
+    'Check that the receiver runs and takes OTLP over HTTP. Export again: what it has already, it keeps once.',
+  ],
+  TRACE_RECEIVER_REJECTED: [exitCode.failed, 'The receiver says why; what it took, it keeps.'],
   FORMAT_UNREADABLE: [exitCode.failed, 'Check the path, and that you may read the file.'],
 };
 

@@ -11,6 +11,7 @@ import type { AgentProvider } from '@hansard/provider';
 import { CliError, exitCode } from './cli-error.ts';
 import { type LoadedConfig, loadConfig, type PluginUse } from './config.ts';
 import { type CliContext, note } from './context.ts';
+import { agentId, pluginsForAgent } from './run/known-agents.ts';
 
 /** The providers of a configuration, put together. */
 export interface Harness {
@@ -18,8 +19,8 @@ export interface Harness {
   readonly plugins: LoadedPlugins;
   readonly store: DispatchStore;
   readonly communication: CommunicationHub;
-  /** The agent provider of the plugin with that id. */
-  agent(id: string): AgentProvider;
+  /** The agent provider of the plugin with that id, or `claude`. */
+  agent(name: string): AgentProvider;
   close(): Promise<void>;
 }
 
@@ -27,11 +28,13 @@ export interface OpenHarnessOptions {
   readonly config: string | undefined;
   /** What to load beside the store: nothing for a reader; `live` for a command that records. */
   readonly load: 'store' | 'live' | 'live without communication';
+  /** The agent that shall run, as `run --agent` names it. */
+  readonly agent?: string | undefined;
 }
 
 export async function openHarness(context: CliContext, options: OpenHarnessOptions): Promise<Harness> {
   const loaded = loadConfig(context.cwd, options.config);
-  const { plugins, storeId } = await loadConfigured(loaded, options.load);
+  const { plugins, storeId } = await loadConfigured(loaded, options.load, options.agent);
   const provider = plugins.providers('DispatchStoreProvider').find(({ id }) => id === storeId)?.provider;
   if (provider === undefined) {
     const [error] = plugins.errors;
@@ -53,7 +56,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     plugins,
     store,
     communication,
-    agent: (id) => findAgent(plugins, id),
+    agent: (name) => findAgent(plugins, agentId(name)),
     async close() {
       await communication.close();
       for (const repair of await store.getRepairs()) {
@@ -72,9 +75,10 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
 export async function loadConfigured(
   { config, baseDir }: LoadedConfig,
   load: OpenHarnessOptions['load'],
+  agent?: string,
 ): Promise<{ readonly plugins: LoadedPlugins; readonly storeId: string | undefined }> {
   const communication = load === 'live' ? config.communication : [];
-  const others = load === 'store' ? [] : config.plugins;
+  const others = load === 'store' ? [] : [...config.plugins, ...pluginsForAgent(agent, config.plugins)];
   const plugins = await loadPlugins({
     baseDir,
     // The plugins that come with the command are found from where it lies, whatever folder it is called in.

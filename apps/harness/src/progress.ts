@@ -5,8 +5,8 @@ const everyMs = 250;
 
 /** A line on a terminal that says how far something is, once it has taken longer than a second. */
 export interface Progress {
-  /** Tells how many are done. */
-  update(count: number): void;
+  /** Tells how many are done, and of how many. */
+  update(count: number, of?: number): void;
   /** Takes the line away. */
   end(): void;
 }
@@ -17,13 +17,14 @@ export function createProgress(context: CliContext, what: string, now: () => num
   let nextAt = startedAt + firstAfterMs;
   let shown = false;
   return {
-    update(count) {
+    update(count, of) {
       const time = now();
       if (time < nextAt) return;
       nextAt = time + everyMs;
       shown = true;
+      const all = of === undefined ? '' : ` of ${of.toLocaleString('en')}`;
       context.stderr.write(
-        `\r\u001b[2K${what}: ${count.toLocaleString('en')} (${Math.round((time - startedAt) / 1_000)} s)`,
+        `\r\u001b[2K${what}: ${count.toLocaleString('en')}${all} (${Math.round((time - startedAt) / 1_000)} s)`,
       );
     },
     end() {

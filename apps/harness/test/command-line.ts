@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../src/cli.ts';
+import type { CliContext } from '../src/context.ts';
 
 export const demoStream = (name: string) => fileURLToPath(new URL(`../demo/${name}.jsonl`, import.meta.url));
 
@@ -27,19 +28,23 @@ export interface CommandLine extends Disposable {
   /** Like `hansard`, with a signal, and a look at each piece of output as it comes. */
   start(
     args: readonly string[],
-    options: { readonly signal: AbortSignal; readonly onOutput?: (text: string) => void },
+    options: {
+      readonly signal: AbortSignal;
+      readonly onOutput?: (text: string) => void;
+      readonly stdin?: CliContext['stdin'];
+    },
   ): Promise<Answer>;
 }
 
 export function commandLine(): CommandLine {
   const cwd = mkdtempSync(join(tmpdir(), 'hansard-cli-'));
-  const start: CommandLine['start'] = async (args, { signal, onOutput }) => {
+  const start: CommandLine['start'] = async (args, { signal, onOutput, stdin = new PassThrough() }) => {
     const out = collect(onOutput);
     const err = collect();
     const context = {
       stdout: out.stream,
       stderr: err.stream,
-      stdin: new PassThrough(),
+      stdin,
       cwd,
       env: {},
       signal,

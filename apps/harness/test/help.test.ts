@@ -23,6 +23,12 @@ describe('help', () => {
     }
   });
 
+  it('of exports fits 80 columns', async () => {
+    using line = commandLine();
+    const { out } = await line.hansard('help', 'export');
+    expect(out.split('\n').filter((text) => text.length > 80)).toEqual([]);
+  });
+
   it('exists for every option that documents and examples use', async () => {
     using line = commandLine();
     const shown = await Promise.all(
@@ -42,7 +48,8 @@ describe('help', () => {
       const [name = '', ...words] = use.split(/\s+/);
       const command = commands.get(name);
       expect(command?.name(), use).toBe(name);
-      const known = command?.options.flatMap(({ short, long }) => [short, long]);
+      const nested = command?.commands.find((subcommand) => subcommand.name() === words[0]);
+      const known = (nested ?? command)?.options.flatMap(({ short, long }) => [short, long]);
       for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
         expect(known, use).toContain(option);
     }

@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type SessionFormatId, sessionFormats } from '@hansard/formats';
-import { Option } from 'commander';
-import { CliError, exitCode } from '../cli-error.ts';
+import type { DispatchEnvelope } from '@hansard/events';
+import { type Command, Option } from 'commander';
 import {
   type AddCommand,
   type CommonOptions,
@@ -11,56 +8,110 @@ import {
   withCommonOptions,
   withStore,
 } from '../command.ts';
-import { note, printJson } from '../context.ts';
-import { findDispatch } from '../find-dispatch.ts';
+import { type CliContext, note, printJson } from '../context.ts';
+import { openExportSource } from '../exports/export-source.ts';
+import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
+import type { TaskExport } from '../exports/task-export.ts';
+import { taskExports } from '../exports/task-exports.ts';
+import { findDispatch, findDispatches } from '../find-dispatch.ts';
+import type { Harness } from '../harness.ts';
+import { createProgress, type Progress } from '../progress.ts';
 import { toTaskDir } from '../task-name.ts';
-import { formatIds } from './import.ts';
 
 interface ExportOptions extends CommonOptions {
-  readonly as: SessionFormatId;
+  readonly as: string;
   readonly out?: string;
 }
 
 export const addExport: AddCommand = (program, context) => {
-  withCommonOptions(program.command('export'))
+  const command = withCommonOptions(program.command('export'))
     .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp, 'latest')
-    .description('write a session in another format')
-    .addOption(new Option('--as <format>', 'the format').choices(formatIds).makeOptionMandatory())
-    .option('--out <file>', 'a new file to write it to (default: standard output)')
+    .argument('[dispatch]', `${dispatchHelp} (default: what the format is about)`)
+    .description('write a task or a dispatch of it in another format')
+    .addOption(
+      new Option('--as <format>', 'the format; see below')
+        .choices(taskExports.map(({ id }) => id))
+        .makeOptionMandatory(),
+    )
+    .option('--out <path>', 'the new file or folder to write (default for a text: standard output)');
+  addOwnOptions(command);
+  command
+    .addHelpText('after', `\nFormats:\n${formatList()}`)
     .addHelpText(
       'after',
-      '\nExample:\n  hansard export research/cafe latest --as session-v2 --out session.jsonl',
+      [
+        '',
+        'Examples:',
+        '  hansard export research/cafe --as html --out cafe.html',
+        '  hansard export research/cafe latest --as session-v2 --out session.jsonl',
+        '  hansard export village/game --as streams --mapping game.yaml --out streams',
+        '  hansard export research/cafe --as markdown | less',
+        '',
+        'What is there already is never overwritten. Until an export is whole, the name',
+        'of its file or folder ends in .part; one that fails leaves nothing behind.',
+      ].join('\n'),
     )
-    .action((task: string, dispatch: string, options: ExportOptions) =>
+    .action((task: string, dispatch: string | undefined, options: ExportOptions) =>
       withStore(context, options, async ({ store }) => {
+        const format = taskExports.find(({ id }) => id === options.as);
+        if (format === undefined) throw new TypeError(`${options.as} is no format.`);
         const taskDir = toTaskDir(task);
-        const { dispatchId } = await findDispatch(store, taskDir, dispatch);
-        const { text, leftOut } = sessionFormats[options.as].write(
-          await store.getDispatchEvents(taskDir, dispatchId),
-        );
-        if (options.out === undefined) context.stdout.write(text);
-        else {
-          const file = resolve(context.cwd, options.out);
-          writeNewFile(file, text);
-          if (options.json) printJson(context, { file, leftOut });
+        const envelopes = await chooseDispatches(store, taskDir, dispatch, format);
+        const target = openExportTarget(context, options.out, format);
+        const progress = createExportProgress(context, task, target);
+        try {
+          const source = await openExportSource(context, store, taskDir, envelopes, progress);
+          const { summary, notes } = await format.write(source, target, { ...options });
+          await target.close();
+          progress.end();
+          if (options.json && !target.isOnOutput)
+            printJson(context, { format: format.id, ...pathOf(target.path), ...summary });
+          for (const line of notes) note(context, `hansard: ${line}`);
+        } finally {
+          progress.end();
+          await target.discard();
         }
-        for (const [type, count] of Object.entries(leftOut))
-          note(context, `hansard: ${count} of ${type} left out: ${options.as} has no place for them.`);
       }),
     );
 };
 
-/** Never over a file that is there. */
-function writeNewFile(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx' });
-  } catch (cause) {
-    throw new CliError(
-      exitCode.failed,
-      `${file} can't be written: ${(cause as Error).message}`,
-      'Name a new file in a folder that you may write to.',
-      { cause },
-    );
+/** On a terminal on which the export itself appears, nothing wipes lines. */
+function createExportProgress(context: CliContext, task: string, target: OpenedTarget): Progress {
+  const progress = createProgress(context, `exporting ${task}: events`);
+  const isInTheWay = () => target.isOnOutput && context.stdout.isTTY === true;
+  return {
+    update(count, of) {
+      if (!isInTheWay()) progress.update(count, of);
+    },
+    end: progress.end,
+  };
+}
+
+function pathOf(path: string | null): { path?: string } {
+  return path === null ? {} : { path };
+}
+
+async function chooseDispatches(
+  store: Harness['store'],
+  taskDir: string,
+  dispatch: string | undefined,
+  { scope }: TaskExport,
+): Promise<readonly DispatchEnvelope[]> {
+  if (dispatch !== undefined || scope === 'latest')
+    return [await findDispatch(store, taskDir, dispatch ?? 'latest')];
+  return findDispatches(store, taskDir);
+}
+
+function addOwnOptions(command: Command): void {
+  const added = new Set<string>();
+  for (const option of taskExports.flatMap(({ options = [] }) => options)) {
+    if (added.has(option.attributeName())) continue;
+    added.add(option.attributeName());
+    command.addOption(option);
   }
+}
+
+function formatList(): string {
+  const width = Math.max(...taskExports.map(({ id }) => id.length));
+  return taskExports.map(({ id, description }) => `  ${id.padEnd(width)}  ${description}`).join('\n');
 }

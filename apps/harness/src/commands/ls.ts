@@ -1,11 +1,11 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { TaskListing } from '@hansard/provider';
-import { formatCost, neutraliseControlsInLine } from '@hansard/views';
-import Table from 'cli-table3';
+import { formatCost } from '@hansard/views';
 import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
 import { printJson, printLine } from '../context.ts';
 import { findDispatches } from '../find-dispatch.ts';
+import { plainTable } from '../plain-table.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
 
 export const addLs: AddCommand = (program, context) => {
@@ -80,34 +80,4 @@ function dispatchTable(envelopes: readonly DispatchEnvelope[]): string {
     parentDispatchId ?? '',
   ]);
   return plainTable(['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'], rows);
-}
-
-/** Aligned columns without lines or colours, so that the output can be cut and grepped. */
-function plainTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const none = {
-    top: '',
-    'top-mid': '',
-    'top-left': '',
-    'top-right': '',
-    bottom: '',
-    'bottom-mid': '',
-    'bottom-left': '',
-    'bottom-right': '',
-  };
-  const table = new Table({
-    head: [...head],
-    chars: {
-      ...none,
-      left: '',
-      'left-mid': '',
-      mid: '',
-      'mid-mid': '',
-      right: '',
-      'right-mid': '',
-      middle: '  ',
-    },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const row of rows) table.push(row.map(neutraliseControlsInLine));
-  return table.toString().replace(/ +$/gm, '');
 }

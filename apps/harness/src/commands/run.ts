@@ -1,17 +1,8 @@
-import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
-import { createReplayAgent } from '@hansard/agent-claude';
-import {
-  closeAbandonedDispatches,
-  type DispatchStore,
-  type RunDispatchOptions,
-  runDispatch,
-} from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope, Fidelity } from '@hansard/events';
+import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
+import type { DispatchEnvelope, Fidelity } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
-import { eventLine } from '@hansard/views';
-import { Option } from 'commander';
-import { CliError, exitCode } from '../cli-error.ts';
+import { InvalidArgumentError, Option } from 'commander';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
@@ -20,13 +11,16 @@ import { findDispatch } from '../find-dispatch.ts';
 import { type Harness, openHarness } from '../harness.ts';
 import { parseCount } from '../parse-count.ts';
 import { createProgress, type Progress } from '../progress.ts';
-import { toTaskDir, toTaskName } from '../task-name.ts';
+import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
+import { type PlannedRun, planStreams } from '../run/planned-run.ts';
+import { tellBadEnds } from '../run/tell-bad-ends.ts';
+import { withHistory } from '../run/with-history.ts';
+import { toTaskDir } from '../task-name.ts';
 
-interface RunOptions extends CommonOptions {
+interface RunOptions extends CommonOptions, AgentOptions {
   readonly task: string;
   readonly role: string;
   readonly parent?: string;
-  readonly agent?: string;
   readonly model?: string;
   readonly cwd?: string;
   readonly fidelity: Fidelity;
@@ -34,33 +28,28 @@ interface RunOptions extends CommonOptions {
   readonly quiet?: boolean;
 }
 
-/** The events that tell why a dispatch did not end by itself. */
-const endings: ReadonlySet<string> = new Set([
-  'harness:error',
-  'harness:abort',
-  'harness:timeout',
-  'harness:stall',
-  'harness:loop_kill',
-]);
-
-interface PlannedRun {
-  readonly agent: AgentProvider;
-  readonly prompt?: string;
-  readonly what: string;
-}
-
 export const addRun: AddCommand = (program, context) => {
-  withCommonOptions(program.command('run <stream...>'))
+  withCommonOptions(program.command('run <words...>'))
     .description(
-      'record dispatches: each recorded stream (.jsonl of Agent SDK messages) is played as if it ran now',
+      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each played as if it ran now',
     )
     .requiredOption('--task <project/slug>', 'the task that the dispatches belong to')
     .option('--role <role>', 'the role of the dispatched agent', 'agent')
     .option('--parent <dispatch>', 'the dispatch of that task which started these')
     .option(
       '--agent <id>',
-      'run this agent (a plugin of the configuration) with the words as its prompt, instead of streams',
+      'run this agent with the words as its prompt, instead of streams: claude, or the id of a plugin of the configuration',
     )
+    .option(
+      '--resume <dispatch>',
+      'go on with the session of an earlier dispatch of that task (with --agent)',
+    )
+    .option(
+      '--with-history',
+      'open the prompt with what the earlier dispatches of that task came to (with --agent)',
+    )
+    .option('--schema <file>', 'JSON Schema of the result that the agent is asked for (with --agent)')
+    .option('--turns <n>', 'the most turns that the agent may take (with --agent)', parseTurns)
     .option('--model <model>', 'the model to ask the agent for')
     .option('--cwd <folder>', 'the folder that the agent works in')
     .addOption(
@@ -72,12 +61,12 @@ export const addRun: AddCommand = (program, context) => {
     .option('-q, --quiet', 'show no events while recording')
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet',
+      '\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Go on." --agent claude --task research/route-models --resume latest',
     )
     .action(async (words: string[], options: RunOptions) => {
       const quiet = options.quiet === true || options.json === true;
       const load = quiet ? 'live without communication' : 'live';
-      const harness = await openHarness(context, { config: options.config, load });
+      const harness = await openHarness(context, { config: options.config, load, agent: options.agent });
       try {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
         await recordAll(context, harness, words, options, quiet || nobodyShows);
@@ -95,7 +84,7 @@ async function recordAll(
   quiet: boolean,
 ): Promise<void> {
   const taskDir = toTaskDir(options.task);
-  const plan = planRuns(context, harness, words, options);
+  const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
   await ensureTask(harness.store, taskDir);
@@ -106,19 +95,20 @@ async function recordAll(
     );
   }
   const ended: DispatchEnvelope[] = [];
-  for (const planned of plan) {
-    const progress = quiet ? createProgress(context, `recording ${planned.what}`) : null;
+  for (const { what, ...as } of plan) {
+    const progress = quiet ? createProgress(context, `recording ${what}`) : null;
+    const planned = progress === null ? as : counting(as, progress);
     const dispatch: RunDispatchOptions = {
       store: harness.store,
       taskDir,
-      agent: progress === null ? planned.agent : countingAgent(planned.agent, progress),
+      agent: planned.agent,
       role: options.role,
       communication: harness.communication,
       signal: context.signal,
       fidelity: options.fidelity,
       ...dispatchLimits(harness.loaded.config),
       ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
-      ...(planned.prompt === undefined ? {} : { prompt: planned.prompt }),
+      ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
       ...(options.model === undefined ? {} : { model: options.model }),
       ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
     };
@@ -131,56 +121,36 @@ async function recordAll(
   await tellBadEnds(harness.store, taskDir, ended);
 }
 
-async function tellBadEnds(
-  store: DispatchStore,
-  taskDir: string,
-  ended: readonly DispatchEnvelope[],
-): Promise<void> {
-  const bad = ended.filter(({ status }) => status !== 'completed');
-  if (bad.length === 0) return;
-  const told: string[] = [];
-  for (const { role, dispatchId, status } of bad) {
-    const events = await store.getRecentEvents(taskDir, dispatchId, 20);
-    const end = events.findLast(({ type }) => endings.has(type));
-    const why = end === undefined ? '' : `: ${reasonOf(end)}`;
-    told.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
-  }
-  throw new CliError(
-    exitCode.failed,
-    told.join('\n  '),
-    `It is recorded up to there: \`hansard show ${toTaskName(taskDir)} ${bad[0]?.dispatchId}\`.`,
-  );
-}
-
-function reasonOf(event: CapturedEvent): string {
-  const { kind, target, text } = eventLine(event);
-  return [kind, target, text].filter((part) => part !== '').join(' ');
-}
-
-function planRuns(
+async function planRuns(
   context: CliContext,
   harness: Harness,
+  taskDir: string,
   words: readonly string[],
-  options: RunOptions,
-): PlannedRun[] {
-  if (options.agent !== undefined) {
-    return [{ agent: harness.agent(options.agent), prompt: words.join(' '), what: options.agent }];
-  }
-  return words.map((word) => {
-    const path = resolve(context.cwd, word);
-    assertReadable(path);
-    return { agent: createReplayAgent({ path, delayMs: options.delay }), what: word };
-  });
+  { agent, ...options }: RunOptions,
+): Promise<PlannedRun[]> {
+  if (agent !== undefined)
+    return [await planAgent(context, harness, taskDir, words.join(' '), { ...options, agent })];
+  assertNoAgentOptions(options);
+  return planStreams(context, words, options.delay);
 }
 
-/** Before a dispatch is begun for it. */
-function assertReadable(path: string): void {
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (cause) {
-    const message = `The stream ${path} can't be read: ${(cause as Error).message}`;
-    throw new CliError(exitCode.failed, message, 'Check the path. Nothing was recorded.', { cause });
-  }
+function parseTurns(text: string): number {
+  const turns = parseCount(text);
+  if (turns === 0) throw new InvalidArgumentError('Give a whole number from 1.');
+  return turns;
+}
+
+type RunningAs = Pick<PlannedRun, 'agent' | 'options'>;
+
+/** The same with an agent that tells how far it is, also where it is a worker. */
+function counting({ agent, options }: RunningAs, progress: Progress): RunningAs {
+  const counted = countingAgent(agent, progress);
+  const agents = Object.entries(options.workers?.agents ?? {}).map(([id, other]) => [
+    id,
+    other === agent ? counted : other,
+  ]);
+  const workers = { ...options.workers, agents: Object.fromEntries(agents) };
+  return { agent: counted, options: options.workers === undefined ? options : { ...options, workers } };
 }
 
 function countingAgent(agent: AgentProvider, progress: Progress): AgentProvider {

@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import {
   type AddCommand,
   type CommonOptions,
@@ -7,6 +8,7 @@ import {
   withStore,
 } from '../command.ts';
 import { findDispatch } from '../find-dispatch.ts';
+import { afterHelp, findPosition } from '../find-position.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
 import { printEvent } from './events.ts';
@@ -14,6 +16,7 @@ import { printEvent } from './events.ts';
 interface TailOptions extends CommonOptions {
   readonly follow?: boolean;
   readonly lines: number;
+  readonly after?: string;
 }
 
 export const addTail: AddCommand = (program, context) => {
@@ -22,25 +25,30 @@ export const addTail: AddCommand = (program, context) => {
     .argument('[dispatch]', dispatchHelp)
     .description('the last events of a dispatch (default: the one started last), and with -f those to come')
     .option('-n, --lines <n>', 'how many', parseCount, 10)
+    .addOption(new Option('--after <event>', afterHelp).conflicts('lines'))
     .option('-f, --follow', 'go on with new events, by any process, until Ctrl-C')
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard tail research/route-models\n  hansard tail -f research/route-models 4K7Q --json',
+      '\nExamples:\n  hansard tail research/route-models\n  hansard tail -f research/route-models 4K7Q --json\n  hansard tail -f research/route-models --after 120',
     )
     .action((task: string, dispatch: string | undefined, options: TailOptions) =>
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
         const json = options.json === true;
-        if (options.follow !== true) {
+        const { readSignal: signal } = context;
+        if (options.follow !== true && options.after === undefined) {
           for (const event of await store.getRecentEvents(taskDir, dispatchId, options.lines))
             printEvent(context, event, json);
           return;
         }
-        const total = await store.countEvents(taskDir, dispatchId);
-        const after = Math.max(total - options.lines, 0) - 1;
-        for await (const item of store.follow(taskDir, dispatchId, { after, signal: context.readSignal })) {
+        const after =
+          options.after === undefined
+            ? Math.max((await store.countEvents(taskDir, dispatchId)) - options.lines, 0) - 1
+            : await findPosition(context, store, taskDir, dispatchId, options.after);
+        for await (const item of store.follow(taskDir, dispatchId, { after, signal })) {
           if (item.kind === 'event') printEvent(context, item.event, json);
+          else if (options.follow !== true) return;
         }
       }),
     );

@@ -1,12 +1,23 @@
-import { renderTimeline, type TimelineRow, timelineOf } from '@hansard/views';
+import type { DispatchEnvelope } from '@hansard/events';
+import {
+  type BotView,
+  botView,
+  type DispatchLog,
+  formatCost,
+  formatDuration,
+  renderTimeline,
+  type TaskTimelineRow,
+  type TimelineRow,
+  taskTimeline,
+} from '@hansard/views';
+import { CliError, exitCode } from '../cli-error.ts';
 import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { letInterrupt, printJson, printLine, terminalWidth } from '../context.ts';
+import { letInterrupt, note, printJson, printLine, terminalWidth } from '../context.ts';
 import { findDispatches } from '../find-dispatch.ts';
 import { toTaskDir } from '../task-name.ts';
 
-interface PlacedRow extends TimelineRow {
-  readonly dispatchId: string;
-  readonly role: string;
+interface TimelineOptions extends CommonOptions {
+  readonly bot?: string;
 }
 
 /** As many of the last characters of a dispatch's id as tell it from others. */
@@ -18,18 +29,24 @@ export const addTimeline: AddCommand = (program, context) => {
     .description(
       'everything that happened on a task, across its dispatches: by time, then dispatch, then position',
     )
-    .addHelpText('after', '\nExample:\n  hansard timeline chat/cafe')
-    .action((task: string, options: CommonOptions) =>
+    .option('--bot <id>', 'only what this bot did')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard timeline chat/cafe\n  hansard timeline chat/cafe --bot bot-7',
+    )
+    .action((task: string, options: TimelineOptions) =>
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
-        const placed: PlacedRow[] = [];
-        const dispatches = await findDispatches(store, taskDir);
-        for (const { dispatchId, role } of dispatches) {
+        const all = await findDispatches(store, taskDir);
+        const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
+        const logs: DispatchLog[] = [];
+        for (const envelope of dispatches) {
           await letInterrupt(context);
-          const events = await store.getDispatchEvents(taskDir, dispatchId);
-          for (const row of timelineOf(events)) placed.push({ dispatchId, role, ...row });
+          logs.push({ envelope, events: await store.getDispatchEvents(taskDir, envelope.dispatchId) });
         }
-        placed.sort(inTime);
+        const view = options.bot === undefined ? null : botView(logs, options.bot);
+        const placed = view?.rows ?? taskTimeline(logs);
+        if (view !== null && !options.json) note(context, botInWords(view));
         if (options.json) {
           for (const { dispatchId, role, position, event } of placed)
             printJson(context, { dispatchId, role, position, event });
@@ -41,22 +58,30 @@ export const addTimeline: AddCommand = (program, context) => {
     );
 };
 
-function withoutRole({ position, event, line }: PlacedRow): TimelineRow {
+function withoutRole({ position, event, line }: TaskTimelineRow): TimelineRow {
   return { position, event, line };
 }
 
-function withDispatch({ role, dispatchId, ...row }: PlacedRow): TimelineRow {
+function withDispatch({ role, dispatchId, ...row }: TaskTimelineRow): TimelineRow {
   return { ...row, role: `${role} ${dispatchId.slice(-shortId)}` };
 }
 
-function inTime(left: PlacedRow, right: PlacedRow): number {
-  return (
-    compare(left.event.timestamp, right.event.timestamp) ||
-    compare(left.dispatchId, right.dispatchId) ||
-    left.position - right.position
+/** The dispatches of one bot; an error that says which bots there are where it has none. */
+function ofBot(envelopes: readonly DispatchEnvelope[], botId: string, task: string): DispatchEnvelope[] {
+  const own = envelopes.filter((envelope) => envelope.botId === botId);
+  if (own.length > 0) return own;
+  const bots = [...new Set(envelopes.flatMap(({ botId: other }) => other ?? []))];
+  throw new CliError(
+    exitCode.failed,
+    `No dispatch of ${task} is of a bot ${botId}.`,
+    bots.length === 0 ? 'None of them names a bot.' : `There are: ${bots.join(', ')}.`,
   );
 }
 
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
+function botInWords({ botId, envelopes, figures: { costUsd, durationMs } }: BotView): string {
+  return [
+    `${botId}: ${envelopes.length} ${envelopes.length === 1 ? 'dispatch' : 'dispatches'}`,
+    ...(durationMs === null ? [] : [formatDuration(durationMs)]),
+    ...(costUsd === null ? [] : [formatCost(costUsd)]),
+  ].join(', ');
 }

@@ -4,7 +4,10 @@ import { openScriptedModel, readScenario, type Scenario } from '@hansard/model-s
 import { type LoadedPlugins, loadPlugins } from '@hansard/plugin-loader';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
 import { createSessionTools } from '@hansard/tools-session';
+import type { ContextPolicy } from '@hansard/views';
+import { createTokenCounter, type TokenCounter } from '@hansard/views/tokens';
 import { CliError, exitCode } from '../cli-error.ts';
+import { contextPolicy } from '../config.ts';
 import type { Harness } from '../harness.ts';
 
 const scriptedPrefix = 'scripted:';
@@ -23,6 +26,10 @@ export interface SessionProviders {
   readonly hooks: readonly HookProvider[];
   /** How long one model call may take; absent: no limit. */
   readonly modelTimeoutMs?: number;
+  /** What the models see of the log; absent: everything. */
+  readonly context?: ContextPolicy;
+  /** What a context that fades is measured with. */
+  readonly tokens?: TokenCounter;
   /** What the user says in the scenario; empty without one. */
   readonly inputs: Scenario['user'];
   close(): Promise<void>;
@@ -39,11 +46,12 @@ export async function openSessionProviders(harness: Harness, choice: ModelChoice
   const { plugins, loaded } = harness;
   const { stallMs } = loaded.config.limits;
   const timeout = stallMs === undefined ? {} : { modelTimeoutMs: stallMs };
+  const settings = { ...timeout, ...(await contextSettings(contextPolicy(loaded.config))) };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
   const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);
   if (choice.kind === 'plugin') {
     const model = findModel(plugins, choice.id);
-    return { model, languageModel: choice.id, tools, hooks, ...timeout, inputs: [], close: async () => {} };
+    return { model, languageModel: choice.id, tools, hooks, ...settings, inputs: [], close: async () => {} };
   }
   const path = resolve(choice.path);
   const scenario = await readScenario(path);
@@ -54,10 +62,18 @@ export async function openSessionProviders(harness: Harness, choice: ModelChoice
     languageModel: `${scriptedPrefix}${path}`,
     tools,
     hooks: [...own.providers('HookProvider').map(({ provider }) => provider), ...hooks],
-    ...timeout,
+    ...settings,
     inputs: scenario.user,
     close: () => own.close(),
   };
+}
+
+/** Counting takes a tokenizer, which is loaded where it is needed. */
+async function contextSettings(
+  context: ContextPolicy | undefined,
+): Promise<Pick<SessionProviders, 'context' | 'tokens'>> {
+  if (context === undefined) return {};
+  return context.name === 'faded' ? { context, tokens: await createTokenCounter() } : { context };
 }
 
 /** A scenario that names a hook is not what it says without it, so one that can't be loaded ends it. */

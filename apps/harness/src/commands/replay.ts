@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline';
+import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
+import { InvalidArgumentError, Option } from 'commander';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dispatchHelp,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../command.ts';
+import { type CliContext, note } from '../context.ts';
+import { findDispatch } from '../find-dispatch.ts';
+import { afterHelp, findPosition } from '../find-position.ts';
+import { parseDuration } from '../parse-duration.ts';
+import { toTaskDir } from '../task-name.ts';
+import { printEvent } from './events.ts';
+
+interface ReplayCommandOptions extends CommonOptions {
+  readonly speed: ReplayPace;
+  readonly maxGap?: number;
+  readonly after?: string;
+  readonly step?: boolean;
+}
+
+export const addReplay: AddCommand = (program, context) => {
+  withCommonOptions(program.command('replay'))
+    .argument('<task>', taskHelp)
+    .argument('[dispatch]', dispatchHelp)
+    .description('the events of a dispatch once more, at the pace in which they came, until Ctrl-C')
+    .option(
+      '--speed <factor>',
+      '4: four times as fast; 0.5: half as fast; max: without waiting',
+      parseSpeed,
+      1,
+    )
+    .option('--max-gap <duration>', 'shorten each silence to this, such as 500ms, 2s or 1m', parseDuration)
+    .option('--after <event>', afterHelp)
+    .addOption(new Option('--step', 'wait for Enter before each event').conflicts(['speed', 'maxGap']))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  hansard replay research/route-models --speed 4 --max-gap 2s\n  hansard replay research/route-models 4K7Q --after 120 --step\n  hansard replay research/route-models --speed max --json',
+    )
+    .action((task: string, dispatch: string | undefined, options: ReplayCommandOptions) =>
+      withStore(context, options, async ({ store }) => {
+        const taskDir = toTaskDir(task);
+        const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
+        const { speed, maxGap, after, step = false } = options;
+        const cursor =
+          after === undefined ? -1 : await findPosition(context, store, taskDir, dispatchId, after);
+        const replay = replayDispatch(store, taskDir, dispatchId, {
+          pace: step ? 'fast' : speed,
+          ...(maxGap === undefined ? {} : { maxGapMs: maxGap }),
+          after: cursor,
+          signal: context.readSignal,
+        });
+        const events = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
+        for await (const { event } of events) printEvent(context, event, options.json === true);
+      }),
+    );
+};
+
+/** One item for each line of the input, of which Enter makes one; the end of the input is the end. */
+async function* byLine<T>(context: CliContext, items: AsyncIterator<T>): AsyncIterable<T> {
+  let next = await items.next();
+  if (context.stdin.isTTY === true) note(context, 'Enter: the next event. Ctrl-C: the end.');
+  const lines = createInterface({ input: context.stdin, signal: context.readSignal });
+  try {
+    if (next.done === true) return;
+    for await (const _ of lines) {
+      yield next.value;
+      next = await items.next();
+      if (next.done === true) return;
+    }
+  } finally {
+    lines.close();
+    await items.return?.();
+  }
+}
+
+function parseSpeed(text: string): ReplayPace {
+  if (text === 'max') return 'fast';
+  const factor = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (factor > 0) return factor;
+  throw new InvalidArgumentError('Give a factor above 0, such as 4 or 0.5, or max.');
+}

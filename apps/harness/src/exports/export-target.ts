@@ -1,0 +1,183 @@
+import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { CliError, exitCode } from '../cli-error.ts';
+import { type CliContext, letInterrupt } from '../context.ts';
+import type { ExportTarget, TaskExport, TextSink } from './task-export.ts';
+
+export interface OpenedTarget extends ExportTarget {
+  /** The file or folder that is written; null: standard output, or somewhere else. */
+  readonly path: string | null;
+  /** Whether the export itself stands on standard output. */
+  readonly isOnOutput: boolean;
+  /** Waits for all that was written, and gives it its name. @throws CliError where it could not be written */
+  close(): Promise<void>;
+  /** Takes away what was written so far. Nothing after `close`. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Where an export goes. Never over something that is there, and never half: until it is whole its name ends in `.part`.
+ * @throws CliError
+ */
+export function openExportTarget(
+  context: CliContext,
+  out: string | undefined,
+  format: Pick<TaskExport, 'id' | 'target'>,
+): OpenedTarget {
+  if (out !== undefined) {
+    const path = resolve(context.cwd, out);
+    return format.target === 'folder' ? openFolder(path, format.id) : openText(path, format.id);
+  }
+  if (format.target === 'folder') missingFolder(format.id);
+  const output = sinkOf(context.stdout, async (cause) => {
+    // Whoever read it has gone, which is no fault.
+    await letInterrupt(context);
+    throw cannotWrite('standard output', cause);
+  });
+  let isOnOutput = false;
+  return {
+    path: null,
+    get isOnOutput() {
+      return isOnOutput;
+    },
+    text: {
+      write(piece) {
+        isOnOutput = true;
+        return output.write(piece);
+      },
+    },
+    file: () => missingFolder(format.id),
+    async close() {},
+    async discard() {},
+  };
+}
+
+function openText(path: string, format: string): OpenedTarget {
+  const parts = openParts(path);
+  let text: TextSink | null = null;
+  return {
+    path,
+    isOnOutput: false,
+    text: {
+      write(piece) {
+        text ??= parts.open(parts.path);
+        return text.write(piece);
+      },
+    },
+    file: () => missingFolder(format),
+    close() {
+      if (text === null) parts.open(parts.path);
+      return parts.close();
+    },
+    discard: parts.discard,
+  };
+}
+
+function openFolder(path: string, format: string): OpenedTarget {
+  const parts = openParts(path);
+  let isThere = false;
+  const text: TextSink = {
+    write() {
+      throw new TypeError(`${format} is written as several files.`);
+    },
+  };
+  const file = (name: string) => {
+    // Not before there is something to write, so that a format that refuses leaves nothing behind.
+    if (!isThere) parts.makeFolder();
+    isThere = true;
+    return parts.open(join(parts.path, name));
+  };
+  return { path, isOnOutput: false, text, file, close: parts.close, discard: parts.discard };
+}
+
+/** What is written under the name of a part, until it is whole. */
+function openParts(path: string) {
+  if (existsSync(path)) throw cannotWrite(path, new Error('it is there already'));
+  const part = `${path}.part`;
+  const opened: { readonly stream: Writable; readonly ended: Promise<void> }[] = [];
+  let isDone = false;
+  const atOwnPlace = <T>(make: () => T): T => {
+    try {
+      return make();
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(path, cause as Error);
+      throw new CliError(
+        exitCode.failed,
+        `${path} can't be written: ${part} is there.`,
+        'Another export writes it, or one was ended before it was whole: then remove it.',
+        { cause },
+      );
+    }
+  };
+  return {
+    path: part,
+    open(file: string): TextSink {
+      const stream = createWriteStream(file, { fd: atOwnPlace(() => openSync(file, 'wx')) });
+      const ended = finished(stream);
+      // Awaited at the end; until then a failure is told by the next write.
+      ended.catch(() => {});
+      opened.push({ stream, ended });
+      return sinkOf(stream, async (cause) => {
+        throw cannotWrite(path, cause);
+      });
+    },
+    async close() {
+      try {
+        for (const { stream } of opened) stream.end();
+        for (const { ended } of opened) await ended;
+        if (existsSync(path)) throw new Error('it is there already');
+        if (opened.length > 0) renameSync(part, path);
+      } catch (cause) {
+        throw cannotWrite(path, cause as Error);
+      }
+      isDone = true;
+    },
+    makeFolder: () => atOwnPlace(() => mkdirSync(part)),
+    async discard() {
+      if (isDone || opened.length === 0) return;
+      isDone = true;
+      for (const { stream } of opened) stream.destroy();
+      await Promise.allSettled(opened.map(({ ended }) => ended));
+      rmSync(part, { recursive: true, force: true });
+    },
+  };
+}
+
+function sinkOf(stream: Writable, fail: (cause: Error) => Promise<never>): TextSink {
+  let failure: Error | null = null;
+  stream.on('error', (error) => {
+    failure ??= error;
+  });
+  return {
+    async write(text) {
+      if (failure !== null) await fail(failure);
+      if (stream.write(text)) return;
+      await new Promise<void>((done) => {
+        const go = () => {
+          for (const event of ['drain', 'close', 'error']) stream.off(event, go);
+          done();
+        };
+        for (const event of ['drain', 'close', 'error']) stream.once(event, go);
+      });
+    },
+  };
+}
+
+function cannotWrite(path: string, cause: Error): CliError {
+  return new CliError(
+    exitCode.failed,
+    `${path} can't be written: ${cause.message}`,
+    'Name a new one in a folder that you may write to.',
+    { cause },
+  );
+}
+
+function missingFolder(format: string): never {
+  throw new CliError(
+    exitCode.usage,
+    `${format} is written as several files.`,
+    'Name a new folder for them: --out FOLDER.',
+  );
+}

@@ -1,0 +1,54 @@
+import {
+  createGameStreams,
+  type GameMapping,
+  type GameStream,
+  gameStreams,
+  type StreamLine,
+} from '@hansard/formats';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
+import type { TaskExport, TextSink } from './task-export.ts';
+
+/** The streams of a game log: a file for each, with the lines of all runs in it. */
+export const gameStreamsExport: TaskExport = {
+  id: 'streams',
+  description: 'the streams of a game log, a file for each; needs --mapping',
+  scope: 'task',
+  target: 'folder',
+  options: [gameMappingOption],
+  async write({ context, envelopes, readEvents }, target, options) {
+    const mapping = readMapping(context, options.mapping);
+    const files = new Map<GameStream, TextSink>(
+      gameStreams.map((stream) => [stream, target.file(`${stream}.jsonl`)]),
+    );
+    const written = new Map<GameStream, number>(gameStreams.map((stream) => [stream, 0]));
+    const notes: string[] = [];
+    for (const { dispatchId } of envelopes) {
+      const streams = createGameStreams(mapping, { runId: dispatchId });
+      for await (const event of readEvents(dispatchId)) await writeLines(streams.add(event));
+      await writeLines(streams.finish());
+      for (const [tool, count] of Object.entries(streams.leftOut))
+        notes.push(
+          `Calls of ${tool} left out of ${dispatchId}: ${count}. The log has no such input as the mapping names.`,
+        );
+    }
+    return { summary: { lines: Object.fromEntries(written), runs: envelopes.length }, notes };
+
+    async function writeLines(lines: readonly StreamLine[]): Promise<void> {
+      for (const { stream, line } of lines) {
+        await files.get(stream)?.write(`${JSON.stringify(line)}\n`);
+        written.set(stream, (written.get(stream) ?? 0) + 1);
+      }
+    }
+  },
+};
+
+function readMapping(context: CliContext, name: unknown): GameMapping {
+  if (typeof name === 'string') return readGameMapping(context, name);
+  throw new CliError(
+    exitCode.usage,
+    'streams need to know which events and tools of the game mean what.',
+    'Name the file that says so: --mapping mapping.yaml. The README of @hansard/formats shows one.',
+  );
+}

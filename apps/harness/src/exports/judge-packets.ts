@@ -1,0 +1,87 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import type { GameMapping } from '@hansard/formats';
+import {
+  createJudgePacket,
+  createPseudonyms,
+  judgePasses,
+  type PacketManifest,
+  playersOf,
+  type WrittenLine,
+} from '@hansard/formats/judging';
+import { CliError, exitCode } from '../cli-error.ts';
+import { type CliContext, note, printJson, printLine } from '../context.ts';
+import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
+
+/** What came of packing a dispatch. */
+export interface Packed {
+  readonly manifests: readonly PacketManifest[];
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+/** Both packets of a dispatch with their manifests. @throws CliError where there is nothing to judge */
+export async function writePackets(
+  { readEvents }: ExportSource,
+  dispatchId: string,
+  mapping: GameMapping,
+  target: ExportTarget,
+): Promise<Packed> {
+  const players = await playersOf(readEvents(dispatchId), mapping, dispatchId);
+  const pseudonyms = createPseudonyms(players, dispatchId);
+  const packets = judgePasses.map((pass) => ({
+    pass,
+    packet: createJudgePacket({ pass, mapping, dispatchId, pseudonyms }),
+    sink: target.file(`${pass}.jsonl`),
+  }));
+  for await (const event of readEvents(dispatchId)) {
+    for (const { packet, sink } of packets) await writeLines(sink, packet.add(event));
+  }
+  const manifests: PacketManifest[] = [];
+  for (const { pass, packet, sink } of packets) {
+    await writeLines(sink, packet.finish());
+    const manifest = packet.manifest();
+    manifests.push(manifest);
+    await target.file(`${pass}.manifest.json`).write(`${JSON.stringify(manifest, null, 2)}\n`);
+  }
+  if (manifests.every(({ lines }) => lines === 0)) {
+    throw new CliError(
+      exitCode.failed,
+      `There is nothing to judge in ${dispatchId}: it holds nothing that the mapping calls speech, an action or reasoning.`,
+      'Nothing was written. Check the mapping, and that the dispatch was recorded with --fidelity full.',
+    );
+  }
+  return { manifests, leftOut: packets[0]?.packet.leftOut ?? {} };
+}
+
+async function writeLines(sink: TextSink, lines: readonly WrittenLine[]): Promise<void> {
+  for (const { line } of lines) await sink.write(`${JSON.stringify(line)}\n`);
+}
+
+/** Tells what was packed, and what a judge or whoever packs again should know. */
+export function sayPacked(
+  context: CliContext,
+  { dispatchId, status }: DispatchEnvelope,
+  { manifests, leftOut }: Packed,
+  { path, json }: { readonly path: string | null; readonly json: boolean },
+): void {
+  if (json) printJson(context, { path, dispatchId, packets: manifests });
+  else {
+    printLine(context, `Packets of ${dispatchId}:`);
+    for (const { pass, lines, players, redactions } of manifests) {
+      const what = `${lines} lines, ${players.length} players, ${redactions} names replaced in texts`;
+      printLine(context, `${pass}: ${what}`);
+    }
+  }
+  for (const [tool, count] of Object.entries(leftOut))
+    note(
+      context,
+      `hansard: ${count} calls of ${tool} left out: the log does not hold what they were made with.`,
+    );
+  if (status === 'running')
+    note(
+      context,
+      'hansard: the dispatch still runs: verdicts on these packets are refused once its log has grown. Pack again when it is over.',
+    );
+  const [external, internal] = manifests;
+  if (external?.lines === internal?.lines)
+    note(context, 'hansard: the log holds no reasoning: both packets have the same lines.');
+}

@@ -1,0 +1,49 @@
+import type { TraceOptions } from '@hansard/traces';
+import { Option } from 'commander';
+import type { TaskExport } from './task-export.ts';
+
+/** Dispatches as OpenTelemetry traces: a file of OTLP/JSON, or sent to a receiver. */
+export const otlpExport: TaskExport = {
+  id: 'otlp',
+  description: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
+  scope: 'task',
+  target: 'text',
+  options: [
+    new Option('--endpoint <url>', 'send to this OTLP receiver over HTTP, such as http://localhost:4318'),
+    new Option('--content <where>', 'texts and what tools took and gave: nowhere, on log records, on spans')
+      .choices(['none', 'events', 'spans'])
+      .default('none'),
+    new Option('--reasoning', 'with --content: what models thought, too'),
+  ],
+  async write(source, target, options) {
+    // Only this export needs the OpenTelemetry libraries.
+    const { otlpLines, sendOtlp, traceDispatches } = await import('@hansard/traces');
+    const { endpoint, out, content, reasoning } = options as OtlpOptions;
+    const records = () =>
+      traceDispatches(source, {
+        ...(content === undefined ? {} : { content }),
+        reasoning: reasoning === true,
+      });
+    const written = { spans: 0, logs: 0 };
+    if (endpoint === undefined || out !== undefined) {
+      for await (const { text, spans, logs } of otlpLines(records())) {
+        await target.text.write(text);
+        written.spans += spans;
+        written.logs += logs;
+      }
+    }
+    if (endpoint === undefined) return { summary: { ...written }, notes: [] };
+    const sent = await sendOtlp(records(), endpoint);
+    return {
+      summary: { ...sent, endpoint },
+      notes: [`${sent.spans} spans and ${sent.logs} log records sent to ${endpoint}.`],
+    };
+  },
+};
+
+interface OtlpOptions {
+  readonly endpoint?: string;
+  readonly out?: string;
+  readonly content?: NonNullable<TraceOptions['content']>;
+  readonly reasoning?: boolean;
+}

@@ -1,0 +1,30 @@
+import type { CapturedEvent } from '@hansard/events';
+import { type SessionFormatId, sessionFormats } from '@hansard/formats';
+import type { TaskExport } from './task-export.ts';
+
+/** A session as a log of the two session dialects. It is written as a whole: sessions fit in memory. */
+function sessionLogExport(id: SessionFormatId, description: string): TaskExport {
+  return {
+    id,
+    description,
+    scope: 'latest',
+    target: 'text',
+    async write({ envelopes, readEvents }, target) {
+      const events: CapturedEvent[] = [];
+      for (const { dispatchId } of envelopes) {
+        for await (const event of readEvents(dispatchId)) events.push(event);
+      }
+      const { text, leftOut } = sessionFormats[id].write(events);
+      await target.text.write(text);
+      const notes = Object.entries(leftOut).map(
+        ([type, count]) => `${count} of ${type} left out: ${id} has no place for them.`,
+      );
+      return { summary: { leftOut }, notes };
+    },
+  };
+}
+
+export const sessionLogExports: readonly TaskExport[] = [
+  sessionLogExport('session-v1', 'a session log of the older dialect'),
+  sessionLogExport('session-v2', 'a session log'),
+];

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { JsonValue } from '@hansard/events';
+import {
+  type ReasoningMode,
+  type TrainingFormatId,
+  type TrainingManifest,
+  trainingFormatIds,
+  trainingFormats,
+  writeTrainingData,
+} from '@hansard/formats/training';
+import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
+import { Option } from 'commander';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
+import type { TaskExport } from './task-export.ts';
+
+const descriptions: Readonly<Record<TrainingFormatId, string>> = {
+  sft: 'training data, prompt and completion as text (sft_dataset.jsonl)',
+  trl: 'training data for TRL, prompt and completion of each call',
+  'trl-chat': 'training data for TRL, whole conversations',
+  openai: "training data in OpenAI's chat format",
+  sharegpt: 'training data for LLaMA-Factory (ShareGPT)',
+};
+
+const options = [
+  new Option(
+    '--agents <names>',
+    'for training data: the agents to train, names or ids parted by commas (default: all)',
+  ),
+  new Option(
+    '--thoughts <how>',
+    'for training data: drop (the default), think-tags; for TRL also reasoning_content or thinking',
+  ),
+  new Option('--tools <file>', 'for training data: tool definitions (a JSON array) to put into each row'),
+  gameMappingOption,
+];
+
+function trainingExport(id: TrainingFormatId): TaskExport {
+  const { file } = trainingFormats[id];
+  return {
+    id,
+    description: descriptions[id],
+    scope: 'task',
+    target: 'folder',
+    options,
+    async write(source, target, chosen) {
+      const { context } = source;
+      const { agents, thoughts, tools, mapping } = chosen;
+      const rows = writeTrainingData(source, {
+        format: id,
+        tokens: counterOf,
+        ...(typeof agents === 'string' ? { agents: agents.split(',').map((name) => name.trim()) } : {}),
+        ...(thoughts === undefined ? {} : { reasoning: reasoningMode(id, thoughts) }),
+        ...(typeof tools === 'string' ? { tools: readTools(context, tools) } : {}),
+        ...(typeof mapping === 'string' ? { mapping: readGameMapping(context, mapping) } : {}),
+      });
+      const sink = target.file(file);
+      let next = await rows.next();
+      for (; next.done !== true; next = await rows.next()) await sink.write(next.value);
+      const manifest = next.value;
+      await target.file('manifest.json').write(`${JSON.stringify(manifest, null, 2)}\n`);
+      const { rows: written, sha256, calls } = manifest;
+      return { summary: { file, rows: written, sha256, calls: { ...calls } }, notes: notesOf(manifest) };
+    },
+  };
+}
+
+export const trainingExports: readonly TaskExport[] = trainingFormatIds.map(trainingExport);
+
+async function counterOf(counterId: string) {
+  const encoding = tokenEncodings.find((name) => counterId === `gpt-tokenizer/${name}`);
+  return encoding === undefined ? undefined : createTokenCounter({ encoding });
+}
+
+function notesOf({ rows, calls, dropped, refused, missingAgents, format }: TrainingManifest): string[] {
+  return [
+    `${rows} rows of ${calls.inRows} model calls, ${calls.recorded} of them with the prompt as it was recorded.`,
+    ...missingAgents.map((agent) => `There is no agent ${JSON.stringify(agent)}.`),
+    ...(refused.length === 0
+      ? []
+      : [
+          `${refused.length} dispatches refused: what their tools took and gave was not recorded (narrative).`,
+        ]),
+    ...Object.entries(dropped).map(
+      ([reason, { count, first }]) => `${count} calls left out of ${format}: ${reason} (first: ${first[0]}).`,
+    ),
+  ];
+}
+
+function reasoningMode(id: TrainingFormatId, value: unknown): ReasoningMode {
+  const { thoughts } = trainingFormats[id];
+  const mode = thoughts.find((known) => known === value);
+  if (mode !== undefined) return mode;
+  throw new CliError(
+    exitCode.usage,
+    `${JSON.stringify(value)} is no way to write thoughts in ${id}.`,
+    thoughts.length === 0
+      ? 'It always has them; leave --thoughts out.'
+      : `Say --thoughts ${thoughts.join(', ')}.`,
+  );
+}
+
+function readTools({ cwd }: CliContext, name: string): JsonValue[] {
+  const file = resolve(cwd, name);
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (Array.isArray(value)) return value as JsonValue[];
+    throw new TypeError('it is no JSON array');
+  } catch (cause) {
+    throw new CliError(
+      exitCode.failed,
+      `The tools in ${file} can't be used: ${(cause as Error).message}`,
+      'Give a JSON array of tool definitions, as the format that you export wants them.',
+      { cause },
+    );
+  }
+}

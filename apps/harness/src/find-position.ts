@@ -1,0 +1,37 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import { CliError, exitCode } from './cli-error.ts';
+import { type CliContext, letInterrupt } from './context.ts';
+
+/** The position that `--after` means: a whole number is one already, all else is the id of an event. */
+export async function findPosition(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  after: string,
+): Promise<number> {
+  if (/^\d{1,9}$/.test(after)) {
+    const total = await store.countEvents(taskDir, dispatchId);
+    if (Number(after) < total) return Number(after);
+    throw noSuchEvent(`${dispatchId} has ${total} events, the first at position 0; ${after} is beyond them.`);
+  }
+  for (let cursor = -1; ; ) {
+    await letInterrupt(context);
+    const page = await store.readEvents(taskDir, dispatchId, { after: cursor });
+    if (page.events.length === 0) throw noSuchEvent(`${dispatchId} has no event ${after}.`);
+    const index = page.events.findIndex(({ id }) => id === after);
+    if (index >= 0) return page.first + index;
+    cursor = page.next;
+  }
+}
+
+/** What `--after` takes. */
+export const afterHelp = 'only what comes behind this event: its id, or its position';
+
+function noSuchEvent(message: string): CliError {
+  return new CliError(
+    exitCode.failed,
+    message,
+    '`hansard timeline TASK` shows positions, `hansard events TASK DISPATCH --json` ids.',
+  );
+}

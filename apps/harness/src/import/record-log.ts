@@ -1,0 +1,126 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import { type CapturedEvent, type Fidelity, toTimestamp } from '@hansard/events';
+import type { ClaudeLog, ClaudeLogSummary } from '@hansard/formats/claude';
+import { isStoreError } from '@hansard/provider';
+import { CliError, exitCode } from '../cli-error.ts';
+
+export interface RecordLogOptions {
+  readonly fidelity?: Fidelity | undefined;
+  /** Ends the import after a batch; the dispatch is `aborted` then, until another import completes it. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (bytes: number) => void;
+}
+
+export interface RecordedLog {
+  readonly summary: ClaudeLogSummary;
+  /** How many events are new in the store. */
+  readonly added: number;
+  /** Events that the store holds otherwise, under the id of the file's: they were added under another one. */
+  readonly rewritten: readonly string[];
+  readonly rewrittenCount: number;
+}
+
+const mostNamed = 20;
+
+/** Brings a log into its dispatch. What is there already stays as it is, so a log that has grown is brought up to date. */
+export async function recordLog(
+  store: DispatchStore,
+  taskDir: string,
+  log: ClaudeLog,
+  { fidelity, signal = new AbortController().signal, onProgress }: RecordLogOptions = {},
+): Promise<RecordedLog> {
+  const { dispatchId } = log;
+  const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
+  if (existing !== null && fidelity !== undefined && existing.fidelity !== fidelity)
+    throw otherFidelity(log, existing.fidelity);
+  const kept = fidelity ?? existing?.fidelity ?? 'full';
+  if (existing === null) {
+    const startedAt = toTimestamp(log.startedAt);
+    const { cwd } = log;
+    await store.createDispatch(taskDir, { dispatchId, role: 'imported', startedAt, cwd, fidelity: kept });
+  }
+  const before = existing === null ? 0 : await store.countEvents(taskDir, dispatchId);
+  const startsAt = Date.parse(existing?.startedAt ?? toTimestamp(log.startedAt));
+  const rewritten = new Set<string>();
+  let rewrittenCount = 0;
+  const options = { fidelity: kept, startsAt, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+  try {
+    for await (const events of log.read(options)) {
+      if (signal.aborted) break;
+      await append(store, taskDir, dispatchId, events, (id) => {
+        rewrittenCount += 1;
+        if (rewritten.size < mostNamed) rewritten.add(id);
+      });
+    }
+  } catch (error) {
+    await end(store, taskDir, log, 'aborted');
+    throw error;
+  }
+  await end(store, taskDir, log, signal.aborted ? 'aborted' : log.summary().status);
+  const added = (await store.countEvents(taskDir, dispatchId)) - before;
+  return { summary: log.summary(), added, rewritten: [...rewritten], rewrittenCount };
+}
+
+async function append(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  events: readonly CapturedEvent[],
+  onRewritten: (id: string) => void,
+): Promise<void> {
+  try {
+    await store.appendEvents(taskDir, dispatchId, events);
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
+    for (const event of events) {
+      if (await appendUnder(store, taskDir, dispatchId, event)) onRewritten(event.id);
+    }
+  }
+}
+
+const longestId = 128;
+const mostVersions = 1_000;
+
+/** Appends an event, under another id where its own has other content; whether it had. */
+async function appendUnder(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  event: CapturedEvent,
+): Promise<boolean> {
+  for (let version = 1; ; version += 1) {
+    const suffix = version === 1 ? '' : `:rewritten-${version}`;
+    const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;
+    try {
+      await store.appendEvent(taskDir, dispatchId, { ...event, id });
+      return version > 1;
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
+    }
+  }
+}
+
+async function end(
+  store: DispatchStore,
+  taskDir: string,
+  log: ClaudeLog,
+  status: ClaudeLogSummary['status'],
+): Promise<void> {
+  const { model, usage, costUsd, structuredResult, completedAt } = log.summary();
+  await store.updateDispatch(taskDir, log.dispatchId, {
+    status,
+    completedAt: toTimestamp(completedAt),
+    ...(model === null ? {} : { model }),
+    ...(usage === null ? {} : { usage }),
+    ...(costUsd === null ? {} : { cost: costUsd }),
+    ...(structuredResult === null ? {} : { structuredResult }),
+  });
+}
+
+function otherFidelity({ files, dispatchId }: ClaudeLog, fidelity: Fidelity): CliError {
+  return new CliError(
+    exitCode.usage,
+    `${files[0]} was imported as ${dispatchId} with the fidelity ${fidelity}, which a dispatch keeps.`,
+    `Leave --fidelity out, or import it into another task (--task).`,
+  );
+}

@@ -1,0 +1,26 @@
+import { basename, dirname } from 'node:path';
+import type { ClaudeLog } from '@hansard/formats/claude';
+
+const longestName = 80;
+
+/**
+ * The task of a session of Claude Code where none is named: its project is the folder below `projects` that Claude Code
+ * keeps it in, elsewhere the folder that the session worked in, written in the same way; its slug is the session's id.
+ */
+export function taskOfLog({ files, cwd, sessionId, dispatchId }: ClaudeLog): string {
+  const [file = ''] = files;
+  const folder = basename(dirname(file));
+  const isInProjects = basename(dirname(dirname(file))) === 'projects';
+  const project = isInProjects ? folder : (cwd?.replace(/[^A-Za-z0-9]/g, '-') ?? folder);
+  const slug = sessionId ?? basename(file, '.jsonl');
+  return `${toName(project) ?? 'claude'}/tasks/${toName(slug) ?? dispatchId}`;
+}
+
+/** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long one, the end. */
+function toName(text: string): string | null {
+  const name = text
+    .replace(/[^A-Za-z0-9._-]/g, '-')
+    .slice(-longestName)
+    .replace(/^[._-]+|[._-]+$/g, '');
+  return name === '' ? null : name;
+}

@@ -1,0 +1,12 @@
+import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
+import { InvalidArgumentError } from 'commander';
+
+/** A context policy, as an option's value. */
+export function parsePolicy(text: string): ContextPolicy {
+  try {
+    return parseContextPolicy(text);
+  } catch (error) {
+    if (error instanceof TypeError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { PluginUse } from '../config.ts';
+
+/** Agents that come with the command, by the names that `run --agent` takes: loaded also where no configuration names them. */
+const knownAgents: Readonly<Record<string, { readonly id: string; readonly plugin: string }>> = {
+  claude: { id: 'agent-claude', plugin: '@hansard/agent-claude' },
+};
+
+/** The id of the plugin that a name of an agent means. */
+export function agentId(name: string): string {
+  return knownAgents[name]?.id ?? name;
+}
+
+/** What to load for an agent beside what the configuration names. */
+export function pluginsForAgent(name: string | undefined, configured: readonly PluginUse[]): PluginUse[] {
+  const known =
+    name === undefined ? undefined : Object.values(knownAgents).find(({ id }) => id === agentId(name));
+  if (known === undefined) return [];
+  const names = configured.map((use) => (typeof use === 'string' ? use : use.plugin));
+  return names.some((plugin) => plugin === known.plugin || plugin.endsWith(known.id)) ? [] : [known.plugin];
+}

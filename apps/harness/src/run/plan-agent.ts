@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
+import { isEventOf, isPlainObject, type JsonObject } from '@hansard/events';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+import { dispatchLimits } from '../dispatch-limits.ts';
+import { findDispatch } from '../find-dispatch.ts';
+import type { Harness } from '../harness.ts';
+import { toTaskName } from '../task-name.ts';
+import type { PlannedRun } from './planned-run.ts';
+
+/** What `hansard run` is told about an agent that runs now, and about no recorded stream. */
+export interface AgentOptions {
+  readonly agent?: string;
+  readonly resume?: string;
+  readonly withHistory?: boolean;
+  readonly schema?: string;
+  readonly turns?: number;
+}
+
+/** The dispatch of a configured agent, with the tools and hooks of the configuration and its agents as workers. */
+export async function planAgent(
+  context: CliContext,
+  harness: Harness,
+  taskDir: string,
+  prompt: string,
+  { agent, resume, schema, turns }: AgentOptions & { readonly agent: string },
+): Promise<PlannedRun> {
+  const { plugins, loaded, store } = harness;
+  const { limits } = dispatchLimits(loaded.config);
+  const agents = plugins.providers('AgentProvider').map(({ id, provider }) => [id, provider] as const);
+  const provider = harness.agent(agent);
+  return {
+    what: agent,
+    agent: provider,
+    options: {
+      prompt,
+      tools: plugins.providers('ToolProvider').map((entry) => entry.provider),
+      hooks: plugins.providers('HookProvider').map((entry) => entry.provider),
+      // Those who ask for turns mean the agent that they start.
+      workers: { agents: Object.fromEntries(agents), ...(limits === undefined ? {} : { limits }) },
+      ...(turns === undefined ? {} : { limits: { ...limits, turns } }),
+      ...(schema === undefined ? {} : { outputSchema: readSchema(resolve(context.cwd, schema)) }),
+      ...(resume === undefined ? {} : await resumeFrom(store, taskDir, resume)),
+    },
+  };
+}
+
+/** The options that need `--agent`. @throws CliError */
+export function assertNoAgentOptions(options: AgentOptions): void {
+  const given = (['resume', 'withHistory', 'schema', 'turns'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (given === undefined) return;
+  throw new CliError(
+    exitCode.usage,
+    `--${given === 'withHistory' ? 'with-history' : given} is for an agent that runs now, and not for recorded streams.`,
+    'Name the agent with --agent ID, and give its prompt instead of streams.',
+  );
+}
+
+/** The session that the agent of an earlier dispatch began last, and the folder that it began it in. */
+async function resumeFrom(
+  store: DispatchStore,
+  taskDir: string,
+  wanted: string,
+): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
+  const { dispatchId, cwd } = await findDispatch(store, taskDir, wanted);
+  let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
+  for (let after = -1; ; ) {
+    const { events, next } = await store.readEvents(taskDir, dispatchId, { after });
+    if (events.length === 0) break;
+    for (const event of events) {
+      if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
+    }
+    after = next;
+  }
+  if (found === null) {
+    throw new CliError(
+      exitCode.failed,
+      `The dispatch ${dispatchId} of ${toTaskName(taskDir)} has no session to go on with: its log has no session:init.`,
+      'Resume one whose agent has begun a session, or run without --resume.',
+    );
+  }
+  const itsCwd = found.cwd ?? cwd;
+  return { resumeSessionId: found.sessionId, ...(itsCwd === null ? {} : { cwd: itsCwd }) };
+}
+
+function readSchema(path: string): JsonObject {
+  const wrong = (problem: string, cause?: unknown) =>
+    new CliError(
+      exitCode.usage,
+      `The schema ${path} ${problem}`,
+      'Give a file with a JSON Schema, which is a JSON object. Nothing was recorded.',
+      { cause },
+    );
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw wrong(`can't be read: ${(cause as Error).message}`, cause);
+  }
+  if (!isPlainObject(value)) throw wrong('is no JSON object.');
+  return value as JsonObject;
+}

@@ -1,0 +1,33 @@
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { createReplayAgent } from '@hansard/agent-claude';
+import type { RunDispatchOptions } from '@hansard/dispatch';
+import { CliError, exitCode } from '../cli-error.ts';
+import type { CliContext } from '../context.ts';
+
+/** One dispatch that `hansard run` records. */
+export interface PlannedRun {
+  readonly what: string;
+  readonly agent: RunDispatchOptions['agent'];
+  /** What this dispatch has beside what all of them have. */
+  readonly options: Partial<RunDispatchOptions>;
+}
+
+/** A dispatch for each recorded stream. */
+export function planStreams(context: CliContext, words: readonly string[], delayMs: number): PlannedRun[] {
+  return words.map((word) => {
+    const path = resolve(context.cwd, word);
+    assertReadable(path);
+    return { what: word, agent: createReplayAgent({ path, delayMs }), options: {} };
+  });
+}
+
+/** Before a dispatch is begun for it. */
+function assertReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    const message = `The stream ${path} can't be read: ${(cause as Error).message}`;
+    throw new CliError(exitCode.failed, message, 'Check the path. Nothing was recorded.', { cause });
+  }
+}

@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { createSession } from '@hansard/session';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { createTokenCounter } from '@hansard/views/tokens';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const task = 'cafe/menu';
+const taskDir = 'cafe/tasks/menu';
+
+describe('hansard context', () => {
+  let line: CommandLine;
+  const given: unknown[] = [];
+  let calls: readonly string[] = [];
+
+  beforeAll(async () => {
+    line = commandLine();
+    const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const { root, session } = await createSession({
+      store,
+      taskDir,
+      dispatchId: 'D1',
+      systemPrompt: 'Read the menu aloud.',
+      context: { name: 'faded', budget: 600 },
+      tokens: await createTokenCounter(),
+      model: {
+        generate: ({ messages }) => {
+          given.push(messages);
+          const text = `Tea, coffee, rye. `.repeat(10);
+          return { text, toolCalls: [], model: 'reader-1', usage: { inputTokens: 9, outputTokens: 9 } };
+        },
+      },
+    });
+    for (let page = 1; page <= 12; page += 1) {
+      await root.harken(`Page ${page}, please.`);
+      await root.response();
+    }
+    const events = await store.getDispatchEvents(taskDir, 'D1');
+    calls = events.flatMap(({ type, id }) => (type === 'agent:inference' ? [id] : []));
+    await session.complete('completed', 'All twelve pages.');
+    await store.createDispatch(taskDir, {
+      dispatchId: 'N1',
+      role: 'waiter',
+      botId: 'bot-7',
+      fidelity: 'narrative',
+    });
+    await store.appendEvents(taskDir, 'N1', [newEvent('agent:text', { text: 'Served.' })]);
+    await store.updateDispatch(taskDir, 'N1', { status: 'completed', structuredResult: { tables: 2 } });
+    await store.close();
+  });
+  afterAll(() => line[Symbol.dispose]());
+
+  it('shows what the model saw at the latest call, and what that is made of', async () => {
+    const { code, out, err } = await line.hansard('context', task, 'D1');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain(`call     ${calls.at(-1)} of agent_001\npolicy   faded, budget 600\n`);
+    expect(out).toMatch(/prompt {3}\d+ messages, \d+ tokens \(gpt-tokenizer\/o200k_base\)/);
+    expect(out).toContain('── system\nRead the menu aloud.');
+    expect(out).toContain('── user\nPage 12, please.');
+    expect(out).not.toContain('Page 1, please.');
+  });
+
+  it('gives the exact messages of each call to programs', async () => {
+    for (const [index, call] of calls.entries()) {
+      const [answer] = (await line.hansard('context', task, 'D1', call, '--json')).json();
+      expect(answer).toMatchObject({ inference: call, messages: given[index] });
+    }
+  });
+
+  it('verifies that it renders again to the same bytes', async () => {
+    const { code, out } = await line.hansard('context', task, 'D1', '--verify');
+    expect({ code, out }).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^The same to the byte: .*sha256:/),
+    });
+    const json = await line.hansard('context', task, 'D1', calls[3] ?? '', '--verify', '--json');
+    expect(json.json()).toEqual([{ inference: calls[3], isSame: true, differences: [] }]);
+  });
+
+  it('says so and exits 1 where the log was changed', async () => {
+    const path = join(line.cwd, '.projects', 'cafe/tasks/menu/dispatches/D1.json');
+    const original = readFileSync(path, 'utf8');
+    writeFileSync(path, original.replace('Read the menu aloud.', 'Read the menu alive.'));
+    try {
+      const { code, err } = await line.hansard('context', task, 'D1', '--verify');
+      expect({ code, err }).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('hash: recorded sha256:'),
+      });
+      const shown = await line.hansard('context', task, 'D1');
+      expect(shown.err).toContain('this is not what the model saw');
+    } finally {
+      writeFileSync(path, original);
+    }
+  });
+
+  it('shows what another policy would have shown', async () => {
+    const { out } = await line.hansard('context', task, 'D1', 'latest', '--policy', 'full');
+    expect(out).toContain('Page 1, please.');
+    expect(out).toContain('policy   full\n');
+    const small = await line.hansard('context', task, 'D1', 'latest', '--policy', 'faded:5');
+    expect(small).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('CONTEXT_BUDGET_TOO_SMALL: The budget of 5 tokens'),
+    });
+  });
+
+  it.each([
+    [['D1', 'nothing'], 1, 'There is no model call nothing.'],
+    [['D1', '--agent', 'nobody'], 1, 'There is no agent "nobody".'],
+    [['N1'], 1, 'recorded as a narrative'],
+    [['D1', '--policy', 'some'], 2, 'write full, last:MESSAGES'],
+    [['D1', '--policy', 'full', '--verify'], 2, 'leave --policy out'],
+  ] as const)('refuses %j', async (args, code, message) => {
+    expect(await line.hansard('context', task, ...args)).toMatchObject({
+      code,
+      err: expect.stringContaining(message),
+    });
+  });
+
+  it('tells what earlier dispatches came to, from their envelopes', async () => {
+    const { out } = await line.hansard('context', task, '--history');
+    expect(out).toContain('What 2 earlier dispatches of this task came to');
+    expect(out).toMatch(/N1: waiter, bot bot-7, completed.*\n\{"tables":2\}/);
+    const before = await line.hansard('context', task, 'D1', '--history');
+    expect(before).toMatchObject({ out: '', err: expect.stringContaining('No dispatch') });
+  });
+
+  it('has a timeline of one bot beside it', async () => {
+    const { out, err } = await line.hansard('timeline', task, '--bot', 'bot-7');
+    expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('Served.')]);
+    expect(err).toContain('bot-7: 1 dispatch');
+    const nobody = await line.hansard('timeline', task, '--bot', 'bot-9');
+    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('There are: bot-7.') });
+  });
+});

@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { type GameStream, gameStreams, streamLineSchemas } from '@hansard/formats';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const mapping = `
+turn: { events: ['game:day'] }
+gameEvents: { events: ['game:*'], names: { 'game:day': DAY_START } }
+chat: { tools: { speak: text } }
+actions: { vote: { type: VOTE, payload: { voter: $agent, target: target } } }
+`;
+
+const ann = { agentId: 'agent_002' };
+
+function call(toolCallId: string, tool: string, input: NewEvent['data'] | undefined, status = 'completed') {
+  const fields = { toolCallId, tool, metadata: {} };
+  return [
+    newEvent('agent:tool_call', { ...fields, ...(input === undefined ? {} : { input }) }, ann),
+    newEvent('agent:tool_result', { ...fields, status: status === 'error' ? 'error' : 'completed' }, ann),
+  ];
+}
+
+const day = (turn: string): NewEvent => ({ type: 'game:day', data: { turn, living: ['Ann'] } });
+const created = newEvent('agent:created', { name: 'Ann' }, ann);
+
+let cli: CommandLine;
+let runs: string[];
+
+beforeEach(async () => {
+  cli = commandLine();
+  runs = [];
+  const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+  for (const events of [
+    [
+      created,
+      day('Day 1'),
+      ...call('c1', 'speak', { text: 'Hello.' }),
+      ...call('c2', 'vote', { target: 'Bo' }),
+    ],
+    [created, ...call('c1', 'speak', { text: 'Too early.' }), ...call('c2', 'speak', undefined)],
+  ]) {
+    const { dispatchId } = await store.createDispatch('lab/tasks/game', { role: 'game', fidelity: 'full' });
+    await store.appendEvents('lab/tasks/game', dispatchId, events);
+    await store.updateDispatch('lab/tasks/game', dispatchId, { status: 'completed' });
+    runs.push(dispatchId);
+  }
+  await store.close();
+  writeFileSync(join(cli.cwd, 'mapping.yaml'), mapping);
+});
+
+afterEach(() => cli[Symbol.dispose]());
+
+const exportStreams = (...more: string[]) =>
+  cli.hansard('export', 'lab/game', ...more, '--as', 'streams', '--json');
+const linesOf = (stream: GameStream) =>
+  readFileSync(join(cli.cwd, 'streams', `${stream}.jsonl`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Record<string, unknown> => streamLineSchemas[stream].parse(JSON.parse(line)));
+
+describe('hansard export --as streams', () => {
+  it('writes a file for each stream, with the lines of every run of the task', async () => {
+    const { code, json, err } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
+    expect(code).toBe(0);
+    expect(readdirSync(join(cli.cwd, 'streams')).sort()).toEqual(
+      gameStreams.map((name) => `${name}.jsonl`).sort(),
+    );
+    expect(
+      linesOf('chat').map(({ turn, speaker, message, run_id }) => [turn, speaker, message, run_id]),
+    ).toEqual([
+      ['Day 1', 'Ann', 'Hello.', runs[0]],
+      ['Game Start', 'Ann', 'Too early.', runs[1]],
+    ]);
+    expect(linesOf('agent_actions')).toMatchObject([
+      { action_type: 'VOTE', payload: { voter: 'Ann', target: 'Bo' } },
+    ]);
+    expect(linesOf('game_events')).toMatchObject([
+      { turn: 'Day 1', event_type: 'DAY_START', payload: { living: ['Ann'] } },
+    ]);
+    expect(linesOf('inference_trace').map(({ event_type }) => event_type)).toEqual(
+      Array.from({ length: 4 }, () => ['TOOL_CALL', 'TOOL_RESULT']).flat(),
+    );
+    expect(json()).toEqual([
+      {
+        format: 'streams',
+        path: join(cli.cwd, 'streams'),
+        runs: 2,
+        lines: {
+          game_events: 1,
+          chat: 2,
+          whispers: 0,
+          agent_actions: 1,
+          agent_reasoning: 0,
+          inference_trace: 8,
+        },
+      },
+    ]);
+    expect(err).toContain(`Calls of speak left out of ${runs[1]}: 1.`);
+  });
+
+  it('takes one run, and a mapping that is JSON', async () => {
+    const asJson = {
+      turn: { events: ['game:day'] },
+      gameEvents: { events: ['game:*'] },
+      chat: { tools: { speak: 'text' } },
+    };
+    writeFileSync(join(cli.cwd, 'mapping.json'), JSON.stringify(asJson));
+    const { code } = await exportStreams('latest', '--mapping', 'mapping.json', '--out', 'streams');
+    expect([code, linesOf('chat').length, linesOf('agent_actions').length]).toEqual([0, 1, 0]);
+  });
+
+  it.each([
+    ['no mapping', [], 2, '--mapping'],
+    ['a mapping that is not there', ['--mapping', 'nowhere.yaml'], 1, 'nowhere.yaml'],
+    ['a mapping with a word that means nothing', ['--mapping', 'wrong.yaml'], 1, 'speech'],
+    ['a mapping that is no YAML', ['--mapping', 'broken.yaml'], 1, "can't be used"],
+  ] as const)('says what to do about %s, and writes nothing', async (_, options, expected, word) => {
+    writeFileSync(join(cli.cwd, 'wrong.yaml'), `${mapping}speech: { tools: {} }\n`);
+    writeFileSync(join(cli.cwd, 'broken.yaml'), 'turn: [');
+    const { code, err } = await exportStreams(...options, '--out', 'streams');
+    expect(code).toBe(expected);
+    expect(err).toContain(word);
+    expect(existsSync(join(cli.cwd, 'streams'))).toBe(false);
+  });
+
+  it('never writes into a folder that is there', async () => {
+    mkdirSync(join(cli.cwd, 'streams'));
+    const { code } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
+    expect([code, readdirSync(join(cli.cwd, 'streams'))]).toEqual([1, []]);
+  });
+});

@@ -1,0 +1,157 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine, demoStream } from './command-line.ts';
+
+interface Document {
+  readonly file: string;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly events: number;
+  readonly added: number;
+  readonly lines: number;
+  readonly rewritten: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly error?: string;
+}
+
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+function prompt(number: number, content: string, fields: object = {}): string {
+  const timestamp = new Date(Date.parse('2026-03-01T09:30:00.000Z') + number * 1_000).toISOString();
+  const message = { role: 'user', content };
+  const base = {
+    type: 'user',
+    parentUuid: null,
+    isSidechain: false,
+    cwd: '/home/ann/house',
+    sessionId: 'session-1',
+  };
+  return `${JSON.stringify({ ...base, message, uuid: uuid(number), timestamp, ...fields })}\n`;
+}
+
+function put(line: CommandLine, name: string, content: string): string {
+  const path = join(line.cwd, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+async function importJson(line: CommandLine, ...args: string[]): Promise<Document[]> {
+  return (await line.hansard('import', ...args, '--json')).json() as Document[];
+}
+
+describe('importing transcripts of Claude Code', () => {
+  it('adds nothing the second time, and only what is new when the file has grown', async () => {
+    using line = commandLine();
+    const path = put(line, 's.jsonl', prompt(1, 'one') + prompt(2, 'two').slice(0, 50));
+    expect(await importJson(line, path)).toMatchObject([{ events: 1, added: 1, counts: { unfinished: 1 } }]);
+    expect(await importJson(line, path)).toMatchObject([{ events: 1, added: 0 }]);
+    appendFileSync(path, prompt(2, 'two').slice(50) + prompt(3, 'three'));
+    const [grown] = await importJson(line, path);
+    expect(grown).toMatchObject({ events: 3, added: 2, lines: 3, taskDir: 'home-ann-house/tasks/session-1' });
+    const events = await line.hansard('events', 'home-ann-house/session-1', 'latest', '--json');
+    const whole = put(line, 'other/s.jsonl', prompt(1, 'one') + prompt(2, 'two') + prompt(3, 'three'));
+    await line.hansard('import', whole, '--task', 'a/b');
+    expect((await line.hansard('events', 'a/b', 'latest', '--json')).out).toBe(events.out);
+  });
+
+  it('keeps what was there when a file was rewritten, and adds the rest under other ids, once', async () => {
+    using line = commandLine();
+    const path = put(line, 's.jsonl', prompt(1, 'one') + prompt(2, 'two'));
+    await line.hansard('import', path);
+    writeFileSync(path, prompt(1, 'ONE') + prompt(2, 'two') + prompt(3, 'three'));
+    expect(await importJson(line, path)).toMatchObject([{ added: 2, rewritten: 1 }]);
+    expect(await importJson(line, path)).toMatchObject([{ added: 0, rewritten: 1 }]);
+    const rows = (await line.hansard('events', 'home-ann-house/session-1', 'latest', '--json')).json();
+    expect(rows).toMatchObject([
+      { id: uuid(1) },
+      { id: uuid(2) },
+      { id: `${uuid(1)}:rewritten-2` },
+      { id: uuid(3) },
+    ]);
+  });
+
+  it('imports a whole projects folder: sub-agents with their session, by either layout', async () => {
+    using line = commandLine();
+    const side = { isSidechain: true };
+    put(line, 'projects/-home-ann-house/session-1.jsonl', prompt(1, 'one'));
+    put(
+      line,
+      'projects/-home-ann-house/session-1/subagents/agent-x.jsonl',
+      prompt(5, 'x', { ...side, agentId: 'x' }),
+    );
+    put(line, 'projects/-home-ann-house/agent-y.jsonl', prompt(6, 'y', { ...side, agentId: 'y' }));
+    put(line, 'projects/-home-ann-yard/session-2.jsonl', prompt(7, 'two', { sessionId: 'session-2' }));
+    const documents = await importJson(line, 'projects');
+    expect(documents.map(({ taskDir, events }) => [taskDir, events])).toEqual([
+      ['home-ann-house/tasks/session-1', 5],
+      ['home-ann-yard/tasks/session-2', 1],
+    ]);
+    expect(await importJson(line, 'projects/-home-ann-house/session-1')).toMatchObject([
+      { events: 5, added: 0 },
+    ]);
+  });
+
+  it('goes on with the others where one file cannot be read, and says so with its exit code', async () => {
+    using line = commandLine();
+    const good = put(line, 'good.jsonl', prompt(1, 'one'));
+    const empty = put(line, 'empty.jsonl', '');
+    const answer = await line.hansard('import', empty, join(line.cwd, 'none.jsonl'), good, '--json');
+    expect(answer.code).toBe(1);
+    const documents = answer.json() as Document[];
+    expect(documents.filter(({ error }) => error !== undefined)).toHaveLength(2);
+    expect(documents.find(({ file }) => file === good)).toMatchObject({ added: 1 });
+    expect(answer.err).toContain('does not show which format');
+  });
+
+  it('ends with 0 and a summary where a file has oddities', async () => {
+    using line = commandLine();
+    const path = put(line, 's.jsonl', `${prompt(1, 'one')}// comment\n`);
+    const { code, out } = await line.hansard('import', path);
+    expect(code).toBe(0);
+    expect(out).toContain('lines: 2, events: 2 new, 0 there, oddities: not_json 1');
+  });
+
+  it('stops after a batch when it is interrupted; another import completes it', async () => {
+    using line = commandLine();
+    const many = Array.from({ length: 2_000 }, (_, index) => prompt(index + 1, 'x'.repeat(500))).join('');
+    const path = put(line, 's.jsonl', many);
+    const stop = new AbortController();
+    stop.abort();
+    const { code, err } = await line.start(['import', path, '--task', 'a/b'], { signal: stop.signal });
+    expect(code).toBe(1);
+    expect(err).toContain('imported in part');
+    const [envelope] = (await line.hansard('ls', 'a/b', '--json')).json() as { status: string }[];
+    expect(envelope?.status).toBe('aborted');
+    await line.hansard('import', path, '--task', 'a/b');
+    const rows = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
+    expect(rows).toHaveLength(2_000);
+    expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('keeps the fidelity of a dispatch', async () => {
+    using line = commandLine();
+    const path = put(line, 's.jsonl', prompt(1, 'one'));
+    expect((await line.hansard('import', path, '--fidelity', 'narrative')).code).toBe(0);
+    expect(await importJson(line, path)).toMatchObject([{ added: 0 }]);
+    const other = await line.hansard('import', path, '--fidelity', 'full');
+    expect(other).toMatchObject({ code: 2 });
+    expect(other.err).toContain('narrative');
+  });
+});
+
+describe('importing recorded streams', () => {
+  it('gives one dispatch with its outcome, and nothing the second time', async () => {
+    using line = commandLine();
+    const path = demoStream('tools-and-thinking');
+    const [first] = await importJson(line, path, '--task', 'a/b');
+    expect(first).toMatchObject({ format: 'claude-stream' });
+    expect(first?.added).toBe(first?.events);
+    expect(await importJson(line, path, '--task', 'a/b')).toMatchObject([
+      { added: 0, dispatchId: first?.dispatchId },
+    ]);
+    const [envelope] = (await line.hansard('ls', 'a/b', '--json')).json() as object[];
+    expect(envelope).toMatchObject({ status: 'completed', cost: expect.any(Number) });
+  });
+});

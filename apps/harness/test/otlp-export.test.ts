@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { commandLine, demoStream } from './command-line.ts';
+
+async function recorded() {
+  const line = commandLine();
+  const run = await line.hansard(
+    'run',
+    demoStream('tools-and-thinking'),
+    '--task',
+    'research/cafe',
+    '--quiet',
+  );
+  expect(run.code).toBe(0);
+  return line;
+}
+
+it('writes a task as OTLP/JSON lines, the same at the second time, without what anybody said', async () => {
+  using line = await recorded();
+  const first = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--out', 'traces.jsonl');
+  expect(first).toMatchObject({ code: 0, out: '' });
+  const file = readFileSync(join(line.cwd, 'traces.jsonl'), 'utf8');
+  const names = file.match(/"name":"(invoke_agent|chat|execute_tool) /g) ?? [];
+  expect(names.length).toBeGreaterThan(3);
+  expect(file).not.toContain('gen_ai.output.messages');
+
+  const second = await line.hansard('export', 'research/cafe', '--as', 'otlp');
+  expect(second.out).toBe(file);
+  const full = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--content', 'spans');
+  expect(full.out).toContain('gen_ai.output.messages');
+});
+
+it('sends a task to a receiver, and says what that answered', async () => {
+  using line = await recorded();
+  let status = 200;
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    request.resume().on('end', () => response.writeHead(status).end('{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const sent = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--endpoint', endpoint);
+    expect(sent).toMatchObject({ code: 0, out: '' });
+    expect(sent.err).toMatch(/\d+ spans and \d+ log records sent to http/);
+    expect(paths.sort()).toEqual(['/v1/logs', '/v1/traces']);
+    status = 401;
+    const refused = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--endpoint', endpoint);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/TRACE_RECEIVER_FAILED.*401/);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

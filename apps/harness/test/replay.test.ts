@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent, toTimestamp } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseDuration } from '../src/parse-duration.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const task = 'research/route-models';
+
+let line: CommandLine;
+let all: { id: string }[] = [];
+
+/** Four events, a thousand seconds apart. */
+beforeAll(async () => {
+  line = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  const taskDir = 'research/tasks/route-models';
+  const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
+  const at = (seconds: number) => toTimestamp(Date.UTC(2026, 2, 1) + seconds * 1_000);
+  const events = ['one', 'two', 'three', 'four'].map((text, index) => ({
+    ...newEvent('agent:text', { text }, { timestamp: at(index * 1_000) }),
+    id: `event-${text}`,
+  }));
+  await store.appendEvents(taskDir, dispatchId, events);
+  await store.close();
+  all = (await line.hansard('events', task, 'latest', '--json')).json() as typeof all;
+});
+afterAll(() => line[Symbol.dispose]());
+
+const idsOf = (answer: { json(): unknown[] }) => (answer.json() as typeof all).map(({ id }) => id);
+
+describe('replay', () => {
+  it('prints every event as events does, without waiting where it may', async () => {
+    expect(all).toHaveLength(4);
+    const fast = await line.hansard('replay', task, '--speed', 'max', '--json');
+    expect(fast).toMatchObject({ code: 0 });
+    expect(fast.json()).toEqual(all);
+    const forPeople = await line.hansard('replay', task, 'latest', '--speed', 'max');
+    expect(forPeople.out).toBe((await line.hansard('events', task, 'latest')).out);
+  });
+
+  it('goes at the speed that is given, and shortens silences', async () => {
+    expect((await line.hansard('replay', task, '--speed', '999999', '--json')).json()).toEqual(all);
+    expect((await line.hansard('replay', task, '--max-gap', '1ms', '--json')).json()).toEqual(all);
+  });
+
+  it('ends with Ctrl-C in the middle of a silence', async () => {
+    const stop = new AbortController();
+    const answer = await line.start(['replay', task, '--json'], {
+      signal: stop.signal,
+      onOutput: () => stop.abort(),
+    });
+    expect(answer.code).toBe(0);
+    expect(answer.json()).toEqual(all.slice(0, 1));
+  });
+
+  it('begins behind an event, by its id or its position', async () => {
+    for (const after of ['event-two', '1']) {
+      const replayed = await line.hansard('replay', task, '--speed', 'max', '--after', after, '--json');
+      expect(idsOf(replayed)).toEqual(['event-three', 'event-four']);
+    }
+  });
+
+  it('stepwise prints an event for each Enter, and ends behind the last one', async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdin.write('\n');
+    const printed: string[] = [];
+    const { code, err } = await line.start(['replay', task, '--step', '--after', '0'], {
+      signal: new AbortController().signal,
+      stdin,
+      onOutput(text) {
+        printed.push(text);
+        stdin.write('\n');
+      },
+    });
+    expect(code).toBe(0);
+    expect(err).toContain('Enter: the next event');
+    expect(printed.map((text) => /two|three|four/.exec(text)?.[0])).toEqual(['two', 'three', 'four']);
+  });
+
+  it('stepwise prints no more than there are lines, and nothing before the first', async () => {
+    const stdin = new PassThrough();
+    stdin.end('\nagain\n');
+    const { signal } = new AbortController();
+    const piped = await line.start(['replay', task, '--step', '--json'], { signal, stdin });
+    expect(idsOf(piped)).toEqual(['event-one', 'event-two']);
+    expect(piped.err).toBe('');
+    const nothing = await line.start(['replay', task, '--step'], { signal, stdin: new PassThrough().end() });
+    expect(nothing).toMatchObject({ code: 0, out: '' });
+  });
+
+  it('stepwise ends with Ctrl-C while it waits for Enter', async () => {
+    const stop = new AbortController();
+    const stdin = new PassThrough();
+    stdin.write('\n');
+    const answer = await line.start(['replay', task, '--step', '--json'], {
+      signal: stop.signal,
+      stdin,
+      onOutput: () => setImmediate(() => stop.abort()),
+    });
+    expect(answer.code).toBe(0);
+    expect(idsOf(answer)).toEqual(['event-one']);
+  });
+
+  it.each([
+    ['a speed that is none', ['--speed', '0'], 2, /factor above 0/],
+    ['a duration without a unit', ['--max-gap', '2'], 2, /duration such as 500ms/],
+    ['a step with a speed', ['--step', '--speed', '2'], 2, /cannot be used/],
+    ['an event that is not there', ['--after', 'event-five'], 1, /has no event event-five/],
+    ['a position beyond the end', ['--after', '4'], 1, /has 4 events, the first at position 0/],
+  ])('says what is wrong with %s', async (_, args, code, message) => {
+    const answer = await line.hansard('replay', task, ...args);
+    expect([answer.code, answer.out]).toEqual([code, '']);
+    expect(answer.err).toMatch(message);
+  });
+});
+
+describe('tail', () => {
+  it('gives all behind an event, and with -f what comes', async () => {
+    expect(idsOf(await line.hansard('tail', task, '--after', 'event-one', '--json'))).toEqual(
+      all.slice(1).map(({ id }) => id),
+    );
+    expect((await line.hansard('tail', task, '--after', '3', '--json')).out).toBe('');
+    const stop = new AbortController();
+    const following = await line.start(['tail', '-f', task, '--after', '2', '--json'], {
+      signal: stop.signal,
+      onOutput: () => stop.abort(),
+    });
+    expect(following.code).toBe(0);
+    expect(idsOf(following)).toEqual(['event-four']);
+  });
+
+  it('takes a number of events or a place to begin, not both', async () => {
+    const { code, err } = await line.hansard('tail', task, '--after', '1', '-n', '3');
+    expect(code).toBe(2);
+    expect(err).toMatch(/cannot be used/);
+  });
+});
+
+describe('a duration', () => {
+  it.each([
+    ['500ms', 500],
+    ['2s', 2_000],
+    ['1.5m', 90_000],
+    ['1h', 3_600_000],
+    ['0s', 0],
+  ])('of %s is %d ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  it.each(['', '2', 's', '-2s', '2 s', '2d', '1e3s', '.5s'])('is not %j', (text) => {
+    expect(() => parseDuration(text)).toThrow(/Give a duration/);
+  });
+});

@@ -1,0 +1,177 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine, demoStream } from './command-line.ts';
+
+function plugin(line: CommandLine, id: string, provides: string, create: string): void {
+  const folder = join(line.cwd, id);
+  mkdirSync(folder);
+  const manifest = { id, provides, entry: './index.mjs', apiVersion: 1 };
+  writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
+  writeFileSync(
+    join(folder, 'index.mjs'),
+    `export default { id: '${id}', provides: '${provides}', create: () => (${create}) };`,
+  );
+}
+
+/** A lead that calls a tool which starts a worker, and a worker that says what it was given. */
+function project(): CommandLine {
+  const line = commandLine();
+  plugin(
+    line,
+    'lead',
+    'AgentProvider',
+    `{
+      async *run(request) {
+        const { role, prompt, tools, signal, outputSchema, maxTurns, resumeSessionId, cwd, model } = request;
+        const event = (type, data) => ({ kind: 'event', event: { type, data } });
+        yield event('session:init', { model: 'm', sessionId: 'session of ' + role, cwd: '/work/of-' + role });
+        const given = { prompt, outputSchema, maxTurns, resumeSessionId, cwd, model };
+        yield event('agent:text', { text: JSON.stringify(given) });
+        const hire = tools.find(({ definition }) => definition.name === 'hire');
+        const texts = [];
+        if (prompt === 'Hire.')
+          for (const agent of ['helper', 'lead'])
+            texts.push((await hire.call({ toolCallId: 'c', input: { agent }, signal })).text);
+        yield event('session:complete', { status: 'completed', structuredResult: texts });
+      },
+    }`,
+  );
+  plugin(
+    line,
+    'helper',
+    'AgentProvider',
+    `{
+      async *run({ prompt, maxTurns, model }) {
+        yield { kind: 'event', event: { type: 'agent:text', data: { text: [prompt, maxTurns, model].join() } } };
+      },
+    }`,
+  );
+  plugin(
+    line,
+    'hiring',
+    'ToolProvider',
+    `{
+      listTools: () => [{ name: 'hire', description: 'hires', inputSchema: { type: 'object' } }],
+      async callTool({ dispatches, input }) {
+        const { dispatchId } = await dispatches.startWorker({ role: 'worker', prompt: 'Work.', ...input });
+        const { role, status, model } = await dispatches.awaitWorker(dispatchId);
+        return { status: 'completed', text: [dispatches.listAgents(), role, status, model].join(' ') };
+      },
+    }`,
+  );
+  plugin(
+    line,
+    'guard',
+    'HookProvider',
+    `{
+      name: 'guard',
+      decide: ({ input }) =>
+        input.agent === 'helper' ? { decision: 'allow' } : { decision: 'alter', input: { agent: 'lead' } },
+    }`,
+  );
+  writeFileSync(
+    join(line.cwd, 'hansard.config.json'),
+    JSON.stringify({ communication: [], plugins: ['./lead', './helper', './hiring', './guard'] }),
+  );
+  return line;
+}
+
+const run = ['run', '--agent', 'lead', '--task', 'a/b', '--json'];
+
+async function textOf(line: CommandLine, dispatchId: string): Promise<Record<string, unknown>> {
+  const events = await line.hansard('events', 'a/b', dispatchId, '--type', 'agent:text', '--json');
+  return JSON.parse((events.json()[0] as { data: { text: string } }).data.text);
+}
+
+describe('run --agent', () => {
+  it('gives the agent the tools and hooks of the configuration, and its agents as workers', async () => {
+    using line = project();
+    const answer = await line.hansard(...run, 'Hire.', '--model', 'big', '--turns', '3');
+    expect(answer).toMatchObject({ code: 0, err: '' });
+    const [lead] = answer.json() as [{ dispatchId: string; structuredResult: unknown }];
+    expect(lead).toMatchObject({
+      structuredResult: ['lead,helper worker completed ', 'lead,helper worker completed big'],
+    });
+    expect(await textOf(line, lead.dispatchId)).toEqual({
+      prompt: 'Hire.',
+      maxTurns: 3,
+      cwd: null,
+      model: 'big',
+    });
+    expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([
+      { dispatchId: lead.dispatchId, parentDispatchId: null },
+      { role: 'worker', parentDispatchId: lead.dispatchId, model: null },
+      { role: 'worker', parentDispatchId: lead.dispatchId, model: 'big' },
+    ]);
+    const hooks = await line.hansard('hooks', 'a/b', '--dispatch', lead.dispatchId);
+    expect(hooks.out).toContain('guard');
+  });
+
+  it('asks for a result by the schema of a file, and goes on with an earlier session where it was', async () => {
+    using line = project();
+    writeFileSync(join(line.cwd, 'schema.json'), '{ "type": "object" }');
+    const [first] = (await line.hansard(...run, 'Begin.', '--role', 'dev')).json() as [
+      { dispatchId: string },
+    ];
+    const again = await line.hansard(...run, 'Go', 'on.', '--resume', 'latest', '--schema', 'schema.json');
+    const [second] = again.json() as [{ dispatchId: string }];
+    expect(second.dispatchId).not.toBe(first.dispatchId);
+    expect(await textOf(line, second.dispatchId)).toMatchObject({
+      prompt: 'Go on.',
+      resumeSessionId: 'session of dev',
+      cwd: '/work/of-dev',
+      outputSchema: { type: 'object' },
+    });
+    const elsewhere = await line.hansard(...run, 'Go on.', '--resume', first.dispatchId, '--cwd', '/else');
+    const [third] = elsewhere.json() as [{ dispatchId: string }];
+    expect(await textOf(line, third.dispatchId)).toMatchObject({ cwd: '/else' });
+  });
+
+  it('opens the prompt with what the earlier dispatches of the task came to, where there are some', async () => {
+    using line = project();
+    const [first] = (await line.hansard(...run, 'Begin.', '--with-history', '--role', 'dev')).json() as [
+      { dispatchId: string },
+    ];
+    expect(await textOf(line, first.dispatchId)).toMatchObject({ prompt: 'Begin.' });
+    const [second] = (await line.hansard(...run, 'Go on.', '--with-history')).json() as [
+      { dispatchId: string },
+    ];
+    const { prompt } = await textOf(line, second.dispatchId);
+    expect(prompt).toBe(
+      `${(await line.hansard('context', 'a/b', second.dispatchId, '--history')).out}\nGo on.`,
+    );
+    expect(prompt).toContain(`${first.dispatchId}: dev, m, completed`);
+    const [message] = (
+      await line.hansard('events', 'a/b', second.dispatchId, '--type', 'user:message', '--json')
+    ).json();
+    expect(message).toMatchObject({ data: { text: prompt, source: { kind: 'user' } } });
+  });
+
+  it.each([
+    ['--resume of a dispatch without a session', ['--resume', 'latest'], 1, /has no session to go on with/],
+    ['--resume of no dispatch', ['--resume', 'nothing'], 1, /has no dispatch nothing/],
+    ['a schema that is not there', ['--schema', 'none.json'], 2, /schema .*none\.json can't be read/],
+    ['a schema that is no object', ['--schema', 'list.json'], 2, /is no JSON object/],
+    ['no turns', ['--turns', '0'], 2, /whole number from 1/],
+  ])('says what is wrong with %s, and records nothing', async (_, more, code, message) => {
+    using line = project();
+    writeFileSync(join(line.cwd, 'list.json'), '[]');
+    await line.hansard('run', 'Work.', '--agent', 'helper', '--task', 'a/b', '--quiet');
+    const answer = await line.hansard(...run, 'Go', ...more);
+    expect(answer.err).toMatch(message);
+    expect(answer.code).toBe(code);
+    expect((await line.hansard('ls', 'a/b', '--json')).json()).toHaveLength(1);
+  });
+
+  it.each([['resume', 'latest'], ['with-history'], ['schema', 'none.json'], ['turns', '2']])(
+    'is what --%s is for: a recorded stream has none',
+    async (option, ...value) => {
+      using line = commandLine();
+      const stream = ['run', demoStream('hook-deny'), '--task', 'a/b'];
+      const { code, err } = await line.hansard(...stream, `--${option}`, ...value);
+      expect(err).toMatch(`--${option} is for an agent that runs now`);
+      expect(code).toBe(2);
+    },
+  );
+});

@@ -1,0 +1,81 @@
+/** What it costs to render what a model sees: the first time, and at each call after it, in logs of 100,000 and 200,000 events. */
+import { type CapturedEvent, toTimestamp } from '../packages/events/src/index.ts';
+import { type ContextPolicy, createContextRenderer } from '../packages/views/src/index.ts';
+import { createTokenCounter } from '../packages/views/src/tokens.ts';
+import { median, microsecondsSince } from './measure.ts';
+import { report, rounded } from './report.ts';
+
+const lengths = [100_000, 200_000] as const;
+const calls = 100;
+const rounds = 3;
+const timestamp = toTimestamp(0);
+const tokens = await createTokenCounter();
+const policies: readonly ContextPolicy[] = [{ name: 'full' }, { name: 'faded', budget: 24_000 }];
+
+/** One turn of an agent: asked, calls a tool, gets a result, answers. */
+function turn(number: number): CapturedEvent[] {
+  const id = `m${number}`;
+  const whose = { timestamp, agentId: 'agent_001' };
+  const tool = { toolCallId: `c${number}`, tool: 'read', metadata: {} };
+  const output = `The ${number}th page, with what stands on it, line by line. `.repeat(8);
+  return [
+    {
+      ...whose,
+      id: `${id}.0`,
+      type: 'user:message',
+      data: { text: `Read page ${number}.`, source: { kind: 'user' } },
+    },
+    {
+      ...whose,
+      id: `${id}.1`,
+      messageId: id,
+      type: 'agent:tool_call',
+      data: { ...tool, input: { page: number } },
+    },
+    { ...whose, id: `${id}.2`, type: 'agent:tool_result', data: { ...tool, status: 'completed', output } },
+    { ...whose, id: `${id}.3`, type: 'agent:text', data: { text: `Page ${number} says what it says.` } },
+  ];
+}
+
+function milliseconds<T>(work: () => T): number {
+  const start = process.hrtime.bigint();
+  work();
+  return microsecondsSince(start) / 1_000;
+}
+
+for (const policy of policies) {
+  const firsts = new Map<number, number[]>(lengths.map((length) => [length, []]));
+  const nexts = new Map<number, number[]>(lengths.map((length) => [length, []]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const length of lengths) {
+      const renderer = createContextRenderer({ policy, tokens });
+      const events = Array.from({ length: length / 4 }, (_, number) => turn(number)).flat();
+      firsts.get(length)?.push(
+        milliseconds(() => {
+          for (const event of events) renderer.observe(event);
+          renderer.render();
+        }),
+      );
+      for (let call = 0; call < calls; call += 1) {
+        const more = turn(length + call);
+        nexts.get(length)?.push(
+          milliseconds(() => {
+            for (const event of more) renderer.observe(event);
+            renderer.render();
+          }),
+        );
+      }
+    }
+  const of = (samples: ReadonlyMap<number, number[]>, length: number) => median(samples.get(length) ?? []);
+  const [half, whole] = lengths;
+  for (const length of lengths) {
+    const result = { benchmark: 'context', policy: policy.name, events: length };
+    const next = { ...result, call: 'next', milliseconds: rounded(of(nexts, length)) };
+    report(next, [{ key: 'milliseconds', atMost: 5 }]);
+    report({ ...result, call: 'first', milliseconds: rounded(of(firsts, length)) });
+  }
+  const ofHalf = rounded(of(firsts, whole) / of(firsts, half));
+  report({ benchmark: 'context', policy: policy.name, events: whole, call: 'first', ofHalf }, [
+    { key: 'ofHalf', atMost: 2.2 },
+  ]);
+}

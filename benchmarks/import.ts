@@ -1,0 +1,92 @@
+/**
+ * What it costs to import a transcript of Claude Code through the facade into the JSON-file store: megabytes a
+ * second of processor time, beside reading its lines and parsing them, which no import can do without; and the memory it takes. Each in a process
+ * of its own. `HANSARD_BENCH_MEGABYTES` sets the size (default: 100).
+ */
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { recordLog } from '../apps/harness/src/import/record-log.ts';
+import { openDispatchStore } from '../packages/dispatch/src/index.ts';
+import { openClaudeTranscript } from '../packages/formats/src/claude.ts';
+import { readLines } from '../packages/formats/src/json-lines/read-lines.ts';
+import { report, rounded } from './report.ts';
+import { openStore } from './stores.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { writeTranscript } from './transcripts.ts';
+
+const taskDir = 'benchmarks/tasks/import';
+
+async function lines(file: string): Promise<void> {
+  for await (const line of readLines(file)) if (line.bytes < 0) throw new Error('no line');
+}
+
+async function parse(file: string): Promise<void> {
+  for await (const { text } of readLines(file)) JSON.parse(text);
+}
+
+async function map(file: string): Promise<void> {
+  const log = await openClaudeTranscript(file);
+  for await (const events of log.read()) if (events.length === 0) throw new Error('no event');
+}
+
+async function importInto(file: string, root: string): Promise<void> {
+  const store = openDispatchStore(await openStore('store-jsonfile', root));
+  await recordLog(store, taskDir, await openClaudeTranscript(file));
+  await store.close();
+}
+
+const works: Record<string, (file: string, root: string) => Promise<void>> = {
+  'read its lines': lines,
+  'and parse them': parse,
+  'and map them': map,
+  import: importInto,
+  'import it again': importInto,
+};
+
+const [name, file = '', root = '', size = '0'] = process.argv.slice(2);
+const work = works[name ?? ''];
+if (work !== undefined) {
+  const before = process.cpuUsage();
+  await work(file, root);
+  const { user, system } = process.cpuUsage(before);
+  const seconds = (user + system) / 1e6;
+  const megabytesPerSecond = Number(size) / 1e6 / seconds;
+  process.stdout.write(
+    JSON.stringify({ seconds, megabytesPerSecond, rss: process.resourceUsage().maxRSS / 1e3 }),
+  );
+} else {
+  const folder = temporaryFolder('bench-import');
+  const transcript = join(folder, 'session.jsonl');
+  const bytes = writeTranscript(transcript, Number(process.env.HANSARD_BENCH_MEGABYTES ?? 100) * 1e6);
+  let parsing = 0;
+  let reading = 0;
+  for (const step of Object.keys(works)) {
+    const args = [
+      ...process.execArgv,
+      import.meta.filename,
+      step,
+      transcript,
+      join(folder, 'store'),
+      String(bytes),
+    ];
+    const { seconds, megabytesPerSecond, rss } = JSON.parse(
+      execFileSync(process.execPath, args, { encoding: 'utf8' }),
+    );
+    if (step === 'read its lines') reading = seconds;
+    if (step === 'and parse them') parsing = seconds - reading;
+    const result = {
+      benchmark: 'import',
+      work: step,
+      megabytes: rounded(bytes / 1e6),
+      megabytesPerSecond: rounded(megabytesPerSecond),
+      ...(parsing > 0
+        ? { ofParsing: rounded(seconds / parsing), shareOfParsing: rounded(parsing / seconds) }
+        : {}),
+      peakRssMegabytes: rounded(rss),
+    };
+    const isImport = step.startsWith('import');
+    report(result, isImport ? [{ key: 'peakRssMegabytes', atMost: 200 }] : []);
+  }
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,125 @@
+/**
+ * What training data costs: 1,000 dispatches of 100 events in each format, beside reading and encoding them, and one dispatch of one
+ * agent with 20,000 and 100,000 events as conversations. Heap is counted after a forced collection, at the first tenth of the
+ * dispatches and at the last. Formats with a row for each call repeat the prompt in each, so their text grows with the square of a
+ * dispatch: they are not measured on a long one. ShareGPT has no place for text beside tool calls, so its dispatches have none.
+ */
+import { encodeEvent } from '../packages/events/src/index.ts';
+import {
+  type TrainingFormatId,
+  type TrainingSource,
+  trainingFormatIds,
+  writeTrainingData,
+} from '../packages/formats/src/training.ts';
+import { median, microsecondsSince } from './measure.ts';
+import { report, rounded } from './report.ts';
+import { sampleEnvelope } from './sample-events.ts';
+import { sampleTurn } from './sample-turns.ts';
+
+const rounds = 3;
+const eventsOfATurn = 5;
+
+const chosen = process.argv.slice(2);
+const isChosen = (format: TrainingFormatId) => chosen.length === 0 || chosen.includes(format);
+for (const format of trainingFormatIds.filter(isChosen)) await measureMany(format);
+for (const format of (['trl-chat', 'openai'] as const).filter(isChosen)) await measureLong(format);
+
+async function measureMany(format: TrainingFormatId): Promise<void> {
+  const dispatches = 1_000;
+  const events = 100;
+  const reading: number[] = [];
+  const writing: number[] = [];
+  let bytes = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    reading.push(await seconds(() => readAll(sourceOf(format, dispatches, events))));
+    writing.push(
+      await seconds(async () => {
+        bytes = await writeAll(sourceOf(format, dispatches, events), format);
+      }),
+    );
+  }
+  const heaps: number[] = [];
+  await writeAll(
+    sourceOf(format, dispatches, events, (done) => {
+      if (done % (dispatches / 10) === 0) heaps.push(collectedHeap());
+    }),
+    format,
+  );
+  const total = dispatches * events;
+  report(
+    {
+      benchmark: 'training',
+      format,
+      dispatches,
+      events: total,
+      megabytes: rounded(bytes / 1e6),
+      eventsPerSecond: Math.round(total / median(writing)),
+      toReadingAlone: rounded(median(writing) / median(reading)),
+      heapGrowthMegabytes: rounded(((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)) / 1e6),
+    },
+    [{ key: 'heapGrowthMegabytes', atMost: 5 }],
+  );
+}
+
+async function measureLong(format: TrainingFormatId): Promise<void> {
+  const took = async (events: number) => seconds(() => writeAll(sourceOf(format, 1, events), format));
+  const [short, long] = [await took(20_000), await took(100_000)];
+  report({
+    benchmark: 'training',
+    format,
+    dispatches: 1,
+    events: 100_000,
+    seconds: rounded(long),
+    toFifth: rounded(long / short),
+  });
+}
+
+/** Dispatches that are made when they are read. Each is read twice; `heard`: how many were to their end. */
+function sourceOf(
+  format: TrainingFormatId,
+  dispatches: number,
+  events: number,
+  heard: (done: number) => void = () => {},
+): TrainingSource {
+  const reads = new Map<string, number>();
+  let done = 0;
+  return {
+    envelopes: Array.from({ length: dispatches }, (_, at) => ({
+      ...sampleEnvelope(`01JM${String(at).padStart(22, '0')}`),
+      fidelity: 'full' as const,
+    })),
+    async *readEvents(dispatchId) {
+      for (let turn = 0; turn < events / eventsOfATurn; turn += 1)
+        yield* sampleTurn(turn).filter(({ type }) => format !== 'sharegpt' || type !== 'agent:text');
+      const times = (reads.get(dispatchId) ?? 0) + 1;
+      reads.set(dispatchId, times);
+      if (times === 2) {
+        done += 1;
+        heard(done);
+      }
+    },
+  };
+}
+
+async function readAll(source: TrainingSource): Promise<void> {
+  for (const { dispatchId } of source.envelopes)
+    for (const _pass of ['records', 'rows'])
+      for await (const event of source.readEvents(dispatchId)) encodeEvent(event);
+}
+
+async function writeAll(source: TrainingSource, format: TrainingFormatId): Promise<number> {
+  let bytes = 0;
+  for await (const line of writeTrainingData(source, { format })) bytes += Buffer.byteLength(line);
+  return bytes;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = process.hrtime.bigint();
+  await work();
+  return microsecondsSince(start) / 1e6;
+}
+
+function collectedHeap(): number {
+  for (let times = 0; times < 3; times += 1) globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
