@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { recordLog } from '../apps/harness/src/import/record-log.ts';
+import { YoungGeneration } from '../apps/harness/src/import/young-generation.ts';
 import { openDispatchStore } from '../packages/dispatch/src/index.ts';
 import { openClaudeTranscript } from '../packages/formats/src/claude.ts';
 import { readLines } from '../packages/formats/src/json-lines/read-lines.ts';
@@ -32,7 +33,8 @@ async function map(file: string): Promise<void> {
 
 async function importInto(file: string, root: string): Promise<void> {
   const store = openDispatchStore(await openStore('store-jsonfile', root));
-  await recordLog(store, taskDir, await openClaudeTranscript(file));
+  using young = new YoungGeneration();
+  await recordLog(store, taskDir, await openClaudeTranscript(file), { onProgress: () => young.hold() });
   await store.close();
 }
 
@@ -48,12 +50,20 @@ const [name, file = '', root = '', size = '0'] = process.argv.slice(2);
 const work = works[name ?? ''];
 if (work !== undefined) {
   const before = process.cpuUsage();
+  const mainBefore = process.threadCpuUsage();
   await work(file, root);
   const { user, system } = process.cpuUsage(before);
+  const ofMainThread = process.threadCpuUsage(mainBefore);
   const seconds = (user + system) / 1e6;
   const megabytesPerSecond = Number(size) / 1e6 / seconds;
+  const mainMegabytesPerSecond = Number(size) / (ofMainThread.user + ofMainThread.system);
   process.stdout.write(
-    JSON.stringify({ seconds, megabytesPerSecond, rss: process.resourceUsage().maxRSS / 1e3 }),
+    JSON.stringify({
+      seconds,
+      megabytesPerSecond,
+      mainMegabytesPerSecond,
+      rss: process.resourceUsage().maxRSS / 1e3,
+    }),
   );
 } else {
   const folder = temporaryFolder('bench-import');
@@ -70,7 +80,7 @@ if (work !== undefined) {
       join(folder, 'store'),
       String(bytes),
     ];
-    const { seconds, megabytesPerSecond, rss } = JSON.parse(
+    const { seconds, megabytesPerSecond, mainMegabytesPerSecond, rss } = JSON.parse(
       execFileSync(process.execPath, args, { encoding: 'utf8' }),
     );
     if (step === 'read its lines') reading = seconds;
@@ -80,6 +90,7 @@ if (work !== undefined) {
       work: step,
       megabytes: rounded(bytes / 1e6),
       megabytesPerSecond: rounded(megabytesPerSecond),
+      mainMegabytesPerSecond: rounded(mainMegabytesPerSecond),
       ...(parsing > 0
         ? { ofParsing: rounded(seconds / parsing), shareOfParsing: rounded(parsing / seconds) }
         : {}),

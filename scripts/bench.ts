@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 
-for (const name of ['append', 'batches', 'reads', 'sessions', 'context', 'memory'])
+for (const name of [
+  'append',
+  'batches',
+  'reads',
+  'sessions',
+  'context',
+  'import',
+  'exports',
+  'training',
+  'memory',
+])
   execFileSync(process.execPath, ['--conditions=@hansard/source', '--expose-gc', `benchmarks/${name}.ts`], {
     stdio: 'inherit',
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runPnpm } from './running-pnpm.ts';
 import { root } from './workspace.ts';
@@ -8,12 +9,14 @@ import { root } from './workspace.ts';
  */
 const folder = join(root, 'scripts/engines');
 const install = ['install', '--ignore-workspace', '--frozen-lockfile', '--prefer-offline'];
+if (!existsSync(join(folder, 'node_modules')))
+  process.stderr.write(`Installing the engines that the tests run in ${folder}, some 250 MB.\n`);
 try {
   runPnpm(folder, install);
 } catch (error) {
-  const { stdout = '' } = error as { stdout?: string };
+  const { stdout = '', stderr = String(error) } = error as { stdout?: string; stderr?: string };
   process.stderr.write(
-    `The engines that the tests run could not be installed in ${folder}:\n${stdout}\nTry: cd scripts/engines && npx pnpm@12 ${install.join(' ')}\n`,
+    `The engines that the tests run could not be installed in ${folder}:\n${stdout}${stderr}\nTry: cd scripts/engines && npx pnpm@12 ${install.join(' ')}\n`,
   );
   process.exitCode = 1;
 }

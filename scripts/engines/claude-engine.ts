@@ -6,7 +6,7 @@ import { join } from 'node:path';
  * The executable of the Claude Agent SDK's engine that belongs to this machine, as the SDK itself finds it; null where
  * it isn't installed. `pnpm test` installs it into this folder.
  */
-export function claudeEngine(): string | null {
+function claudeEngine(): string | null {
   const sdk = resolved(import.meta.url, '@anthropic-ai/claude-agent-sdk');
   if (sdk === null) return null;
   const file = process.platform === 'win32' ? 'claude.exe' : 'claude';

@@ -11,7 +11,7 @@ export interface MessagesRequest {
   readonly [field: string]: unknown;
 }
 
-export interface RequestMessage {
+interface RequestMessage {
   readonly role: string;
   readonly content: string | readonly RequestBlock[];
 }
@@ -21,12 +21,12 @@ export interface RequestBlock {
   readonly [field: string]: unknown;
 }
 
-export type AnswerBlock =
+type AnswerBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: object };
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly content: readonly AnswerBlock[];
   /** Over the default of 100 input and 20 output tokens and none of the cache. */
   readonly usage?: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ export interface ScriptedAnswer {
   readonly hold?: Promise<unknown>;
 }
 
-export interface ScriptedFailure {
+interface ScriptedFailure {
   /** The HTTP status, such as 529. */
   readonly status: number;
   readonly error?: string;
@@ -51,7 +51,7 @@ export type MessagesScript = (request: MessagesRequest, index: number) => Answer
 type Answer = readonly AnswerBlock[] | ScriptedAnswer | ScriptedFailure;
 
 /** One script at a base URL of its own. */
-export interface ScriptedEndpoint {
+interface ScriptedEndpoint {
   /** For ANTHROPIC_BASE_URL. */
   readonly url: string;
   /** Every request for a message so far, in order. */

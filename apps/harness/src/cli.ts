@@ -67,16 +67,23 @@ export function createProgram(context: CliContext): Command {
       'after',
       '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log.\nExample:\n  hansard demo',
     )
+    .configureHelp({ subcommandTerm })
     .showHelpAfterError('(`hansard help COMMAND` shows examples)')
     .showSuggestionAfterError();
   for (const add of commands) add(program, context);
-  for (const command of [program, ...program.commands]) {
+  const nested = program.commands.flatMap(({ commands: subcommands }) => subcommands);
+  for (const command of [program, ...program.commands, ...nested]) {
     command.exitOverride().configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
     });
   }
   return program;
+}
+
+/** Without the `[options]` that every command has: the descriptions would have no room in 80 columns. */
+function subcommandTerm(command: Command): string {
+  return `${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trim();
 }
 
 function version(): string {

@@ -44,10 +44,7 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
   AGENT_CWD_MISSING: [exitCode.usage, 'Create the folder, or name another with --cwd.'],
   SCENARIO_INVALID: [exitCode.usage, 'Correct the scenario at that place.'],
   SCENARIO_UNREADABLE: [exitCode.failed, 'Check the path, and that you may read the file.'],
-  FORMAT_EMPTY: [
-    exitCode.failed,
-    'Nothing was recorded in that file. Check that it is the one you meant.',
-  ],
+  FORMAT_EMPTY: [exitCode.failed, 'Nothing was recorded in that file. Check that it is the one you meant.'],
   FORMAT_NOT_JSONL: [
     exitCode.usage,
     'A stream or a transcript is a .jsonl file with one message or record on each line.',

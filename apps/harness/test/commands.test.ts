@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
@@ -157,6 +158,16 @@ describe('hansard', () => {
     const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--quiet'];
     const { code, err } = await other.start(run, { signal: stop.signal });
     expect(err).toMatch(/agent \w+ was aborted: abort by signal Ctrl-C/);
+    expect(code).toBe(1);
+  });
+
+  it('run says why an agent did not come to its end', async () => {
+    using other = commandLine();
+    const stream = fileURLToPath(
+      new URL('../../../packages/formats/test/fixtures/claude-stream/api-error.jsonl', import.meta.url),
+    );
+    const { code, err } = await other.hansard('run', stream, '--task', 'a/b', '--quiet');
+    expect(err).toMatch(/agent \w+ crashed: API Error: /);
     expect(code).toBe(1);
   });
 

@@ -63,6 +63,16 @@ const linesOf = (stream: GameStream) =>
     .map((line): Record<string, unknown> => streamLineSchemas[stream].parse(JSON.parse(line)));
 
 describe('hansard export --as streams', () => {
+  it('says so where the mapping fits no event of the game', async () => {
+    const empty = 'game_events.jsonl is empty: no event is of a type that "gameEvents" of the mapping names.';
+    writeFileSync(join(cli.cwd, 'other.yaml'), mapping.replaceAll('game:', 'chess:'));
+    const { code, err } = await exportStreams('--mapping', 'other.yaml', '--out', 'other');
+    expect(code).toBe(0);
+    expect(err).toContain(empty);
+    const fitting = await exportStreams('--mapping', 'mapping.yaml', '--out', 'fitting');
+    expect(fitting.err).not.toContain(empty);
+  });
+
   it('writes a file for each stream, with the lines of every run of the task', async () => {
     const { code, json, err } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
     expect(code).toBe(0);

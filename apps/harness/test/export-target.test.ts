@@ -102,3 +102,13 @@ describe('a task without dispatches', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('no dispatch of lab/none.')]);
   });
 });
+
+describe('an option of another format', () => {
+  it('is refused, and nothing is written', async () => {
+    const { code, err } = await cli.hansard(
+      ...['export', 'lab/talk', '--as', 'html', '--out', 'a.html', '--agents', 'jack'],
+    );
+    expect([code, err]).toEqual([2, expect.stringContaining('--agents is nothing for html.')]);
+    expect(readdirSync(cli.cwd)).not.toContain('a.html');
+  });
+});

@@ -1,6 +1,10 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { openClaudeTranscript } from '@hansard/formats/claude';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it } from 'vitest';
+import { recordLog } from '../src/import/record-log.ts';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
 interface Document {
@@ -128,6 +132,30 @@ describe('importing transcripts of Claude Code', () => {
     const rows = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
     expect(rows).toHaveLength(2_000);
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('keeps the first batch when it is interrupted behind it; another import adds the rest', async () => {
+    using line = commandLine();
+    const many = Array.from({ length: 2_000 }, (_, index) => prompt(index + 1, 'x'.repeat(500))).join('');
+    const path = put(line, 's.jsonl', many);
+    await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const taskDir = 'a/tasks/b';
+    const stop = new AbortController();
+    const log = await openClaudeTranscript(path);
+    const { dispatchId } = log;
+    const onProgress = () => stop.abort();
+    const first = await recordLog(store, taskDir, log, { signal: stop.signal, onProgress });
+    const kept = await store.getDispatchEvents(taskDir, dispatchId);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThan(2_000);
+    expect(first.added).toBe(kept.length);
+    expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ status: 'aborted' });
+    const second = await recordLog(store, taskDir, await openClaudeTranscript(path));
+    expect(second.added).toBe(2_000 - kept.length);
+    const all = await store.getDispatchEvents(taskDir, dispatchId);
+    expect(all.slice(0, kept.length)).toEqual(kept);
+    expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, index) => uuid(index + 1)));
+    expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ status: 'completed' });
   });
 
   it('keeps the fidelity of a dispatch', async () => {

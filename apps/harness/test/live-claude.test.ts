@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cleanClaudeEnvironment, requireClaudeEngine } from '../../../scripts/engines/claude-engine.ts';
@@ -11,7 +10,7 @@ import {
   startMessagesApi,
   toolResultsIn,
 } from '../../../scripts/engines/scripted-messages-api.ts';
-import { commandFromSource } from './command-line.ts';
+import { type CommandLine, commandFromSource, commandLine } from './command-line.ts';
 
 interface Answer {
   readonly code: number | null;
@@ -21,7 +20,7 @@ interface Answer {
 
 const task = 'lab/ship-it';
 let api: ScriptedMessagesApi;
-const folders: string[] = [];
+const opened: CommandLine[] = [];
 
 beforeAll(async () => {
   api = await startMessagesApi();
@@ -29,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await api.close();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const cli of opened) cli[Symbol.dispose]();
 });
 
 /** A folder with a configuration, and a `hansard` in it whose engine knows nothing but the scripted API. */
@@ -37,8 +36,9 @@ function workplace(
   script: MessagesScript,
   { plugins = [], key = true }: { plugins?: string[]; key?: boolean } = {},
 ) {
-  const cwd = mkdtempSync(join(tmpdir(), 'hansard-live-'));
-  folders.push(cwd);
+  const cli = commandLine();
+  const { cwd } = cli;
+  opened.push(cli);
   const endpoint = api.serve(script);
   const claude = { executable: requireClaudeEngine(), permissionMode: 'bypassPermissions' };
   const config = { plugins: [{ plugin: '@hansard/agent-claude', config: claude }, ...plugins] };
@@ -46,7 +46,13 @@ function workplace(
   const env = cleanClaudeEnvironment(cwd, endpoint.url, key ? {} : { ANTHROPIC_API_KEY: undefined });
   const start = (...args: string[]) =>
     spawn(process.execPath, [...commandFromSource, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  return { cwd, endpoint, start, hansard: (...args: string[]) => finished(start(...args)) };
+  return {
+    cwd,
+    endpoint,
+    start,
+    hansard: (...args: string[]) => finished(start(...args)),
+    read: cli.hansard,
+  };
 }
 
 function finished(child: ChildProcess): Promise<Answer> {
@@ -64,7 +70,7 @@ function finished(child: ChildProcess): Promise<Answer> {
   });
 }
 
-const linesOf = ({ out }: Answer) =>
+const linesOf = ({ out }: Pick<Answer, 'out'>) =>
   out
     .trim()
     .split('\n')
@@ -81,7 +87,7 @@ describe('an agent that runs workers', () => {
       if (results.length === 2)
         return [
           call('toolu_3', 'mcp__hansard__await_dispatch', {
-            dispatchId: results.flatMap((text) => idsIn(text)[0] ?? []),
+            dispatch_ids: results.flatMap((text) => idsIn(text)[0] ?? []),
           }),
         ];
       if (results.length === 1) return say('Shipped by two workers.');
@@ -108,7 +114,7 @@ describe('an agent that runs workers', () => {
     const [lead] = linesOf(run);
     expect(lead).toMatchObject({ status: 'completed', role: 'product-manager', model: 'claude-sonnet-4-5' });
 
-    const envelopes = linesOf(await place.hansard('ls', task, '--json'));
+    const envelopes = linesOf(await place.read('ls', task, '--json'));
     const workers = envelopes.filter(({ parentDispatchId }) => parentDispatchId === lead.dispatchId);
     expect(workers.map(({ role, status }) => [role, status]).sort()).toEqual([
       ['tester', 'completed'],
@@ -121,18 +127,20 @@ describe('an agent that runs workers', () => {
     // Each model call of 100 and 20 tokens costs the same: the lead made three, each worker one.
     for (const { cost } of workers) expect(lead.cost).toBeCloseTo(cost * 3, 6);
 
-    const { out: tree } = await place.hansard('tree', task);
+    const { out: tree } = await place.read('tree', task);
     expect(tree).toMatch(/product-manager.*\n.*─ (ts-dev|tester).*\n.*─ (ts-dev|tester)/);
-    const events = linesOf(await place.hansard('events', task, lead.dispatchId, '--json'));
+    const events = linesOf(await place.read('events', task, lead.dispatchId, '--json'));
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === 'session:init')).toHaveLength(1);
     expect(types.filter((type) => type === 'session:complete')).toHaveLength(1);
     const results = events.filter(({ type }) => type === 'agent:tool_result');
-    expect(results.map(({ data }) => data.toolCallId).sort()).toEqual(['toolu_1', 'toolu_2', 'toolu_3']);
+    expect(results.map(({ data }) => `${data.toolCallId} ${data.status}`).sort()).toEqual([
+      ...['toolu_1 completed', 'toolu_2 completed', 'toolu_3 completed'],
+    ]);
     const dispatched = results.slice(0, 2).map(({ data }) => data.metadata.dispatchId);
     expect(dispatched.sort()).toEqual(workers.map(({ dispatchId }) => dispatchId).sort());
     const asked = linesOf(
-      await place.hansard('events', task, workers[0].dispatchId, '--type', 'user:message', '--json'),
+      await place.read('events', task, workers[0].dispatchId, '--type', 'user:message', '--json'),
     );
     expect(asked[0].data.source).toEqual({ kind: 'agent', dispatchId: lead.dispatchId });
   }, 60_000);
@@ -181,9 +189,9 @@ describe('a harness that is killed', () => {
     expect(JSON.stringify(resumed?.messages)).toContain('Make a plan.');
     expect(JSON.stringify(resumed?.messages)).toContain('planned');
 
-    const [first, second] = linesOf(await place.hansard('ls', task, '--json'));
+    const [first, second] = linesOf(await place.read('ls', task, '--json'));
     expect([first.status, second.status]).toEqual(['crashed', 'completed']);
-    const log = linesOf(await place.hansard('events', task, first.dispatchId, '--json'));
+    const log = linesOf(await place.read('events', task, first.dispatchId, '--json'));
     expect(log.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['agent:tool_call', 'agent:tool_result', 'harness:error']),
     );

@@ -291,7 +291,7 @@ describe('import and export', () => {
       await line.hansard('export', 'chat/cafe', '--as', 'session-v2', '--out', 'cafe.jsonl'),
     ).toMatchObject({
       code: 0,
-      out: '',
+      out: expect.stringMatching(/^session-v2: .*cafe\.jsonl\n$/),
       err: expect.stringMatching(/agent:inference left out/),
     });
     expect((await line.hansard('import', 'cafe.jsonl', '--task', 'b/cafe')).err).toBe('');

@@ -6,7 +6,7 @@ import { createSession } from '@hansard/session';
 import { gameEventSchemas } from './game-events.ts';
 import { createGameTools } from './game-tools.ts';
 
-export const taskDir = 'village/tasks/hidden-roles';
+const taskDir = 'village/tasks/hidden-roles';
 
 export interface PlayOptions {
   readonly clock?: Clock;

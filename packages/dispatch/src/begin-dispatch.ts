@@ -13,7 +13,7 @@ export interface RunPlace {
 }
 
 /** What a dispatch shares with the workers below it. */
-export interface RunFamily {
+interface RunFamily {
   readonly toolbox: Toolbox;
   /** How many workers run. */
   readonly slots: { taken: number };

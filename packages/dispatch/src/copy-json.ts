@@ -1,6 +1,61 @@
+import { isPlainObject } from '@hansard/events';
+
 /** A deep copy of a JSON value, without the keys whose value is `undefined`. */
 export function copyJson<T>(value: T): T {
   return copy(value) as T;
+}
+
+/**
+ * Like `ownValues` for an object that may hold anything: false where it holds what JSON cannot, or what needs a closer
+ * look; then only some of its values were copied. Each value is read once, so that what was checked is what is kept.
+ */
+export function ownPlainJson(target: object): boolean {
+  try {
+    return ownChecked(target as Record<string, unknown>, 0);
+  } catch {
+    // A getter or a proxy in it threw, or it nests too deep: the closer look will tell.
+    return false;
+  }
+}
+
+/** How deep events may nest (see `findNotJson`). */
+const deepest = 1_000;
+const notPlain = Symbol('not plain JSON');
+
+function ownChecked(values: Record<string, unknown>, depth: number): boolean {
+  for (const key in values) {
+    const value = values[key];
+    if (typeof value === 'string' || typeof value === 'boolean') continue;
+    if (!Object.hasOwn(values, key)) return false;
+    if (value === undefined) delete values[key];
+    else {
+      const copied = copyChecked(value, depth + 1);
+      if (copied === notPlain) return false;
+      values[key] = copied;
+    }
+  }
+  return true;
+}
+
+function copyChecked(value: unknown, depth: number): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : notPlain;
+  if (typeof value !== 'object' || depth > deepest) return notPlain;
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return notPlain;
+  if (Array.isArray(value)) return copyItems(value, depth);
+  if (!isPlainObject(value)) return notPlain;
+  const copied = { ...value };
+  return ownChecked(copied, depth) ? copied : notPlain;
+}
+
+function copyItems(items: readonly unknown[], depth: number): unknown {
+  const copied: unknown[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    const item = copyChecked(items[index], depth + 1);
+    if (item === notPlain) return notPlain;
+    copied.push(item);
+  }
+  return copied;
 }
 
 /** Makes what an object holds its own: each value becomes a copy, and keys whose value is `undefined` go. */

@@ -4,12 +4,13 @@ import {
   eventDataSchemas,
   type IdSource,
   inLineOrder,
+  isUsualEvent,
   type NewEvent,
   parseEvent,
   toTimestamp,
 } from '@hansard/events';
 import type { Clock } from './clock.ts';
-import { copyJson, ownValues } from './copy-json.ts';
+import { copyJson, ownPlainJson, ownValues } from './copy-json.ts';
 
 export interface EventIntakeOptions {
   readonly clock: Clock;
@@ -34,9 +35,19 @@ export class EventIntake {
 
   /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
   take(event: NewEvent): CapturedEvent {
-    const captured = ownValues(parseEvent(this.#mint(event), this.#schemas));
+    const captured = this.#own(this.#mint(event));
     if (this.#redact === undefined) return captured;
     return copyJson(parseEvent(this.#redact(captured), this.#schemas));
+  }
+
+  /** The event with values of its own. The quick way is for what nearly all of them are; the other one has the errors. */
+  #own(minted: unknown): CapturedEvent {
+    const isUsual =
+      typeof minted === 'object' &&
+      minted !== null &&
+      ownPlainJson(minted) &&
+      isUsualEvent(minted, this.#schemas);
+    return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
 
   /** A new object, or what is no event at all as it is. */

@@ -15,9 +15,9 @@ export const eventDataSchemas = {
 } as const;
 
 /** `category:action` in lower snake case. The category `delta` is kept for what must never be recorded (D8). */
-const eventTypeSchema = z
-  .string()
-  .regex(/^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/, 'not a category:action in lower snake case');
+export const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+
+const eventTypeSchema = z.string().regex(eventTypePattern, 'not a category:action in lower snake case');
 
 /** What every event has beside its type and data. The order of the keys is the order on the line. */
 export const eventFields = {
@@ -31,6 +31,8 @@ export const eventFields = {
   cause: z.union([idSchema, z.array(idSchema).min(1)]).optional(),
   via: idSchema.optional(),
 } as const;
+
+export const eventFieldsSchema = z.object(eventFields);
 
 export type EventType = `${string}:${string}`;
 export type KnownEventType = keyof typeof eventDataSchemas;

@@ -27,7 +27,7 @@ export {
   newEvent,
 } from './event.ts';
 export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
-export { idSchema, timestampSchema, type Usage, usageSchema } from './fields.ts';
+export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './fields.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export {
   findNotJson,
@@ -42,6 +42,6 @@ export { newOutput } from './new-output.ts';
 export type { ObservedImage } from './observed-image.ts';
 export { type OutputPart, outputPartSchema } from './output-part.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
-export { type EventDataSchemas, isEvent, parseEvent } from './parse-event.ts';
+export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { PrintedForm, reviveSnapshot, snapshot } from './snapshot.ts';
 export { toTimestamp } from './timestamp.ts';

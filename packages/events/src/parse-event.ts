@@ -1,14 +1,13 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { compileCheck, type QuickCheck } from './compile-check.ts';
 import { describeIssues, preview } from './describe-issues.ts';
-import { type CapturedEvent, eventDataSchemas, eventFields } from './event.ts';
+import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './event.ts';
 import { EventError } from './event-error.ts';
-import { idPattern, timestampPattern } from './fields.ts';
-import { findNotJson, jsonObjectSchema } from './json.ts';
+import { isId, timestampPattern } from './fields.ts';
+import { findNotJson, isPlainObject, jsonObjectSchema } from './json.ts';
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
 export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
-
-const fieldsSchema = z.object(eventFields);
 
 /**
  * Checks that a value is an event and gives it back as it is: keys that this version does not know stay, and an event
@@ -19,6 +18,7 @@ const fieldsSchema = z.object(eventFields);
  * @throws EVENT_EPHEMERAL for a streaming delta, which is never recorded (D8)
  */
 export function parseEvent(value: unknown, schemas: EventDataSchemas = eventDataSchemas): CapturedEvent {
+  if (isPlainJson(value) && isUsualEvent(value, schemas)) return value;
   if (!hasUsualFields(value)) checkFields(value);
   const event = value as CapturedEvent;
   if (event.substance !== undefined && event.cause !== undefined) {
@@ -44,13 +44,44 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
   return event;
 }
 
-/** A quick yes for what nearly every event of a known type looks like; where it says no, the schema has the word. */
-function hasUsualFields(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const event = value as CapturedEvent;
+function isPlainJson(value: unknown): boolean {
+  try {
+    return findNotJson(value) === null;
+  } catch {
+    // A getter or a proxy in it threw; it will again where that matters.
+    return false;
+  }
+}
+
+/**
+ * A quick yes to a value that is known to hold nothing but JSON, where it is an event that looks like nearly all of them.
+ * Where it says no, `parseEvent` has the word.
+ */
+export function isUsualEvent(value: unknown, schemas: EventDataSchemas): value is CapturedEvent {
+  if (!hasUsualFields(value)) return false;
+  const { type, substance, cause, data } = value;
+  if (substance !== undefined && cause !== undefined) return false;
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : jsonObjectSchema;
+  return schema !== undefined && checkOf(schema)(data);
+}
+
+const checks = new WeakMap<z.ZodType, QuickCheck>();
+
+function checkOf(schema: z.ZodType): QuickCheck {
+  const known = checks.get(schema);
+  if (known !== undefined) return known;
+  const check = compileCheck(schema);
+  checks.set(schema, check);
+  return check;
+}
+
+/** A quick yes for what nearly every event looks like; where it says no, the schema has the word. */
+function hasUsualFields(value: unknown): value is CapturedEvent {
+  if (!isPlainObject(value)) return false;
+  const event = value as Partial<CapturedEvent>;
   return (
     typeof event.type === 'string' &&
-    Object.hasOwn(eventDataSchemas, event.type) &&
+    (Object.hasOwn(eventDataSchemas, event.type) || eventTypePattern.test(event.type)) &&
     isId(event.id) &&
     isTimestamp(event.timestamp) &&
     event.v === undefined &&
@@ -60,10 +91,6 @@ function hasUsualFields(value: unknown): boolean {
     (event.cause === undefined || isId(event.cause)) &&
     (event.via === undefined || isId(event.via))
   );
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === 'string' && idPattern.test(value);
 }
 
 function isTimestamp(value: unknown): boolean {
@@ -78,7 +105,7 @@ function checkFields(value: unknown): void {
       `A streaming delta (${type}) is never an event; publish it instead.`,
     );
   }
-  const fields = fieldsSchema.safeParse(value);
+  const fields = eventFieldsSchema.safeParse(value);
   if (!fields.success) throw invalid(fields.error, value, '');
 }
 

@@ -146,7 +146,9 @@ function cannotEncode(value: unknown): boolean {
 function printedForm(value: unknown): string {
   for (const print of [inspected, tagOf]) {
     try {
-      return print(value);
+      const text = print(value);
+      // Of what has nothing of its own to show, as a generator.
+      if (text !== '') return text;
     } catch {
       // A getter or a proxy threw.
     }

@@ -163,6 +163,22 @@ describe('snapshot', () => {
     expect(part.kind === 'repr' && part.repr.length).toBeLessThan(2_500);
   });
 
+  it('has a printed form with something in it, also of what prints as nothing', () => {
+    for (const value of [(function* () {})(), [][Symbol.iterator](), Symbol()]) {
+      const part = snapshot(value);
+      expect(part.kind === 'repr' && part.repr).toMatch(/\w/);
+    }
+  });
+
+  it('brings whatever is made of what can be encoded back as it was, and takes no part in its changes', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const value = randomValue(seed);
+      const part = snapshot(value);
+      expect(reviveSnapshot(part), `seed ${seed}`).toStrictEqual(randomValue(seed));
+      expect(reviveSnapshot(JSON.parse(JSON.stringify(part))), `seed ${seed}`).toStrictEqual(value);
+    }
+  });
+
   it('of a printed form is that printed form', () => {
     expect(snapshot(new PrintedForm('[a handle]'))).toEqual({ kind: 'repr', repr: '[a handle]' });
   });
@@ -185,3 +201,53 @@ describe('snapshot', () => {
     }
   });
 });
+
+/** The same value for the same seed: of every kind that can be encoded, in each other, with what is shared and cycles. */
+function randomValue(seed: number): unknown {
+  let state = seed * 7_919;
+  const below = (limit: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % limit;
+  };
+  const made: object[] = [];
+  const keep = <T extends object>(value: T): T => {
+    made.push(value);
+    return value;
+  };
+  const leaves: (() => unknown)[] = [
+    () => below(1_000) - 500,
+    () => [Number.NaN, Number.POSITIVE_INFINITY, -0, 0.1][below(4)],
+    () => ['', 'text', '\ud800 alone', '\0 </script> \u2028', '__proto__'][below(5)],
+    () => [true, false, null, undefined][below(4)],
+    () => BigInt(below(1_000)) ** 9n,
+    () => new Date(below(2_000_000_000)),
+    () => new Date(Number.NaN),
+    () => /a.b/gu,
+    () => new Uint8Array([below(256), below(256)]),
+    () => new Float64Array([below(9) / 7, Number.NaN]).subarray(below(2)),
+    () => new BigInt64Array([BigInt(below(9)) - 4n]),
+    () => made[below(made.length + 1)],
+  ];
+  const value = (depth: number): unknown => {
+    const kind = depth > 4 ? 0 : below(8);
+    const size = below(4);
+    const item = () => value(depth + 1);
+    if (kind === 4 || kind === 5) {
+      const object = keep({} as Record<string, unknown>);
+      for (let index = 0; index < size; index += 1) object[`key ${index}`] = item();
+      return object;
+    }
+    if (kind === 6) {
+      const map = keep(new Map());
+      for (let index = 0; index < size; index += 1) map.set(item(), item());
+      return map;
+    }
+    if (kind === 7) {
+      const list = keep([] as unknown[]);
+      for (let index = 0; index < size; index += 1) list.push(item());
+      return below(2) === 0 ? list : keep(new Set(list));
+    }
+    return leaves[below(leaves.length)]?.();
+  };
+  return value(0) ?? { nothing: value(1) };
+}

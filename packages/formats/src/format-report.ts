@@ -13,6 +13,7 @@ export type FormatOddityCode =
   | 'reference_ahead'
   | 'substance_and_cause'
   | 'call_missing'
+  | 'call_answered_twice'
   | 'agent_missing'
   | 'agent_id_replaced'
   | 'agent_not_created'

@@ -13,6 +13,7 @@ export interface ModelRequest {
   /** How many answers the agent had before this one. */
   readonly turn: number;
   readonly model: string | null;
+  /** Sessions give frozen ones, inside too: a model that needs them otherwise makes its own. */
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
   readonly signal: AbortSignal;

@@ -2,7 +2,6 @@ import type { CapturedEvent } from '@hansard/events';
 import type { ModelMessage } from '@hansard/provider';
 import {
   type ContextManifest,
-  type ContextMessage,
   type ContextOptions,
   type ContextRenderer,
   createContextRenderer,
@@ -10,6 +9,7 @@ import {
 
 /** What a model is given in one call. */
 export interface ModelContext {
+  /** Frozen, as copies would cost each call as much as the log is long; the array is the model's own. */
   readonly messages: readonly ModelMessage[];
   readonly manifest: ContextManifest;
 }
@@ -31,8 +31,7 @@ export class Contexts {
    * @throws CONTEXT_BUDGET_TOO_SMALL
    */
   async render(agentId: string): Promise<ModelContext> {
-    const { messages, manifest } = (await this.#of(agentId)).render();
-    return { manifest, messages: messages.map(copied) };
+    return (await this.#of(agentId)).render();
   }
 
   /** Takes events that were just recorded. */
@@ -58,11 +57,4 @@ export class Contexts {
     this.#held.set(agentId, renderer);
     return renderer;
   }
-}
-
-/** What a model may do to its messages changes nothing that is held; the inputs of its calls are frozen. */
-function copied(message: ContextMessage): ModelMessage {
-  return message.role === 'assistant'
-    ? { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call })) }
-    : { ...message };
 }

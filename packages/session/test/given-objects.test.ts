@@ -1,5 +1,4 @@
 import { createCommunicationHub } from '@hansard/dispatch';
-import type { ModelMessage } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
 import { answers, calls, done, model, says, tools } from './scripted.ts';
@@ -12,8 +11,12 @@ describe('an object that a session gives or is given', () => {
       tools: [tools({ look: () => done('A cup.') })],
       model: model(({ messages, turn }) => {
         seen.push(JSON.stringify(messages));
-        for (const message of messages as (ModelMessage & { toolCalls?: unknown[] })[])
-          message.toolCalls?.splice(0);
+        for (const message of messages) {
+          expect(() => Object.assign(message, { text: 'forged' })).toThrow(TypeError);
+          if (message.role !== 'assistant') continue;
+          expect(() => (message.toolCalls as unknown[]).splice(0)).toThrow(TypeError);
+        }
+        (messages as unknown[]).splice(0);
         return turn === 0 ? calls('look', { at: 'table' }) : says('A cup.');
       }),
     });
@@ -26,6 +29,25 @@ describe('an object that a session gives or is given', () => {
     await root.response();
     expect(seen[2]).toContain('table');
     expect(seen[2]).not.toContain('forged');
+  });
+
+  it('is the same in each call, so that a long transcript costs a call no more than a short one', async () => {
+    const { create } = prepare();
+    const given: (readonly object[])[] = [];
+    const { root } = await create({
+      tools: [tools({ look: () => done('A cup.') })],
+      model: model(({ messages, turn }) => {
+        given.push(messages);
+        return turn === 0 ? calls('look', { at: 'table' }) : says('A cup.');
+      }),
+    });
+    await root.harken('What is there?');
+    await root.response();
+    await root.harken('And now?');
+    await root.response();
+    const [, second = [], third = []] = given;
+    expect(second).toHaveLength(3);
+    for (const [index, message] of second.entries()) expect(third[index]).toBe(message);
   });
 
   it('is no way to change a transcript, for who is shown its events', async () => {

@@ -1,7 +1,7 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 
 /** What one attribute or body may hold: 64 kB of content. */
-export const mostContentBytes = 65_536;
+const mostContentBytes = 65_536;
 
 /** Content for one attribute. What goes beyond its limit is cut at a whole character and counted. */
 export class ContentBudget {
@@ -67,7 +67,7 @@ export class MessageList {
 }
 
 /** What an OTLP value can hold: whole numbers beyond 64 bits become text. */
-export function asAnyValue(value: JsonValue | undefined): unknown {
+function asAnyValue(value: JsonValue | undefined): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     return String(value);
   if (Array.isArray(value)) return value.map(asAnyValue);

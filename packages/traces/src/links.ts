@@ -6,7 +6,7 @@ import { contextOf } from './record-factory.ts';
 /** The libraries' own limit. */
 const most = 128;
 
-export type LinkKind = 'substance' | 'cause' | 'via';
+type LinkKind = 'substance' | 'cause' | 'via';
 
 /** Finds the trace and the span of an event of this or another dispatch. */
 export type FindSpan = (

@@ -188,8 +188,9 @@ export class ClaudeRun {
       if (this.#turns.isRunning) void this.#query?.interrupt().catch(() => {});
       else this.#input.close();
     }
-    // One that has said nothing yet has nothing to tell; left alone, it would begin the turn.
-    if (this.#turns.hasBegun) await this.#engine.whenGone(interruptPatienceMs);
+    // One that has begun no turn has nothing to tell; left alone, it would begin one.
+    const { isRunning, hasResult } = this.#turns;
+    if (isRunning || hasResult) await this.#engine.whenGone(interruptPatienceMs);
     await this.#engine.stop();
   }
 }

@@ -17,7 +17,8 @@ export class EngineProcess {
   /** For `spawnClaudeCodeProcess`. */
   readonly spawn = ({ command, args, cwd, env }: SpawnOptions): SpawnedProcess => {
     // The SDK may load a session first, and come for the engine when nobody wants it any more.
-    if (this.#isStopped) throw new DOMException('The engine was stopped before it was started.', 'AbortError');
+    if (this.#isStopped)
+      throw new DOMException('The engine was stopped before it was started.', 'AbortError');
     const child = spawn(command, args, {
       env,
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -8,8 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
  */
 export function guardProcess(child: ChildProcess): () => void {
   if (child.pid === undefined || process.platform === 'win32') return () => {};
-  const script = 'read done || { kill "$1"; sleep 2; kill -9 "$1"; }';
-  const guard = spawn('/bin/sh', ['-c', script, 'sh', String(child.pid)], {
+  const guard = spawn('/bin/sh', ['-c', guardScript, 'sh', String(child.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // What ends our process group by Ctrl-C must not end the guard before it has done its work.
     detached: true,
@@ -21,3 +20,11 @@ export function guardProcess(child: ChildProcess): () => void {
   guard.unref();
   return () => guard.stdin?.end('done\n');
 }
+
+/** Tells it to end, and ends it by force 2 seconds later. One that is gone is left alone: its number may be another's. */
+const guardScript = `
+  read done && exit
+  kill "$1" || exit
+  for wait in 1 2 3 4 5 6 7 8; do sleep 0.25 || sleep 1; kill -0 "$1" || exit; done
+  kill -9 "$1"
+`;

@@ -2,7 +2,6 @@ import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 
 /** How far an engine is with its turns, by what it tells. */
 export class TurnWatch {
-  #hasBegun = false;
   #result: 'none' | 'good' | 'failed' = 'none';
   #isIdle = false;
   #isRunning = false;
@@ -11,7 +10,6 @@ export class TurnWatch {
 
   /** Another engine begins. */
   begin(): void {
-    this.#hasBegun = false;
     this.#result = 'none';
     this.#isIdle = false;
     this.#isRunning = false;
@@ -25,7 +23,6 @@ export class TurnWatch {
       readonly subtype?: string;
       readonly [field: string]: unknown;
     };
-    this.#hasBegun = true;
     if (type === 'result') {
       this.#result = fields.is_error === true ? 'failed' : 'good';
       this.#isRunning = false;
@@ -47,11 +44,6 @@ export class TurnWatch {
     const { command_uuid: uuid, state } = fields;
     const isDone = (type as string) === 'command_lifecycle' && state !== 'queued' && state !== 'started';
     return isDone && typeof uuid === 'string' ? [uuid] : [];
-  }
-
-  /** Whether it has told anything. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
   }
 
   /** Whether it has told how a turn ended. */

@@ -25,11 +25,14 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 describe.skipIf(process.platform === 'win32')('a guarded process', () => {
-  it('ends when the one that started it is killed', async () => {
+  it.each([
+    ['ends', 'exec sleep 600'],
+    ['that ignores the request ends by force', "trap '' TERM; exec sleep 600"],
+  ])('%s when the one that started it is killed', async (_, script) => {
     const program = `
       import { spawn } from 'node:child_process';
       import { guardProcess } from ${JSON.stringify(source)};
-      const child = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
+      const child = spawn('/bin/sh', ['-c', ${JSON.stringify(script)}], { stdio: 'ignore', detached: true });
       guardProcess(child);
       console.log(child.pid);
       setInterval(() => {}, 1000);`;

@@ -27,10 +27,13 @@ export type LineVisitor = (
 /** Visits the lines from the offset `from` on, where a line begins, to the end of the range. */
 export function scanLines({ fd, file, end }: EventRange, from: number, visit: LineVisitor): void {
   let offset = from;
-  let kept = Buffer.alloc(0);
+  let buffer = Buffer.alloc(0);
+  let kept = buffer;
   for (let chunk = smallestChunk; offset < end; chunk = Math.min(chunk * 2, largestChunk)) {
     const size = Math.min(Math.max(chunk, kept.length * 2), end - offset);
-    const bytes = Buffer.allocUnsafe(size);
+    // One buffer for all chunks: a new one for each would be as much garbage as the file is long.
+    if (buffer.length < size) buffer = Buffer.allocUnsafeSlow(size);
+    const bytes = buffer.subarray(0, size);
     kept.copy(bytes);
     const count = readInto(fd, bytes, kept.length, size - kept.length, offset + kept.length);
     if (kept.length + count < size)

@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { type Command, Option } from 'commander';
+import { CliError, exitCode } from '../cli-error.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -8,7 +9,7 @@ import {
   withCommonOptions,
   withStore,
 } from '../command.ts';
-import { type CliContext, note, printJson } from '../context.ts';
+import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { openExportSource } from '../exports/export-source.ts';
 import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
 import type { TaskExport } from '../exports/task-export.ts';
@@ -55,6 +56,7 @@ export const addExport: AddCommand = (program, context) => {
       withStore(context, options, async ({ store }) => {
         const format = taskExports.find(({ id }) => id === options.as);
         if (format === undefined) throw new TypeError(`${options.as} is no format.`);
+        assertOwnOptions(command, format);
         const taskDir = toTaskDir(task);
         const envelopes = await chooseDispatches(store, taskDir, dispatch, format);
         const target = openExportTarget(context, options.out, format);
@@ -66,6 +68,7 @@ export const addExport: AddCommand = (program, context) => {
           progress.end();
           if (options.json && !target.isOnOutput)
             printJson(context, { format: format.id, ...pathOf(target.path), ...summary });
+          else if (target.path !== null) printLine(context, `${format.id}: ${target.path}`);
           for (const line of notes) note(context, `hansard: ${line}`);
         } finally {
           progress.end();
@@ -100,6 +103,22 @@ async function chooseDispatches(
   if (dispatch !== undefined || scope === 'latest')
     return [await findDispatch(store, taskDir, dispatch ?? 'latest')];
   return findDispatches(store, taskDir);
+}
+
+/** An option of another format would do nothing. @throws CliError */
+function assertOwnOptions(command: Command, { id, options = [] }: TaskExport): void {
+  const own = new Set(options.map((option) => option.attributeName()));
+  const others = taskExports.flatMap((format) => format.options ?? []);
+  const strange = others.find((option) => {
+    const name = option.attributeName();
+    return !own.has(name) && command.getOptionValueSource(name) === 'cli';
+  });
+  if (strange === undefined) return;
+  throw new CliError(
+    exitCode.usage,
+    `--${strange.name()} is nothing for ${id}.`,
+    'Leave it out; `hansard help export` says which option is for which format.',
+  );
 }
 
 function addOwnOptions(command: Command): void {

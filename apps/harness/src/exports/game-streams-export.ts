@@ -33,6 +33,8 @@ export const gameStreamsExport: TaskExport = {
           `Calls of ${tool} left out of ${dispatchId}: ${count}. The log has no such input as the mapping names.`,
         );
     }
+    if (written.get('game_events') === 0)
+      notes.push('game_events.jsonl is empty: no event is of a type that "gameEvents" of the mapping names.');
     return { summary: { lines: Object.fromEntries(written), runs: envelopes.length }, notes };
 
     async function writeLines(lines: readonly StreamLine[]): Promise<void> {

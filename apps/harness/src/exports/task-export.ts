@@ -45,7 +45,7 @@ export interface TextSink {
   write(text: string): Promise<void>;
 }
 
-export interface ExportSummary {
+interface ExportSummary {
   /** What `--json` prints. */
   readonly summary: JsonObject;
   /** What somebody should know: what was left out, and why. */

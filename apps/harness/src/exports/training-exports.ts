@@ -61,6 +61,7 @@ function trainingExport(id: TrainingFormatId): TaskExport {
       for (; next.done !== true; next = await rows.next()) await sink.write(next.value);
       const manifest = next.value;
       await target.file('manifest.json').write(`${JSON.stringify(manifest, null, 2)}\n`);
+      assertSomebody(manifest);
       const { rows: written, sha256, calls } = manifest;
       return { summary: { file, rows: written, sha256, calls: { ...calls } }, notes: notesOf(manifest) };
     },
@@ -68,6 +69,16 @@ function trainingExport(id: TrainingFormatId): TaskExport {
 }
 
 export const trainingExports: readonly TaskExport[] = trainingFormatIds.map(trainingExport);
+
+/** A data set without those whom it was asked for is not what anybody wants. */
+function assertSomebody({ rows, missingAgents }: TrainingManifest): void {
+  if (rows > 0 || missingAgents.length === 0) return;
+  throw new CliError(
+    exitCode.failed,
+    `There is no agent ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')} to train.`,
+    '`hansard agents TASK` lists the agents of a dispatch. Nothing was written.',
+  );
+}
 
 async function counterOf(counterId: string) {
   const encoding = tokenEncodings.find((name) => counterId === `gpt-tokenizer/${name}`);

@@ -8,6 +8,7 @@ import { findImportFiles, type ImportFile } from './find-import-files.ts';
 import { type ImportFileOptions, importFile } from './import-file.ts';
 import { type ImportFormatId, isGameFormat } from './import-formats.ts';
 import { importGames } from './import-games.ts';
+import { YoungGeneration } from './young-generation.ts';
 
 export type ImportOptions = Omit<ImportFileOptions, 'as'> & { readonly as?: ImportFormatId };
 
@@ -35,10 +36,14 @@ export async function importPaths(
   }
   const all = [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   const progress = createProgress(context, 'importing, bytes');
+  using young = new YoungGeneration();
   let done = 0;
   for (const file of files.values()) {
     try {
-      await importFile(context, store, file, fileOptions, (bytes) => progress.update(done + bytes, all));
+      await importFile(context, store, file, fileOptions, (bytes) => {
+        young.hold();
+        progress.update(done + bytes, all);
+      });
     } catch (error) {
       progress.end();
       if (context.signal.aborted || (paths.length === 1 && files.size === 1)) throw error;

@@ -39,10 +39,11 @@ export async function recordLog(
     const { cwd } = log;
     await store.createDispatch(taskDir, { dispatchId, role: 'imported', startedAt, cwd, fidelity: kept });
   }
-  const before = existing === null ? 0 : await store.countEvents(taskDir, dispatchId);
+  const before = existing === null ? null : await store.countEvents(taskDir, dispatchId);
   const startsAt = Date.parse(existing?.startedAt ?? toTimestamp(log.startedAt));
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
+  let appended = 0;
   const options = { fidelity: kept, startsAt, signal, ...(onProgress === undefined ? {} : { onProgress }) };
   try {
     for await (const events of log.read(options)) {
@@ -51,13 +52,15 @@ export async function recordLog(
         rewrittenCount += 1;
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
+      appended += events.length;
     }
   } catch (error) {
     await end(store, taskDir, log, 'aborted');
     throw error;
   }
   await end(store, taskDir, log, signal.aborted ? 'aborted' : log.summary().status);
-  const added = (await store.countEvents(taskDir, dispatchId)) - before;
+  // The events of a log have ids of their own, so of a new dispatch nobody has to count them.
+  const added = before === null ? appended : (await store.countEvents(taskDir, dispatchId)) - before;
   return { summary: log.summary(), added, rewritten: [...rewritten], rewrittenCount };
 }
 

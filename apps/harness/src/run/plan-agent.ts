@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
-import { isEventOf, isPlainObject, type JsonObject } from '@hansard/events';
+import { type DispatchEnvelope, isEventOf, isPlainObject, type JsonObject } from '@hansard/events';
 import { CliError, exitCode } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
@@ -60,13 +60,23 @@ export function assertNoAgentOptions(options: AgentOptions): void {
   );
 }
 
+/** `latest` means what somebody ran, and not a worker of it. */
+async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchEnvelope> {
+  const leads = wanted === 'latest' ? (await store.getDispatchEnvelopes(taskDir)).filter(isLead) : [];
+  return leads.at(-1) ?? (await findDispatch(store, taskDir, wanted));
+}
+
+function isLead({ parentDispatchId }: DispatchEnvelope): boolean {
+  return parentDispatchId === null;
+}
+
 /** The session that the agent of an earlier dispatch began last, and the folder that it began it in. */
 async function resumeFrom(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
 ): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
-  const { dispatchId, cwd } = await findDispatch(store, taskDir, wanted);
+  const { dispatchId, cwd } = await findLead(store, taskDir, wanted);
   let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
   for (let after = -1; ; ) {
     const { events, next } = await store.readEvents(taskDir, dispatchId, { after });

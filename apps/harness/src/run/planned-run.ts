@@ -28,6 +28,11 @@ function assertReadable(path: string): void {
     accessSync(path, constants.R_OK);
   } catch (cause) {
     const message = `The stream ${path} can't be read: ${(cause as Error).message}`;
-    throw new CliError(exitCode.failed, message, 'Check the path. Nothing was recorded.', { cause });
+    throw new CliError(
+      exitCode.failed,
+      message,
+      'Check the path; words for an agent go with --agent claude. Nothing was recorded.',
+      { cause },
+    );
   }
 }

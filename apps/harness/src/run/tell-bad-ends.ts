@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
 import { eventLine } from '@hansard/views';
 import { CliError, exitCode } from '../cli-error.ts';
 import { toTaskName } from '../task-name.ts';
@@ -24,7 +24,7 @@ export async function tellBadEnds(
   const told: string[] = [];
   for (const { role, dispatchId, status } of bad) {
     const events = await store.getRecentEvents(taskDir, dispatchId, 20);
-    const end = events.findLast(({ type }) => endings.has(type));
+    const end = events.findLast(({ type }) => endings.has(type)) ?? events.findLast(isBadCompletion);
     const why = end === undefined ? '' : `: ${reasonOf(end)}`;
     told.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
   }
@@ -35,7 +35,12 @@ export async function tellBadEnds(
   );
 }
 
+function isBadCompletion(event: CapturedEvent): boolean {
+  return isEventOf(event, 'session:complete') && event.data.status !== 'completed';
+}
+
 function reasonOf(event: CapturedEvent): string {
   const { kind, target, text } = eventLine(event);
+  if (event.type === 'session:complete') return text;
   return [kind, target, text].filter((part) => part !== '').join(' ');
 }

@@ -31,7 +31,7 @@ export interface ClaudeMapping {
   finish(): ClaudeActivity[];
 }
 
-export interface ClaudeToolOutcome {
+interface ClaudeToolOutcome {
   readonly metadata?: JsonObject;
   /** The utterances that the result was made from, by their ids. */
   readonly madeFrom?: readonly string[];
@@ -48,7 +48,7 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
         return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
       }
       const message = value as JsonObject;
-      const step = new MappingStep(state, message, now(), at);
+      const step = MappingStep.of(state, message, now(), at);
       if (message.type !== ephemeralKind) {
         if (repeats.isRepeat(message)) return [];
         step.writeInferences();
@@ -63,7 +63,7 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
     },
     finish() {
-      const step = new MappingStep(state, {}, now(), {});
+      const step = MappingStep.of(state, {}, now(), {});
       state.inferences.endAll();
       step.writeInferences();
       return step.events.activities;

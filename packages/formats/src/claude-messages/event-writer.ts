@@ -68,8 +68,14 @@ export class EventWriter {
   }
 
   #push(id: string | undefined, type: EventType, data: JsonObject, links: WriterLinks, time: number): void {
-    const fields = withoutUndefined({ id, type, timestamp: timestampOf(time), ...links });
-    this.activities.push({ kind: 'event', event: { ...fields, data: withoutUndefined(data) } as NewEvent });
+    const event: Record<string, unknown> = id === undefined ? { type } : { id, type };
+    event.timestamp = timestampOf(time);
+    for (const key in links) {
+      const link = links[key as keyof WriterLinks];
+      if (link !== undefined) event[key] = link;
+    }
+    event.data = withoutUndefined(data);
+    this.activities.push({ kind: 'event', event: event as unknown as NewEvent });
   }
 }
 

@@ -14,23 +14,28 @@ export class IdTable {
     return this.get(id) !== undefined;
   }
 
-  /** The number that was set for an id. */
+  /** The number of an id. */
   get(id: string): number | undefined {
-    const value = this.#values[this.#slotOf(hash(id, firstPrime), hash(id, secondPrime))];
+    hash(id);
+    const value = this.#values[this.#slotOf(hashed.first, hashed.second)];
     return value === undefined || Number.isNaN(value) ? undefined : value;
   }
 
-  set(id: string, value: number): void {
+  /** Gives an id its number, unless it has one; whether it had none. */
+  add(id: string, value: number): boolean {
     if (this.#count + 1 > this.#values.length * mostFilled) this.#grow();
-    this.#insert(hash(id, firstPrime), hash(id, secondPrime), value);
+    hash(id);
+    return this.#insert(hashed.first, hashed.second, value);
   }
 
-  #insert(first: number, second: number, value: number): void {
+  #insert(first: number, second: number, value: number): boolean {
     const slot = this.#slotOf(first, second);
-    if (Number.isNaN(this.#values[slot])) this.#count += 1;
+    if (!Number.isNaN(this.#values[slot])) return false;
+    this.#count += 1;
     this.#first[slot] = first;
     this.#second[slot] = second;
     this.#values[slot] = value;
+    return true;
   }
 
   /** Where an id is, or where it would go. The sizes are powers of two. */
@@ -57,14 +62,24 @@ export class IdTable {
   }
 }
 
-const firstPrime = 0x01000193;
-const secondPrime = 0x5bd1e995;
+/** The hashes of the id that was hashed last. */
+const hashed = { first: 0, second: 0 };
 
-/** FNV-1a with a final mix, so that every bit depends on every character. Another prime is another hash. */
-function hash(id: string, prime: number): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < id.length; index += 1) value = Math.imul(value ^ id.charCodeAt(index), prime);
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+/** FNV-1a by two primes in one pass, with a final mix, so that every bit depends on every character. */
+function hash(id: string): void {
+  let first = 0x811c9dc5;
+  let second = first;
+  for (let index = 0; index < id.length; index += 1) {
+    const unit = id.charCodeAt(index);
+    first = Math.imul(first ^ unit, 0x01000193);
+    second = Math.imul(second ^ unit, 0x5bd1e995);
+  }
+  hashed.first = mixed(first);
+  hashed.second = mixed(second);
+}
+
+function mixed(hash: number): number {
+  let value = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
   return (value ^ (value >>> 16)) >>> 0;
 }

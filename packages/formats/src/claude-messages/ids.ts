@@ -1,4 +1,4 @@
-import { idSchema } from '@hansard/events';
+import { isId } from '@hansard/events';
 import { IdTable } from './id-table.ts';
 
 const longest = 128;
@@ -6,13 +6,12 @@ const suffix = '.9999'.length;
 
 /** A value as the id of an event, where it can be one and leaves room for `.1`, `.2` …; otherwise undefined. */
 export function asEventId(value: unknown): string | undefined {
-  return typeof value === 'string' && value.length <= longest - suffix && idSchema.safeParse(value).success
-    ? value
-    : undefined;
+  return isId(value) && value.length <= longest - suffix ? value : undefined;
 }
 
 /** A value as the name of a message or an agent: characters that ids can't have become `-`. */
 export function asId(value: unknown): string | undefined {
+  if (isId(value)) return value;
   if (typeof value !== 'string' || value === '') return undefined;
   return value.replace(/[^A-Za-z0-9._:-]/g, '-').slice(0, longest);
 }
@@ -27,8 +26,6 @@ export class EventIds {
 
   /** The id, now taken; undefined where it was taken before or can't be the id of an event. */
   claim(id: string | undefined): string | undefined {
-    if (id === undefined || this.#taken.has(id) || !idSchema.safeParse(id).success) return undefined;
-    this.#taken.set(id, 1);
-    return id;
+    return isId(id) && this.#taken.add(id, 1) ? id : undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Usage } from '@hansard/events';
-import { asCount, without, withoutNull, withoutUndefined } from './json-fields.ts';
+import { asCount, withoutNull, withoutUndefined } from './json-fields.ts';
 import type { SubAgent } from './sub-agents.ts';
 
 /** One model message while its lines arrive. */
@@ -100,10 +100,12 @@ export function usageOf(usage: JsonObject | undefined): Usage | undefined {
 
 /** What usage says beside the figures of `usageOf`. */
 export function otherUsage(usage: JsonObject): JsonObject {
-  return withoutNull(without(usage, usageKeys));
+  return withoutNull(usage, usageKeys);
 }
+
+const messageKeys = ['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason'];
 
 /** The fields of a model message that its blocks have no place for. */
 export function otherMessageFields(message: JsonObject): JsonObject {
-  return withoutNull(without(message, ['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason']));
+  return withoutNull(message, messageKeys);
 }

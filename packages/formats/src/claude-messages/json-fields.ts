@@ -30,34 +30,47 @@ export function asCount(value: Field): number | undefined {
   return Number.isSafeInteger(amount) ? amount : undefined;
 }
 
-/** The object without the keys that are absent anyway. */
+/** The object without the keys that are absent anyway; itself, where it has none of them. */
 export function withoutUndefined<T extends object>(fields: T): T {
-  return pick(fields as Fields, (_key, value) => value !== undefined) as T;
+  if (!hasUndefined(fields)) return fields;
+  const picked: Fields = {};
+  for (const key in fields) {
+    const value = (fields as Fields)[key];
+    if (value !== undefined) put(picked, fields, key, value);
+  }
+  return picked as T;
 }
 
-/** The object without the keys that say nothing. */
-export function withoutNull(fields: JsonObject): JsonObject {
-  return pick(fields, (_key, value) => value !== undefined && value !== null) as JsonObject;
+function hasUndefined(fields: object): boolean {
+  for (const key in fields) if ((fields as Fields)[key] === undefined) return true;
+  return false;
 }
 
-/** The object without the named keys. */
-export function without(fields: JsonObject, keys: readonly string[]): JsonObject {
-  return pick(fields, (key) => !keys.includes(key)) as JsonObject;
-}
-
-type Fields = Record<string, Field>;
-
-/** Every message passes here several times: key by key is three times as fast as through entries. */
-function pick(fields: Fields, isWanted: (key: string, value: Field) => boolean): Fields {
+/** The object without the keys that say nothing, and without the named ones. */
+export function withoutNull(fields: JsonObject, keys: readonly string[] = []): JsonObject {
   const picked: Fields = {};
   for (const key in fields) {
     const value = fields[key];
-    if (!Object.hasOwn(fields, key) || !isWanted(key, value)) continue;
-    if (key === '__proto__') Object.defineProperty(picked, key, { value, ...ordinary });
-    else picked[key] = value;
+    if (value !== undefined && value !== null && !keys.includes(key)) put(picked, fields, key, value);
   }
   return picked;
 }
 
-/** Assigning to `__proto__` would not make a key of it. */
+/** The object without the named keys. */
+export function without(fields: JsonObject, keys: readonly string[]): JsonObject {
+  const picked: Fields = {};
+  for (const key in fields) if (!keys.includes(key)) put(picked, fields, key, fields[key]);
+  return picked;
+}
+
+/** Every message passes here several times: for-in is three times as fast as entries, but gives inherited keys too. */
+function put(picked: Fields, from: object, key: string, value: Field): void {
+  if (!Object.hasOwn(from, key)) return;
+  // Assigning to `__proto__` would not make a key of it.
+  if (key === '__proto__') Object.defineProperty(picked, key, { value, ...ordinary });
+  else picked[key] = value;
+}
+
+type Fields = Record<string, Field>;
+
 const ordinary = { enumerable: true, writable: true, configurable: true } as const;

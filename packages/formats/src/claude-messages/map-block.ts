@@ -63,7 +63,7 @@ export function blockDetails(
   named: readonly string[],
 ): { details?: JsonObject } {
   const leftOut = step.isFull ? [] : leftOutAtNarrative.block;
-  const details = withoutNull(without(block, ['type', ...named, ...leftOut]));
+  const details = withoutNull(block, ['type', ...named, ...leftOut]);
   return Object.keys(details).length === 0 ? {} : { details };
 }
 

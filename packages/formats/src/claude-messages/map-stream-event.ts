@@ -71,4 +71,6 @@ function noteUsage(step: MappingStep, event: JsonObject): void {
 function endMessage(step: MappingStep): void {
   const agent = step.agent();
   if (step.state.streaming.delete(agent?.id)) step.state.inferences.end(agent);
+  // Now and not with the next message: a tool may take its time before there is one.
+  step.writeInferences();
 }

@@ -21,7 +21,8 @@ interface ResultContext {
 export function isToolResult(block: JsonValue): block is JsonObject {
   const fields = asObject(block);
   const type = asText(fields?.type) ?? '';
-  return /(^|_)tool_result$/.test(type) && asName(fields?.tool_use_id) !== undefined;
+  const isResult = type === 'tool_result' || type.endsWith('_tool_result');
+  return isResult && asName(fields?.tool_use_id) !== undefined;
 }
 
 /** `agent:tool_result` and, where the call was not allowed, the `harness:hook_decision` before it. */

@@ -15,6 +15,17 @@ export interface RecordPlace {
   readonly line?: number | undefined;
 }
 
+/** What is found out of a message before it becomes events. */
+export interface StepFacts {
+  /** Of its first event. */
+  readonly id: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** Fields that its first event says in another form. */
+  readonly held: readonly string[];
+  readonly place: RecordPlace;
+}
+
 /** One message on its way to events: what it says, what came before it, and where its events go. */
 export class MappingStep {
   readonly message: JsonObject;
@@ -22,22 +33,28 @@ export class MappingStep {
   readonly place: RecordPlace;
   readonly events: EventWriter;
   /** Fields that the event's own id, time and type say, or the message before it of the same session. */
-  readonly #held: readonly string[];
+  protected readonly held: readonly string[];
 
-  /** `id` is that of the first event, where it is not the message's own. */
-  constructor(state: MappingState, message: JsonObject, now: number, place: RecordPlace, id?: string) {
+  /** The step of a message of a stream. */
+  static of(state: MappingState, message: JsonObject, now: number, place: RecordPlace): MappingStep {
+    const uuid = asEventId(message.uuid);
+    const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
+    const time = recordedTime(message);
+    const held = identityFields.filter(
+      (field) =>
+        (field !== 'uuid' || id !== undefined) &&
+        (field !== 'timestamp' || time !== undefined) &&
+        (field !== 'session_id' || message.session_id === state.sessionId),
+    );
+    return new MappingStep(state, message, { id, time: time ?? now, held, place });
+  }
+
+  constructor(state: MappingState, message: JsonObject, { id, time, held, place }: StepFacts) {
     this.state = state;
     this.message = message;
     this.place = place;
-    const uuid = asEventId(message.uuid);
-    const ownId = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
-    const time = recordedTime(message);
-    this.events = new EventWriter(state.ids, id ?? ownId, time ?? now);
-    const isKept = (field: string) =>
-      (field === 'uuid' && ownId === undefined) ||
-      (field === 'timestamp' && time === undefined) ||
-      (field === 'session_id' && message.session_id !== state.sessionId);
-    this.#held = identityFields.filter((field) => !isKept(field));
+    this.events = new EventWriter(state.ids, id, time);
+    this.held = held;
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
 
@@ -47,13 +64,18 @@ export class MappingStep {
 
   /** The message's fields that no event holds in another form, but the named ones. */
   others(named: readonly string[] = []): JsonObject {
+    return without(this.message, this.notKept(named));
+  }
+
+  /** The fields that an event holds in another form, and those that the fidelity leaves out. */
+  protected notKept(named: readonly string[]): readonly string[] {
     const leftOut = this.isFull ? [] : leftOutAtNarrative.message;
-    return without(this.message, [...this.#held, ...named, ...leftOut]);
+    return [...this.held, ...named, ...leftOut];
   }
 
   /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */
   keepOthers(named: readonly string[]): void {
-    this.events.details = withoutNull(this.others(named));
+    this.events.details = withoutNull(this.message, this.notKept(named));
   }
 
   /** The sub-agent that the message belongs to; undefined: the dispatched agent. */

@@ -28,8 +28,10 @@ export function mapModelMessage(step: TranscriptStep): void {
   if (isModel) hearUsage(step, message, agent);
   else addDetails(step, { message: without(message, ['content']) });
   for (const block of blocks) {
-    if (isToolResult(block)) mapToolResult(step, block, links);
-    else if (isModel) mapBlock(step, block, links);
+    if (isToolResult(block)) {
+      step.transcript.callCheck.answered(step, String(block.tool_use_id));
+      mapToolResult(step, block, links);
+    } else if (isModel) mapBlock(step, block, links);
     else mapNotice(step, block, links);
   }
 }
@@ -40,10 +42,8 @@ function mapBlock(step: TranscriptStep, block: JsonValue, links: Links): void {
   const fields = asObject(block);
   const toolCallId = asName(fields?.id);
   if (fields !== undefined && toolCallId !== undefined) {
-    const { launches, awaitedCalls } = step.transcript;
-    launches.note(fields);
-    if (awaitedCalls.delete(toolCallId))
-      step.report('reference_ahead', `The result of the tool call ${toolCallId} stands before the call.`);
+    step.transcript.launches.note(fields);
+    step.transcript.callCheck.called(step, toolCallId);
   }
   mapAssistantBlock(step, block, links);
 }

@@ -6,8 +6,6 @@ import { isToolResult, mapToolResult } from '../claude-messages/map-tool-result.
 import type { SubAgent } from '../claude-messages/sub-agents.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
-const mostAwaited = 1_000;
-
 type Source = EventData<'user:message'>['source'];
 
 interface PromptLinks {
@@ -36,7 +34,7 @@ export function mapPrompt(step: TranscriptStep): void {
   const output = results.length === 1 ? step.message.toolUseResult : undefined;
   for (const block of blocks) {
     if (isToolResult(block)) {
-      checkCall(step, String(block.tool_use_id));
+      step.transcript.callCheck.answered(step, String(block.tool_use_id));
       mapToolResult(step, block, links, { output });
     } else mapText(step, block, { ...links, cause: causeOf(step) }, sourceOf(step, block, agent));
   }
@@ -52,13 +50,6 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
     return;
   }
   step.events.event('user:message', { text, source, ...blockDetails(step, fields, ['text']) }, links);
-}
-
-function checkCall(step: TranscriptStep, toolCallId: string): void {
-  if (step.state.calls.get(toolCallId) !== undefined) return;
-  const { awaitedCalls } = step.transcript;
-  if (awaitedCalls.size < mostAwaited) awaitedCalls.add(toolCallId);
-  step.report('call_missing', `A result of the tool call ${toolCallId}, which does not stand before it.`);
 }
 
 /** A summary comes from its compaction; a text that a tool put in, from the call of the tool. */

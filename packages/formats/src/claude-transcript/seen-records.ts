@@ -8,6 +8,8 @@ export type Sighting =
   /** Another record under a uuid that is taken; the number that tells them apart, from 2. */
   | { readonly kind: 'other'; readonly number: number };
 
+const first: Sighting = { kind: 'first' };
+
 /** The uuids of all records, and checksums of what they said: some 30 bytes a record. */
 export class SeenRecords {
   readonly #checksums = new IdTable();
@@ -19,11 +21,8 @@ export class SeenRecords {
   see(uuid: string, checksum: number): Sighting {
     for (let number = 1; ; number += 1) {
       const key = number === 1 ? uuid : `${uuid}\n${number}`;
-      const seen = this.#checksums.get(key);
-      if (seen === checksum) return { kind: 'repeated' };
-      if (seen !== undefined) continue;
-      this.#checksums.set(key, checksum);
-      return number === 1 ? { kind: 'first' } : { kind: 'other', number };
+      if (this.#checksums.add(key, checksum)) return number === 1 ? first : { kind: 'other', number };
+      if (this.#checksums.get(key) === checksum) return { kind: 'repeated' };
     }
   }
 }

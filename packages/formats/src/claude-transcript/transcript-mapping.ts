@@ -71,7 +71,8 @@ export class TranscriptMapping {
     const id = this.#idOf(record, part, place);
     if (id === null) return [];
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
-    this.#checkParent(record, part.line);
+    this.#checkReference('parent', record.parentUuid, part.line);
+    this.#checkReference('logical parent', record.logicalParentUuid, part.line);
     mapRecord(step);
     return this.#finish(step, place);
   }
@@ -150,29 +151,31 @@ export class TranscriptMapping {
     return time;
   }
 
-  #checkParent({ parentUuid }: JsonObject, line: number): void {
-    const parent = asName(parentUuid);
-    if (parent === undefined) return;
-    this.#state.parents.check(parent, line, (isAhead) => {
+  #checkReference(role: string, value: JsonValue | undefined, line: number): void {
+    const uuid = asName(value);
+    if (uuid === undefined || this.#state.records.has(uuid)) return;
+    this.#state.parents.check(uuid, line, (isAhead) => {
       const where = isAhead ? 'stands behind it' : 'is not in the transcript';
       this.#report(
         isAhead ? 'reference_ahead' : 'reference_missing',
         line,
-        `The parent ${preview(parent)} ${where}.`,
+        `The ${role} ${preview(uuid)} ${where}.`,
       );
     });
   }
 
   #finish({ events }: TranscriptStep, place: string): CapturedEvent[] {
     const { usageTotals, ids } = this.#state;
-    return events.activities.flatMap((activity, index) => {
-      if (activity.kind !== 'event') return [];
+    const captured: CapturedEvent[] = [];
+    for (const [index, activity] of events.activities.entries()) {
+      if (activity.kind !== 'event') continue;
       const { event } = activity;
       if (event.type === 'agent:inference') usageTotals.add(event.messageId, event.data.usage as Usage);
       // What another event of the file has taken as its id is named by the place.
       const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
-      return [event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent)];
-    });
+      captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));
+    }
+    return captured;
   }
 
   #notice(place: string, data: JsonObject): CapturedEvent {

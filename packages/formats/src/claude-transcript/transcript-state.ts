@@ -1,6 +1,7 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
 import { MappingState } from '../claude-messages/mapping-state.ts';
 import type { FormatOddityCode } from '../format-report.ts';
+import { CallCheck } from './call-check.ts';
 import { Launches } from './launches.ts';
 import { ParentCheck } from './parent-check.ts';
 import { SeenRecords } from './seen-records.ts';
@@ -14,8 +15,7 @@ export class TranscriptState extends MappingState {
   readonly sidechains = new Sidechains(this.agents, this.launches);
   readonly usageTotals = new UsageTotals();
   readonly parents = new ParentCheck(this.records);
-  /** Ids of tool calls that have a result and do not stand before it. */
-  readonly awaitedCalls = new Set<string>();
+  readonly callCheck = new CallCheck();
   /** The sessions whose `session:init` is written. */
   readonly begun = new Set<string>();
   /** What the file beside a sub-agent's transcript says of it. */

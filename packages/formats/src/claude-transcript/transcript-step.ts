@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { asEventId } from '../claude-messages/ids.ts';
-import { asName, asText, without } from '../claude-messages/json-fields.ts';
+import { asName, asText } from '../claude-messages/json-fields.ts';
 import { MappingStep } from '../claude-messages/mapping-step.ts';
 import { recordedTime } from '../claude-messages/recorded-time.ts';
 import type { SubAgent } from '../claude-messages/sub-agents.ts';
@@ -14,13 +14,11 @@ const leftOut = ['toolUseResult', 'mcpMeta'];
 export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
   readonly line: number;
-  readonly #held: readonly string[];
 
   constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
-    super(state, record, time, {}, id);
+    super(state, record, { id, time, held: heldElsewhere(state, record, id), place: nowhere });
     this.transcript = state;
     this.line = line;
-    this.#held = this.#heldElsewhere(id);
     const conversation = asName(record.sessionId) ?? state.conversation;
     if (state.conversation !== undefined && conversation !== state.conversation)
       this.report('session_changed', `The records of the session ${conversation} begin here.`);
@@ -31,10 +29,8 @@ export class TranscriptStep extends MappingStep {
     this.transcript.report(code, this.line, message);
   }
 
-  /** The record's fields that no event holds in another form, but the named ones. */
-  override others(named: readonly string[] = []): JsonObject {
-    const skipped = [...this.#held, ...named];
-    return without(this.message, this.isFull ? skipped : [...skipped, ...leftOut]);
+  protected override notKept(named: readonly string[]): readonly string[] {
+    return this.isFull ? [...this.held, ...named] : [...this.held, ...named, ...leftOut];
   }
 
   /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
@@ -55,17 +51,19 @@ export class TranscriptStep extends MappingStep {
   notice(problem: string, raw: JsonValue): void {
     this.events.event('system:notice', { problem, line: this.line, raw: this.isFull ? raw : typeof raw });
   }
+}
 
-  /** Fields that the event's own id, time and type say, or the record before it of the same session. */
-  #heldElsewhere(id: string): string[] {
-    const { uuid, timestamp, sessionId, session_id } = this.message;
-    const held = ['type', 'subtype'];
-    if (asEventId(uuid) === id) held.push('uuid');
-    if (recordedTime(this.message) !== undefined && isCanonical(timestamp)) held.push('timestamp');
-    if (asText(sessionId) === this.transcript.conversation) held.push('sessionId');
-    if (session_id === sessionId) held.push('session_id');
-    return held;
-  }
+const nowhere = {};
+
+/** Fields that the event's own id, time and type say, or the record before it of the same session. */
+function heldElsewhere({ conversation }: TranscriptState, record: JsonObject, id: string): string[] {
+  const { uuid, timestamp, sessionId, session_id } = record;
+  const held = ['type', 'subtype'];
+  if (asEventId(uuid) === id) held.push('uuid');
+  if (recordedTime(record) !== undefined && isCanonical(timestamp)) held.push('timestamp');
+  if (asText(sessionId) === conversation) held.push('sessionId');
+  if (session_id === sessionId) held.push('session_id');
+  return held;
 }
 
 /** Whether an event's timestamp says the same: UTC, no finer than milliseconds. */

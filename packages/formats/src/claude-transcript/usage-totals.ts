@@ -4,7 +4,7 @@ const mostRemembered = 1_000;
 
 /** Adds up what the messages of a session used, each by the last figures that were heard of it. */
 export class UsageTotals {
-  #total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  readonly #total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   #messages = 0;
   readonly #latest = new Map<string, Usage>();
 
@@ -28,16 +28,14 @@ export class UsageTotals {
   }
 
   get usage(): Usage | null {
-    return this.#messages === 0 ? null : this.#total;
+    return this.#messages === 0 ? null : { ...this.#total };
   }
 
   #count(usage: Usage, sign: 1 | -1): void {
     const total = this.#total;
-    this.#total = {
-      inputTokens: total.inputTokens + sign * usage.inputTokens,
-      outputTokens: total.outputTokens + sign * usage.outputTokens,
-      cacheReadTokens: total.cacheReadTokens + sign * (usage.cacheReadTokens ?? 0),
-      cacheWriteTokens: total.cacheWriteTokens + sign * (usage.cacheWriteTokens ?? 0),
-    };
+    total.inputTokens += sign * usage.inputTokens;
+    total.outputTokens += sign * usage.outputTokens;
+    total.cacheReadTokens += sign * (usage.cacheReadTokens ?? 0);
+    total.cacheWriteTokens += sign * (usage.cacheWriteTokens ?? 0);
   }
 }

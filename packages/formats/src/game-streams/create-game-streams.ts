@@ -43,7 +43,7 @@ export function createGameStreams(
       const moment = { event, agent: nameOf(event.agentId), turn };
       const isOfGame = matchesAny(mapping.gameEvents.events, event);
       return [
-        ...(isOfGame ? [...messages.finish(), gameLine(moment)] : []),
+        ...(isOfGame ? [...messages.pass(), gameLine(moment)] : []),
         ...(mapping.whispers.piecesOfText ? pieceLine(moment) : []),
         ...messages.add(moment),
         ...calls.add(moment),

@@ -6,6 +6,8 @@ import type { StreamLine } from './stream-lines.ts';
 /** Gathers the message that each agent is in the midst of, as only its end tells what its text was. */
 interface MessageWatch {
   add(moment: Moment): StreamLine[];
+  /** Ends what may be over, for the game goes on. */
+  pass(): StreamLine[];
   finish(): StreamLine[];
 }
 
@@ -22,6 +24,8 @@ interface Block {
 
 export function createMessageWatch(mapping: GameMapping, runId: string): MessageWatch {
   const open = new Map<string, OpenMessage>();
+  /** Inferences tell when messages are over. In a log without any, what comes next must tell. */
+  let isEndTold = false;
 
   return {
     add(moment) {
@@ -38,14 +42,24 @@ export function createMessageWatch(mapping: GameMapping, runId: string): Message
         open.set(agentId, { messageId, blocks: [block] });
         return lines;
       }
-      if (event.type === 'agent:inference') return end(agentId);
+      if (event.type === 'agent:inference') {
+        isEndTold = true;
+        return end(agentId);
+      }
       // What others hear is over.
-      if (isEventOf(event, 'user:message')) return [...end(event.data.source.agentId), ...end(agentId)];
+      if (isEventOf(event, 'user:message') && !isEndTold)
+        return [...end(event.data.source.agentId), ...end(agentId)];
       return [];
     },
 
-    finish: () => [...open.keys()].flatMap(end),
+    pass: () => (isEndTold ? [] : finish()),
+
+    finish,
   };
+
+  function finish(): StreamLine[] {
+    return [...open.keys()].flatMap(end);
+  }
 
   function end(agentId = ''): StreamLine[] {
     const blocks = open.get(agentId)?.blocks ?? [];

@@ -41,7 +41,7 @@ export class LogParts {
     if (this.#open !== null) return this.#goOn(this.#open, line);
     const record = text.charCodeAt(0) === brace ? parseObject(text) : undefined;
     if (record !== undefined) {
-      if (text.includes('\\ud') || text.includes('\\uD')) this.#tellSurrogates(record, line.number);
+      if (mayHoldSurrogates(text)) this.#tellSurrogates(record, line.number);
       return [{ kind: 'record', record, checksum: line.checksum, line: line.number, part: 1 }];
     }
     if (text.trim() === '') return [];
@@ -176,6 +176,11 @@ function parseObject(text: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Escapes of surrogates are the only way to half a character. Most lines hold no escape by number at all. */
+function mayHoldSurrogates(text: string): boolean {
+  return text.includes('\\u') && (text.includes('\\ud') || text.includes('\\uD'));
 }
 
 function isObject(value: JsonValue): boolean {

@@ -99,7 +99,7 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
 }
 
 /** The name of an event in packets. */
-export function refOf(dispatchId: string, eventId: string): string {
+function refOf(dispatchId: string, eventId: string): string {
   return sha256(`${dispatchId}\n${eventId}`).slice(0, 16);
 }
 

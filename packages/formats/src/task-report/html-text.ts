@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Text of others as the content of an element or a quoted attribute: shown as it is, never markup. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return neutraliseControls(text).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
 }
 

@@ -87,16 +87,13 @@ describe('agent:inference', () => {
     expect(mapping.finish()).toEqual([]);
   });
 
-  it('pieces of a stream are never events', () => {
+  it('pieces of a stream are never events; when the message is over, its usage is recorded at once', () => {
     const mapping = createClaudeMapping({ fidelity: 'narrative', now: () => start });
-    const pieces = [
-      begin('msg_1'),
-      finalUsage,
-      stream({ type: 'message_stop' }),
-      begin('msg_2'),
-      stream({ type: 'error' }),
-    ];
-    expect(pieces.flatMap((piece) => mapping.map(piece))).toEqual([]);
+    const typesOf = (piece: unknown) =>
+      mapping.map(piece).map((activity) => (activity.kind === 'event' ? activity.event.type : activity.kind));
+    expect([begin('msg_1'), finalUsage].flatMap(typesOf)).toEqual([]);
+    expect(typesOf(stream({ type: 'message_stop' }))).toEqual(['agent:inference']);
+    expect([begin('msg_2'), stream({ type: 'error' })].flatMap(typesOf)).toEqual([]);
   });
 
   it('sub-agents and the dispatched agent have theirs side by side', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   answer,
+  call,
   codesOf,
   lines,
   outcome,
@@ -187,6 +188,36 @@ describe('what is odd about the records of a transcript', () => {
     );
     expect(read.events).toMatchObject([{ type: 'system:summary', data: { summary: 'About nothing' } }]);
     expect(codesOf(read)).toEqual(['no_conversation', 'time_missing']);
+  });
+
+  it('tells a logical parent that is not there, as that of a compaction whose past was cut off', async () => {
+    const compaction = (number: number, logicalParentUuid: string) =>
+      record(number, {
+        type: 'system',
+        subtype: 'compact_boundary',
+        parentUuid: null,
+        logicalParentUuid,
+        compactMetadata: { trigger: 'auto', preTokens: 9 },
+      });
+    const read = await readTranscript(lines(first, compaction(2, uuid(1)), compaction(3, 'gone')));
+    expect(read.summary.oddities).toMatchObject([
+      { code: 'reference_missing', line: 3, message: 'The logical parent "gone" is not in the transcript.' },
+    ]);
+    expect(read.events.at(-1)?.data).toMatchObject({ details: { logicalParentUuid: 'gone' } });
+  });
+
+  it('keeps a second result of a call, and says so', async () => {
+    const read = await readTranscript(
+      lines(
+        answer(1, call('toolu_1', 'Bash', { command: 'ls' })),
+        outcome(2, 'toolu_1', 'out'),
+        outcome(3, 'toolu_1', 'again'),
+      ),
+    );
+    expect(read.summary.oddities.filter(({ code }) => code.startsWith('call'))).toMatchObject([
+      { code: 'call_answered_twice', line: 3 },
+    ]);
+    expect(typesOf(read).filter((type) => type === 'agent:tool_result')).toHaveLength(2);
   });
 
   it('reports a result without its call, and a call behind it', async () => {

@@ -169,6 +169,25 @@ describe('chat', () => {
     expect(steps[1]?.map(({ stream }) => stream)).toEqual(['chat', 'game_events']);
   });
 
+  it('has nothing that is said beside a call, also where others talk and the game goes on before the call', () => {
+    const events = [
+      ...names,
+      text(bo, 'Good day.'),
+      inference(bo),
+      text(ann, 'Secret plan:'),
+      turn('game:night', 'Night 1'),
+      heard(ann, bo, 'Good day.'),
+      heard(bo, ann, 'Good day to you.'),
+      call(ann, 'c1', 'vote', { target: 'Bo' }),
+      inference(ann),
+    ];
+    const { of } = play(events);
+    expect(of('chat')).toMatchObject([{ speaker: 'Bo', message: 'Good day.' }]);
+    expect(of('agent_reasoning')).toMatchObject([
+      { turn: 'Game Start', thinking_process: 'Secret plan:\nvote({"target":"Bo"})' },
+    ]);
+  });
+
   it('has no utterances where agents speak by tools alone', () => {
     const { of } = play([...names, text(ann, 'Done.'), inference(ann)], {
       ...mapping,

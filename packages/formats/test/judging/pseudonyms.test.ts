@@ -123,8 +123,18 @@ describe('players', () => {
       const [first] = events;
       if (first !== undefined)
         yield parseEvent({ ...first, type: 'game:role', data: { player: 'Cy', role: 'wolf' } });
+      for (const event of events) {
+        const { toolCallId, tool } = event.data as { toolCallId?: string; tool?: string };
+        if (tool !== 'whisper') continue;
+        const data = {
+          ...event.data,
+          toolCallId: `${toolCallId} again`,
+          input: { message: 'Hi', to: 'Dee' },
+        };
+        yield { ...event, data } as CapturedEvent;
+      }
     }
     const players = await playersOf(withRole(), { ...mapping, roles }, dispatchId);
-    expect(players.map(({ name }) => name)).toEqual(['Ann Lee', 'Ben', 'Cy']);
+    expect(players.map(({ name }) => name)).toEqual(['Ann Lee', 'Ben', 'Cy', 'Dee']);
   });
 });

@@ -58,8 +58,11 @@ export const events: readonly CapturedEvent[] = hostileTexts
     newEvent('agent:text', { text }, { agentId: `agent_${at}` }),
     newEvent(
       'user:message',
-      { text: `${text}!`, source: { kind: 'agent', agentId: `agent_${at}` } },
-      { agentId: 'hearer', substance: `e${at * 11 + 4}` },
+      {
+        text: hostileTexts[(at + 2) % hostileTexts.length] ?? '',
+        source: { kind: 'agent', agentId: `agent_${at}` },
+      },
+      { agentId: `agent_${(at + 1) % hostileTexts.length}`, substance: `e${at * 11 + 4}` },
     ),
     newEvent('agent:tool_call', {
       toolCallId: `call_${at}`,

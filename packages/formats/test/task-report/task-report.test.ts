@@ -78,6 +78,11 @@ describe('a task as Markdown', () => {
 });
 
 describe('a page', () => {
+  it('is called by the name of its task, else as a task is called everywhere', async () => {
+    const nameless = { ...source, taskDir: 'lab/tasks/hostile', task: null };
+    expect(await wholeOf(writeTaskPage(nameless))).toContain('<title>lab/hostile</title>');
+  });
+
   it('cuts a long text between characters', () => {
     expect(textBlock(`${'x'.repeat(199)}🦊${'y'.repeat(2_000)}`)).toContain('x🦊 … <em>');
   });

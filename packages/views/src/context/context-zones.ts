@@ -2,7 +2,7 @@ import type { ContextGroup } from './context-group.ts';
 import type { Detail } from './detail.ts';
 
 /** From the oldest to the newest. Each group is in one of them, and only ever moves down. */
-export const zones = ['compacted', 'omitted', 'low', 'medium', 'high'] as const;
+const zones = ['compacted', 'omitted', 'low', 'medium', 'high'] as const;
 
 export type Zone = (typeof zones)[number];
 

@@ -12,12 +12,16 @@ function partText(part: OutputPart): string {
     case 'json':
       return JSON.stringify(part.json);
     case 'image':
-      return `[image: ${part.mediaType}, ${Math.floor((part.base64.length * 3) / 4)} bytes]`;
+      return `[image: ${part.mediaType}, ${bytesIn(part.base64)} bytes]`;
     case 'repr':
       return part.repr;
     case 'value':
       return printed(reviveSnapshot(part), new Set());
   }
+}
+
+function bytesIn(base64: string): number {
+  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 }
 
 /** The same text for the same value, in every runtime; `around` are the objects that hold it, so a cycle ends. */

@@ -49,6 +49,30 @@ describe('the rule of the unified event log', () => {
     expect(manifest.omitted).toEqual({ supersededOutput: 1 });
   });
 
+  it('holds in any log: what is shown was observed since the last action, all of it and in order', () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const events = randomLog(seed, 150)
+        .filter(({ type }) => type !== 'session:compaction')
+        .map((next, index) => (next.type === 'agent:output' ? observed(`seen ${index}`) : next));
+      const actions = new Set<string>();
+      const shown = { omitted: [] as string[], kept: [] as string[] };
+      for (const [index, { type, messageId = '' }] of events.entries()) {
+        const isAction = type === 'agent:text' || type === 'agent:tool_call';
+        if (isAction && !actions.has(messageId)) shown.omitted = [];
+        if (isAction) actions.add(messageId);
+        if (type === 'agent:output') for (const list of Object.values(shown)) list.push(`seen ${index}`);
+      }
+      for (const earlierOutput of ['omitted', 'kept'] as const) {
+        const { messages } = renderContext(events, { policy: { name: 'full', earlierOutput } });
+        const lines = messages.flatMap(({ text }) => text.split('\n'));
+        expect(
+          lines.filter((line) => line.startsWith('seen ')),
+          `seed ${seed}`,
+        ).toEqual(shown[earlierOutput]);
+      }
+    }
+  });
+
   it('keeps earlier output where the policy says so', () => {
     const events = [observed('old'), said('I look again'), observed('new')];
     const { messages } = renderContext(events, { policy: { name: 'full', earlierOutput: 'kept' } });
@@ -64,6 +88,7 @@ describe('the rule of the unified event log', () => {
     const parts: EventData<'agent:output'>['parts'] = [
       { kind: 'json', json: { a: [1] } },
       { kind: 'image', mediaType: 'image/png', base64: 'AAAA' },
+      { kind: 'image', mediaType: 'image/gif', base64: 'AAA=' },
       { kind: 'repr', repr: '[Function: f]' },
       { kind: 'value', encoding: 'devalue', encoded: '[["Map",1,2],"k",["Set",3],["BigInt","7"]]' },
     ];
@@ -71,6 +96,7 @@ describe('the rule of the unified event log', () => {
     expect(messages[0]?.text.split('\n')).toEqual([
       '{"a":[1]}',
       '[image: image/png, 3 bytes]',
+      '[image: image/gif, 2 bytes]',
       '[Function: f]',
       'Map {"k" => Set {7n}}',
     ]);
@@ -372,6 +398,28 @@ describe('a compaction', () => {
   it('stands for everything before it where it names nothing, and for earlier summaries', () => {
     const events = [heard('a'), compacted('one'), heard('b'), compacted('two'), heard('c')];
     expect(texts(renderContext(events).messages)).toEqual(['two', 'c']);
+  });
+
+  it('is, in any log, its summary in the place of what was before the message that it kept', () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const events = randomLog(seed, 80).filter(
+        ({ type, data }) => type !== 'session:compaction' && !/^c\d$/.test(String(data.toolCallId)),
+      );
+      const at = (seed * 7) % events.length;
+      const kept = events[at];
+      const before = renderContext(events, { policy: { name: 'full', earlierOutput: 'kept' } });
+      const after = renderContext([...events, compacted('So far.', kept?.id)], {
+        policy: { name: 'full', earlierOutput: 'kept' },
+      });
+      const rules = after.messages.filter(({ role }) => role === 'system').length;
+      expect(rules).toBe(before.messages.filter(({ role }) => role === 'system').length);
+      const from = after.messages.findIndex(({ text }) => text === 'So far.') + 1;
+      const rest = JSON.stringify(after.messages.slice(from));
+      expect(from, `seed ${seed}`).toBeGreaterThan(0);
+      expect(JSON.stringify(before.messages).endsWith(rest.slice(1)), `seed ${seed}`).toBe(true);
+      const missing = before.messages.length - (after.messages.length - 1);
+      expect(after.manifest.omitted.compacted ?? 0).toBe(missing);
+    }
   });
 
   it('changes nothing where it has no summary', () => {

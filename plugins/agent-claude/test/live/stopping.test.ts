@@ -69,7 +69,8 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     const input = { ...work, run_in_background: true };
     const { events, envelope } = await live.run(
       (request) => {
-        if (JSON.stringify(request.messages[0]).includes(work.prompt)) return [{ type: 'text', text: 'Three.' }];
+        if (JSON.stringify(request.messages[0]).includes(work.prompt))
+          return [{ type: 'text', text: 'Three.' }];
         if (latestTextIn(request).includes('task-notification')) return [waiting];
         if (toolResultsIn(request).size > 0) return [{ type: 'text', text: 'Counting.' }];
         return [{ type: 'tool_use', id: 'toolu_task', name: 'Agent', input }];
@@ -110,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     });
     expect(events.map(({ type }) => type)).toEqual(['user:message', 'harness:abort']);
     expect(envelope.status).toBe('aborted');
-    expect(requests).toEqual([]);
+    expect(requests).toHaveLength(0);
     expect(processesWith(folder)).toEqual([]);
   });
 
@@ -139,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
       },
     });
     expect(envelope.status).toBe('aborted');
-    expect(requests).toEqual([]);
+    expect(requests).toHaveLength(0);
     expect(processesWith(folder)).toEqual([]);
   });
 

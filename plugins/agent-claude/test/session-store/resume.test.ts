@@ -197,8 +197,7 @@ async function expectImportToAddNothing(
     await importSessionToStore(sessionId, sessionStore, { dir: machine.work });
     expect(withUuid(await sessionStore.load({ projectKey, sessionId }))).toEqual(before);
   } finally {
-    if (configured === undefined) delete process.env.CLAUDE_CONFIG_DIR;
-    else process.env.CLAUDE_CONFIG_DIR = configured;
+    process.env.CLAUDE_CONFIG_DIR = configured;
   }
 }
 
