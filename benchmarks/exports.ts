@@ -3,7 +3,8 @@
  * each format in a process of its own. Heap is counted after a forced collection, at the first tenth of the events and at the last.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ExportSource, TextSink } from '../apps/harness/src/exports/task-export.ts';
 import { taskExports } from '../apps/harness/src/exports/task-exports.ts';
 import { median, microsecondsSince } from './measure.ts';
@@ -16,6 +17,16 @@ import { temporaryFolder } from './temporary-folder.ts';
 /** The formats that are measured, and their options. Those that must hold a whole session don't belong here. */
 const measured: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
   otlp: [{ content: 'none' }, { content: 'spans' }],
+  markdown: [{}],
+  html: [{}],
+  streams: [{ mapping: 'game.json' }],
+};
+
+/** What the sample's agent says counts as speech to all. */
+const mapping = {
+  turn: { events: ['game:turn'] },
+  gameEvents: { events: ['game:*'] },
+  chat: { utterances: true },
 };
 
 const events = 100_000;
@@ -40,6 +51,7 @@ async function measureAll(): Promise<void> {
       Array.from({ length: 200 }, (_, turn) => sampleTurn(first / 5 + turn)).flat(),
     );
   await store.close();
+  writeFileSync(join(place, 'game.json'), JSON.stringify(mapping));
   for (const [id, variants] of Object.entries(measured))
     for (const options of variants) {
       const args = [...process.execArgv, import.meta.filename, id, JSON.stringify(options), place];
@@ -64,6 +76,7 @@ async function measure(id: string, options: Record<string, unknown>, place: stri
   };
   const sourceOf = (heard: (count: number) => void) =>
     ({
+      context: { cwd: place },
       taskDir,
       task: null,
       envelopes: [sampleEnvelope(dispatchId)],
