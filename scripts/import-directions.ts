@@ -12,7 +12,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/plugin-loader$/, ['events', 'provider']],
   [/^packages\/dispatch$/, ['events', 'provider', 'views']],
   [/^packages\/session$/, ['events', 'provider', 'views', 'dispatch']],
-  [/^packages\/traces$/, ['events', 'views']],
+  [/^packages\/traces$/, ['events']],
   [/^plugins\/agent-/, ['events', 'provider', 'formats']],
   [/^plugins\/comm-/, ['events', 'provider', 'views']],
   [/^plugins\/tools-dispatch$/, ['events', 'provider', 'views']],

@@ -9,6 +9,7 @@ import {
   renderContextText,
 } from '../../src/index.ts';
 import { event } from '../make.ts';
+import { thrown } from './context-scenario.ts';
 import { called, heard, randomLog, result, said, system, words } from './make-agent-log.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1 };
@@ -124,12 +125,3 @@ describe('a context as text', () => {
     expect(text).toContain('── result of look (c1), error\nA cup.');
   });
 });
-
-function thrown(work: () => unknown): unknown {
-  try {
-    work();
-  } catch (error) {
-    return error;
-  }
-  return null;
-}
