@@ -1,7 +1,8 @@
 /**
- * What it costs to import a transcript of Claude Code through the facade into the JSON-file store: megabytes a
- * second of processor time, beside reading its lines and parsing them, which no import can do without; and the memory it takes. Each in a process
- * of its own. `HANSARD_BENCH_MEGABYTES` sets the size (default: 100).
+ * What it costs to import a transcript of Claude Code through the facade into the JSON-file store: megabytes a second of
+ * processor time, beside reading its lines and parsing them, which no import can do without; and the memory it takes.
+ * Each in a process of its own. `HANSARD_BENCH_MEGABYTES` sets the size (default: 100). Every record is new: those of the
+ * made transcript have the proportions of real ones; those of the corpus, where it is there, are real ones.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { YoungGeneration } from '../apps/harness/src/import/young-generation.ts'
 import { openDispatchStore } from '../packages/dispatch/src/index.ts';
 import { openClaudeTranscript } from '../packages/formats/src/claude.ts';
 import { readLines } from '../packages/formats/src/json-lines/read-lines.ts';
+import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -66,9 +68,14 @@ if (work !== undefined) {
     }),
   );
 } else {
+  measure('made', writeTranscript);
+  if (isCorpusThere) measure('corpus', writeCorpusTranscript);
+}
+
+function measure(transcript: string, write: (path: string, bytes: number) => number): void {
   const folder = temporaryFolder('bench-import');
-  const transcript = join(folder, 'session.jsonl');
-  const bytes = writeTranscript(transcript, Number(process.env.HANSARD_BENCH_MEGABYTES ?? 100) * 1e6);
+  const path = join(folder, 'session.jsonl');
+  const bytes = write(path, Number(process.env.HANSARD_BENCH_MEGABYTES ?? 100) * 1e6);
   let parsing = 0;
   let reading = 0;
   for (const step of Object.keys(works)) {
@@ -76,7 +83,7 @@ if (work !== undefined) {
       ...process.execArgv,
       import.meta.filename,
       step,
-      transcript,
+      path,
       join(folder, 'store'),
       String(bytes),
     ];
@@ -87,6 +94,7 @@ if (work !== undefined) {
     if (step === 'and parse them') parsing = seconds - reading;
     const result = {
       benchmark: 'import',
+      transcript,
       work: step,
       megabytes: rounded(bytes / 1e6),
       megabytesPerSecond: rounded(megabytesPerSecond),

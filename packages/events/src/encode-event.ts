@@ -20,11 +20,15 @@ const rankOfOthers = lineOrder.length;
 
 /** The event as one line of JSON, without a line end; `data` is the last key. */
 export function encodeEvent(event: CapturedEvent): string {
-  return JSON.stringify(isInLineOrder(event) ? event : inLineOrder(event));
+  return JSON.stringify(inLineOrder(event));
 }
 
-/** The same event with its keys in the order of the line, without those whose value is `undefined`. */
+/**
+ * The event with its keys in the order of the line, without those whose value is `undefined`; itself, where they are in
+ * that order.
+ */
 export function inLineOrder(event: CapturedEvent): CapturedEvent {
+  if (isInLineOrder(event)) return event;
   const source = event as unknown as Record<string, unknown>;
   const ordered: Record<string, unknown> = {};
   for (const key of lineOrder) {

@@ -23,18 +23,19 @@ export function appendBytes(texts: readonly string[], isFirst: boolean, closing:
   const last = texts.length - 1;
   const starts: number[] = [];
   let length = 0;
-  for (const [at, text] of texts.entries()) {
+  for (let at = 0; at <= last; at += 1) {
     length = put(bytes, length, at === 0 && isFirst ? firstSeparator : separator);
     starts.push(length);
     if (at < last) length = put(bytes, length, batchMark);
-    length += bytes.write(text, length);
+    length += bytes.write(texts[at] as string, length);
   }
   return { bytes, length: put(bytes, length, closing), starts };
 }
 
 function roomFor(texts: readonly string[], closing: string): Buffer {
   const around = separator.length + batchMark.length;
-  const units = texts.reduce((sum, text) => sum + text.length + around, closing.length);
+  let units = closing.length;
+  for (const text of texts) units += text.length + around;
   const room = units * mostBytesPerUnit;
   if (room > largestKept) {
     const exact = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + around, closing.length);

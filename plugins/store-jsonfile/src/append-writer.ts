@@ -5,9 +5,10 @@ import { StoreError } from '@hansard/provider';
 import { appendBytes } from './append-bytes.ts';
 import { corrupt } from './errors.ts';
 import { EventIndex } from './event-index.ts';
-import { eventLineText, parseEventText } from './event-line.ts';
+import { eventLineId, eventLineText, parseEventText } from './event-line.ts';
 import { writeFully } from './file-io.ts';
 import { closings, type IdOrder } from './file-tail.ts';
+import { LineCursor } from './line-cursor.ts';
 import { type EventRange, findLineStart, scanLines } from './scan-lines.ts';
 
 /** Greater than any id, so that no id counts as new until the ids have been read. */
@@ -16,6 +17,17 @@ const unknownId = '\uffff';
 interface Line {
   readonly id: string;
   readonly text: string;
+}
+
+interface StoredLine extends Line {
+  /** Where the line behind it begins, counted from the opening bracket. */
+  readonly next: number;
+}
+
+/** Several lines: their ids, and their texts in the same order. */
+interface Lines {
+  readonly ids: readonly string[];
+  readonly texts: readonly string[];
 }
 
 /** Where an append goes on: what a look at the end of a dispatch file tells. */
@@ -38,6 +50,7 @@ export class AppendWriter {
   #idOrder: IdOrder;
   #greatestId: string;
   #index: EventIndex | null = null;
+  readonly #cursor = new LineCursor();
   #isTorn = false;
 
   constructor(point: AppendPoint, sync: boolean) {
@@ -77,17 +90,17 @@ export class AppendWriter {
 
   /** Adds those events that are not there yet, all or none. @throws STORE_EVENT_CONFLICT */
   appendAll(events: readonly CapturedEvent[]): boolean {
-    const lines = this.#selectNew(events);
-    if (lines.length === 0) return false;
-    const texts = lines.map(({ text }) => text);
-    const offsets = this.#write(texts, this.#orderWith(lines));
-    for (const [at, { id }] of lines.entries()) this.#note(id, offsets[at] ?? 0);
+    const { ids, texts } = this.#selectNew(events);
+    if (ids.length === 0) return false;
+    const offsets = this.#write(texts, this.#orderWith(ids));
+    for (let at = 0; at < ids.length; at += 1) this.#note(ids[at] as string, offsets[at] as number);
     return true;
   }
 
-  #selectNew(events: readonly CapturedEvent[]): Line[] {
+  #selectNew(events: readonly CapturedEvent[]): Lines {
     const seen = new Map<string, string>();
-    const lines: Line[] = [];
+    const ids: string[] = [];
+    const texts: string[] = [];
     for (const event of events) {
       const text = encodeEvent(event);
       const twin = seen.get(event.id);
@@ -96,14 +109,17 @@ export class AppendWriter {
         continue;
       }
       seen.set(event.id, text);
-      if (this.#isNew(event.id, text)) lines.push({ id: event.id, text });
+      if (!this.#isNew(event.id, text)) continue;
+      ids.push(event.id);
+      texts.push(text);
     }
-    return lines;
+    return { ids, texts };
   }
 
-  #orderWith(lines: readonly Line[]): IdOrder {
+  #orderWith(ids: readonly string[]): IdOrder {
+    if (this.#idOrder === 'mixed') return 'mixed';
     let greatestId = this.#greatestId;
-    for (const { id } of lines) {
+    for (const id of ids) {
       if (id <= greatestId) return 'mixed';
       greatestId = id;
     }
@@ -117,6 +133,7 @@ export class AppendWriter {
 
   #isNew(id: string, text: string): boolean {
     if (id > this.#greatestId) return true;
+    if (this.#cursor.passes(this.range, id, text)) return false;
     const stored = this.#find(id);
     if (stored === null) return true;
     assertSame(id, stored, text);
@@ -129,7 +146,9 @@ export class AppendWriter {
     const index = this.#index ?? this.#buildIndex();
     for (const offset of index.candidates(id)) {
       const line = this.#readLine(this.#start + offset);
-      if (line.id === id) return line.text;
+      if (line.id !== id) continue;
+      this.#cursor.moveTo(line.next);
+      return line.text;
     }
     return null;
   }
@@ -151,10 +170,10 @@ export class AppendWriter {
       }
       throw error;
     }
-    const before = this.#end;
+    const offsets = starts.map((start) => this.#end + start);
     this.#end += length - closing.length;
     this.#idOrder = idOrder;
-    return starts.map((start) => before + start);
+    return offsets;
   }
 
   /** Takes away what a failed write left. */
@@ -167,7 +186,8 @@ export class AppendWriter {
     const index = new EventIndex();
     let greatestId = '';
     scanLines(this.range, this.#start + 1, (bytes, start, end, offset, isLast) => {
-      const { id } = this.#parse(eventLineText(bytes, start, end, isLast), offset);
+      const id =
+        eventLineId(bytes, start, end) ?? this.#parse(eventLineText(bytes, start, end, isLast), offset).id;
       index.add(id, offset - this.#start);
       if (id > greatestId) greatestId = id;
       return true;
@@ -177,13 +197,14 @@ export class AppendWriter {
     return index;
   }
 
-  #readLine(from: number): Line {
-    let line: Line | null = null;
+  #readLine(from: number): StoredLine {
+    let line: StoredLine | null = null;
     scanLines(this.range, from, (bytes, start, end, offset, isLast) => {
-      line = this.#parse(eventLineText(bytes, start, end, isLast), offset);
+      const next = offset - this.#start + (end - start) + (isLast ? ',\n'.length : 1);
+      line = { ...this.#parse(eventLineText(bytes, start, end, isLast), offset), next };
       return false;
     });
-    return line ?? this.#parse(null, from);
+    return line ?? { ...this.#parse(null, from), next: 0 };
   }
 
   #parse(text: string | null, offset: number): Line {

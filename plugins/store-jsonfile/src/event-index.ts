@@ -1,5 +1,6 @@
 const mostFilled = 0.8;
 const growth = 1.5;
+const nowhere: readonly number[] = [];
 
 /**
  * Finds lines by the ids of their events: open addressing over two typed arrays, the hash of the id and the offset of
@@ -22,19 +23,21 @@ export class EventIndex {
     this.#count += 1;
   }
 
-  /** The offsets of the lines that may have this id. */
-  *candidates(id: string): Generator<number> {
+  /** The offsets of the lines that may have this id: most often of none. */
+  candidates(id: string): readonly number[] {
     const wanted = hash(id);
     const size = this.#offsets.length;
-    for (let slot = slotOf(wanted, size); this.#offsets[slot] !== 0; slot = (slot + 1) % size) {
-      if (this.#hashes[slot] === wanted) yield this.#offsets[slot] as number;
+    let found = nowhere;
+    for (let slot = slotOf(wanted, size); this.#offsets[slot] !== 0; slot = next(slot, size)) {
+      if (this.#hashes[slot] === wanted) found = [...found, this.#offsets[slot] as number];
     }
+    return found;
   }
 
   #insert(hashed: number, offset: number): void {
     const size = this.#offsets.length;
     let slot = slotOf(hashed, size);
-    while (this.#offsets[slot] !== 0) slot = (slot + 1) % size;
+    while (this.#offsets[slot] !== 0) slot = next(slot, size);
     this.#hashes[slot] = hashed;
     this.#offsets[slot] = offset;
   }
@@ -45,14 +48,19 @@ export class EventIndex {
     const size = Math.ceil(offsets.length * growth);
     this.#hashes = new Uint32Array(size);
     this.#offsets = new Float64Array(size);
-    offsets.forEach((offset, slot) => {
+    for (let slot = 0; slot < offsets.length; slot += 1) {
+      const offset = offsets[slot] as number;
       if (offset !== 0) this.#insert(hashes[slot] as number, offset);
-    });
+    }
   }
 }
 
 function slotOf(hashed: number, size: number): number {
   return Math.floor((hashed / 0x1_0000_0000) * size);
+}
+
+function next(slot: number, size: number): number {
+  return slot + 1 === size ? 0 : slot + 1;
 }
 
 /** FNV-1a with a final mix, so that its high bits, which choose the slot, depend on every character. */

@@ -33,6 +33,25 @@ export function eventLineText(bytes: Buffer, start: number, end: number, isLast:
   return isUtf8(line) ? line.toString('utf8') : null;
 }
 
+const beforeId = Buffer.from('{"id":"');
+const longestId = 128;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** The id of an event line without reading the rest of it; null where it is not written as this store writes it. */
+export function eventLineId(bytes: Buffer, start: number, end: number): string | null {
+  const from = continuesBatch(bytes, start) ? start + 1 : start;
+  const idStart = from + beforeId.length;
+  if (idStart >= end || beforeId.compare(bytes, from, idStart) !== 0) return null;
+  const last = Math.min(end, idStart + longestId + 1);
+  for (let at = idStart; at < last; at += 1) {
+    const byte = bytes[at] as number;
+    if (byte === quote) return bytes.toString('latin1', idStart, at);
+    if (byte === backslash || byte > 0x7e) return null;
+  }
+  return null;
+}
+
 export function parseEventText(text: string): CapturedEvent | null {
   let value: Partial<Record<keyof CapturedEvent, unknown>> | null;
   try {

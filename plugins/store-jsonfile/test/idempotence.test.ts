@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { EventIndex } from '../src/event-index.ts';
 import { makeEnvelope } from './envelope.ts';
@@ -63,15 +64,80 @@ describe('an event that is appended again', () => {
   });
 });
 
+/** Events of all sizes, some longer than what is read at once, under ids in no order. */
+function makeLog(count: number, random: () => number): CapturedEvent[] {
+  const sizes = [10, 300, 3_000, 70_000];
+  return Array.from({ length: count }, (_, at) => {
+    const size = at % 40 === 7 ? 300_000 : (sizes[Math.floor(random() * sizes.length)] ?? 0);
+    const id = `${Math.floor(random() * 1e9).toString(36)}-${at}`;
+    return { ...makeEvent(at), id, data: { text: 'aé→😀"\n'.repeat(size / 10), at } };
+  });
+}
+
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('a log that is appended once more', () => {
+  it.each([1, 2, 3])('adds what is new and nothing else, in whatever pieces it comes (seed %i)', (seed) => {
+    const random = randomFrom(seed);
+    const log = makeLog(120, random);
+    const root = makeRoot();
+    let store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    for (let round = 0; round < 6; round += 1) {
+      const until = Math.floor(((round + 1) / 6) * log.length);
+      for (let at = 0; at < until; ) {
+        const from = random() < 0.1 ? Math.floor(random() * until) : at;
+        const piece = log.slice(from, Math.min(until, from + 1 + Math.floor(random() * 9)));
+        store.appendEvents(taskDir, 'd1', piece);
+        if (from === at) at += piece.length;
+        if (random() < 0.05)
+          store.updateDispatch(taskDir, 'd1', { structuredResult: 'x'.repeat(5_000 * round) });
+      }
+      const known = log[Math.floor(random() * until)] ?? makeEvent(0);
+      const changed = { ...known, data: { ...known.data, at: -1 } };
+      expect(codeOf(() => store.appendEvent(taskDir, 'd1', changed))).toBe('STORE_EVENT_CONFLICT');
+      store.close();
+      store = openStore(root);
+      const stored = store.getDispatchEvents(taskDir, 'd1');
+      expect(stored).toHaveLength(until);
+      expect(new Set(stored.map(encodeEvent))).toEqual(new Set(log.slice(0, until).map(encodeEvent)));
+    }
+  });
+
+  it('is not searched for where it stands in the same order', () => {
+    const log = makeLog(60, randomFrom(9));
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1'));
+    store.appendEvents(taskDir, 'd1', log);
+    store.close();
+    const file = dispatchFile(root, 'd1');
+    const bytes = readFileSync(file);
+    // A damaged line that only a search comes to.
+    bytes.write('\\', bytes.indexOf(`{"id":"${log[30]?.id}"`) + '{"id":"'.length);
+    writeFileSync(file, bytes);
+    const again = openStore(root);
+    again.appendEvents(taskDir, 'd1', log.slice(0, 20));
+    again.appendEvents(taskDir, 'd1', log.slice(20, 30));
+    expect(readFileSync(file).equals(bytes)).toBe(true);
+    expect(codeOf(() => again.appendEvents(taskDir, 'd1', log.slice(40, 41)))).toBe('STORE_CORRUPT');
+  });
+});
+
 describe('the index of ids', () => {
   it('finds every line, however many there are', () => {
     const index = new EventIndex();
     for (let number = 1; number <= 50_000; number += 1) index.add(`id-${number}`, number);
     for (let number = 1; number <= 50_000; number += 1) {
-      if (![...index.candidates(`id-${number}`)].includes(number))
-        throw new Error(`id-${number} is not found`);
+      if (!index.candidates(`id-${number}`).includes(number)) throw new Error(`id-${number} is not found`);
     }
-    const strangers = Array.from({ length: 10_000 }, (_, at) => [...index.candidates(`other-${at}`)].length);
+    const strangers = Array.from({ length: 10_000 }, (_, at) => index.candidates(`other-${at}`).length);
     expect(strangers.filter((count) => count > 0).length).toBeLessThan(5);
   });
 });

@@ -1,11 +1,11 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-const largestYoungGeneration = 32 * 1024 * 1024;
+const largestYoungGeneration = 16 * 1024 * 1024;
 const usualGrowth = 2;
 
 /**
  * Keeps V8 from collecting garbage ever more seldom. An import keeps next to nothing of what it reads, yet each batch that
- * happens to be alive makes the young generation grow, up to 128 MB of garbage; a quarter of it takes no more time.
+ * happens to be alive makes the young generation grow, up to 128 MB of garbage; an eighth of it takes no more time.
  */
 export class YoungGeneration implements Disposable {
   #isHeld = false;

@@ -9,7 +9,7 @@ import type {
 } from '@hansard/events';
 import type { ClaudeActivity } from './claude-activity.ts';
 import type { EventIds } from './ids.ts';
-import { withoutUndefined } from './json-fields.ts';
+import { hasFields, withoutUndefined } from './json-fields.ts';
 import { timestampOf } from './recorded-time.ts';
 
 type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
@@ -28,11 +28,14 @@ export class EventWriter {
   details: JsonObject = {};
   readonly #id: string | undefined;
   readonly #ids: EventIds;
+  readonly #isTaken: boolean;
   #written = 0;
 
-  constructor(ids: EventIds, id: string | undefined, time: number) {
+  /** `isTaken`: the id was taken for the first event of the message. */
+  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean) {
     this.#ids = ids;
     this.#id = id;
+    this.#isTaken = isTaken;
     this.time = time;
   }
 
@@ -43,12 +46,15 @@ export class EventWriter {
 
   /** Adds an event of any type. */
   other(type: EventType, data: JsonObject, links: WriterLinks = {}): string | undefined {
-    const suffix = this.#written === 0 ? '' : `.${this.#written}`;
-    const id = this.#ids.claim(this.#id === undefined ? undefined : `${this.#id}${suffix}`);
-    const details = this.#written === 0 ? this.details : {};
+    const isFirst = this.#written === 0;
+    const id = isFirst ? this.#firstId() : this.#ids.claim(this.#id && `${this.#id}.${this.#written}`);
     this.#written += 1;
-    this.#push(id, type, withDetails(data, details), links, this.time);
+    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, links, this.time);
     return id;
+  }
+
+  #firstId(): string | undefined {
+    return this.#isTaken ? this.#id : this.#ids.claim(this.#id);
   }
 
   /** Adds an event that has an id of its own. */
@@ -81,7 +87,7 @@ export class EventWriter {
 
 /** The data of an event with what else its source said of it. */
 export function withDetails<T extends object>(data: T, details: JsonObject): T {
-  if (Object.keys(details).length === 0) return data;
+  if (!hasFields(details)) return data;
   const own = (data as { details?: JsonObject }).details;
   return { ...data, details: { ...details, ...own } };
 }

@@ -1,24 +1,26 @@
 const mostFilled = 0.7;
 
 /**
- * Remembers strings by two hashes of 32 bits each, with a number for each: 16 bytes a slot, whatever the length of the
- * string. That two of a million strings have both hashes in common happens once in ten million tables.
+ * Remembers strings by two hashes of 32 bits each, with a number of 32 bits for each: 12 bytes a slot, whatever the length
+ * of the string. That two of a million strings have both hashes in common happens once in ten million tables.
  */
 export class IdTable {
   #first = new Uint32Array(64);
+  /** 0 where the slot is free. */
   #second = new Uint32Array(64);
-  #values = new Float64Array(64).fill(Number.NaN);
+  #values = new Uint32Array(64);
   #count = 0;
 
   has(id: string): boolean {
-    return this.get(id) !== undefined;
+    hash(id);
+    return this.#second[this.#slotOf(hashed.first, hashed.second)] !== 0;
   }
 
   /** The number of an id. */
   get(id: string): number | undefined {
     hash(id);
-    const value = this.#values[this.#slotOf(hashed.first, hashed.second)];
-    return value === undefined || Number.isNaN(value) ? undefined : value;
+    const slot = this.#slotOf(hashed.first, hashed.second);
+    return this.#second[slot] === 0 ? undefined : this.#values[slot];
   }
 
   /** Gives an id its number, unless it has one; whether it had none. */
@@ -30,7 +32,7 @@ export class IdTable {
 
   #insert(first: number, second: number, value: number): boolean {
     const slot = this.#slotOf(first, second);
-    if (!Number.isNaN(this.#values[slot])) return false;
+    if (this.#second[slot] !== 0) return false;
     this.#count += 1;
     this.#first[slot] = first;
     this.#second[slot] = second;
@@ -42,7 +44,7 @@ export class IdTable {
   #slotOf(first: number, second: number): number {
     const mask = this.#values.length - 1;
     let slot = first & mask;
-    while (!Number.isNaN(this.#values[slot])) {
+    while (this.#second[slot] !== 0) {
       if (this.#first[slot] === first && this.#second[slot] === second) break;
       slot = (slot + 1) & mask;
     }
@@ -54,19 +56,20 @@ export class IdTable {
     const size = values.length * 2;
     this.#first = new Uint32Array(size);
     this.#second = new Uint32Array(size);
-    this.#values = new Float64Array(size).fill(Number.NaN);
+    this.#values = new Uint32Array(size);
     this.#count = 0;
-    values.forEach((value, slot) => {
-      if (!Number.isNaN(value)) this.#insert(first[slot] ?? 0, second[slot] ?? 0, value);
-    });
+    for (let slot = 0; slot < second.length; slot += 1) {
+      if (second[slot] !== 0) this.#insert(first[slot] ?? 0, second[slot] ?? 0, values[slot] ?? 0);
+    }
   }
 }
 
-/** The hashes of the id that was hashed last. */
-const hashed = { first: 0, second: 0 };
+/** The id that was hashed last, which is often asked for again, and its hashes; the second is never 0. */
+const hashed = { id: undefined as string | undefined, first: 0, second: 0 };
 
 /** FNV-1a by two primes in one pass, with a final mix, so that every bit depends on every character. */
 function hash(id: string): void {
+  if (id === hashed.id) return;
   let first = 0x811c9dc5;
   let second = first;
   for (let index = 0; index < id.length; index += 1) {
@@ -74,8 +77,9 @@ function hash(id: string): void {
     first = Math.imul(first ^ unit, 0x01000193);
     second = Math.imul(second ^ unit, 0x5bd1e995);
   }
+  hashed.id = id;
   hashed.first = mixed(first);
-  hashed.second = mixed(second);
+  hashed.second = mixed(second) || 1;
 }
 
 function mixed(hash: number): number {

@@ -26,6 +26,16 @@ export class EventIds {
 
   /** The id, now taken; undefined where it was taken before or can't be the id of an event. */
   claim(id: string | undefined): string | undefined {
-    return isId(id) && this.#taken.add(id, 1) ? id : undefined;
+    return isId(id) && this.#taken.add(id, 0) ? id : undefined;
+  }
+
+  /** Takes whatever names a record, with a checksum of what the record says; whether it was free. */
+  take(name: string, checksum: number): boolean {
+    return this.#taken.add(name, checksum);
+  }
+
+  /** What `take` was told of a name; 0 where it was claimed, undefined where it is free. */
+  checksumOf(name: string): number | undefined {
+    return this.#taken.get(name);
   }
 }

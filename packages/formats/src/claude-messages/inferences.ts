@@ -1,5 +1,5 @@
 import type { JsonObject, Usage } from '@hansard/events';
-import { asCount, withoutNull, withoutUndefined } from './json-fields.ts';
+import { asCount, hasFields, withoutNull, withoutUndefined } from './json-fields.ts';
 import type { SubAgent } from './sub-agents.ts';
 
 /** One model message while its lines arrive. */
@@ -54,13 +54,18 @@ export class Inferences {
       this.#open.set(agent?.id, inference);
     }
     if (news.usage !== undefined && (news.isFinal || !inference.isFinal)) {
-      inference.usage = { ...inference.usage, ...withoutNull(news.usage) };
+      inference.usage = joined(inference.usage, withoutNull(news.usage));
     }
     inference.isFinal ||= news.isFinal ?? false;
     inference.model ??= news.model;
     inference.stopReason = news.stopReason ?? inference.stopReason;
-    inference.details = { ...inference.details, ...news.details };
+    if (news.details !== undefined) inference.details = joined(inference.details, news.details);
     inference.time = news.time;
+  }
+
+  /** Whether that message of the agent is the one that is not over. */
+  isOpen(agent: SubAgent | undefined, messageId: string): boolean {
+    return this.#open.get(agent?.id)?.messageId === messageId;
   }
 
   /** The agent's message is over. */
@@ -83,7 +88,16 @@ export class Inferences {
   }
 }
 
-const usageKeys = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+function joined(before: JsonObject, more: JsonObject): JsonObject {
+  return hasFields(before) ? { ...before, ...more } : more;
+}
+
+const usageKeys = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+]);
 
 /** Usage as the API spells it in our own words; undefined where its two main figures are not there. */
 export function usageOf(usage: JsonObject | undefined): Usage | undefined {
@@ -103,7 +117,7 @@ export function otherUsage(usage: JsonObject): JsonObject {
   return withoutNull(usage, usageKeys);
 }
 
-const messageKeys = ['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason'];
+const messageKeys = new Set(['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason']);
 
 /** The fields of a model message that its blocks have no place for. */
 export function otherMessageFields(message: JsonObject): JsonObject {

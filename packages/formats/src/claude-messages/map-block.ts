@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { isKnownEventType, unknownEventType } from './event-type.ts';
 import type { WriterLinks } from './event-writer.ts';
-import { asList, asName, asObject, asText, without, withoutNull } from './json-fields.ts';
+import { asList, asName, asObject, asText, hasFields, without, withoutNull } from './json-fields.ts';
 import { leftOutAtNarrative } from './left-out.ts';
 import type { MappingStep } from './mapping-step.ts';
 import { describeToolCall } from './tool-metadata.ts';
@@ -64,7 +64,7 @@ export function blockDetails(
 ): { details?: JsonObject } {
   const leftOut = step.isFull ? [] : leftOutAtNarrative.block;
   const details = withoutNull(block, ['type', ...named, ...leftOut]);
-  return Object.keys(details).length === 0 ? {} : { details };
+  return hasFields(details) ? { details } : {};
 }
 
 function isToolCall({ type, id, name }: JsonObject): boolean {

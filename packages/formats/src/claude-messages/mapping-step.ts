@@ -2,7 +2,7 @@ import type { JsonObject } from '@hansard/events';
 import { EventWriter } from './event-writer.ts';
 import { asEventId } from './ids.ts';
 import { type Inference, otherUsage, usageOf } from './inferences.ts';
-import { asName, asText, without, withoutNull, withoutUndefined } from './json-fields.ts';
+import { asName, asText, hasFields, without, withoutNull, withoutUndefined } from './json-fields.ts';
 import { identityFields, leftOutAtNarrative } from './left-out.ts';
 import type { MappingState } from './mapping-state.ts';
 import { recordedTime } from './recorded-time.ts';
@@ -19,10 +19,12 @@ export interface RecordPlace {
 export interface StepFacts {
   /** Of its first event. */
   readonly id: string | undefined;
+  /** Whether the id was taken for it. */
+  readonly isTaken?: boolean;
   /** Milliseconds since 1970. */
   readonly time: number;
   /** Fields that its first event says in another form. */
-  readonly held: readonly string[];
+  readonly held: ReadonlySet<string>;
   readonly place: RecordPlace;
 }
 
@@ -33,7 +35,7 @@ export class MappingStep {
   readonly place: RecordPlace;
   readonly events: EventWriter;
   /** Fields that the event's own id, time and type say, or the message before it of the same session. */
-  protected readonly held: readonly string[];
+  readonly #held: ReadonlySet<string>;
 
   /** The step of a message of a stream. */
   static of(state: MappingState, message: JsonObject, now: number, place: RecordPlace): MappingStep {
@@ -46,15 +48,19 @@ export class MappingStep {
         (field !== 'timestamp' || time !== undefined) &&
         (field !== 'session_id' || message.session_id === state.sessionId),
     );
-    return new MappingStep(state, message, { id, time: time ?? now, held, place });
+    return new MappingStep(state, message, { id, time: time ?? now, held: new Set(held), place });
   }
 
-  constructor(state: MappingState, message: JsonObject, { id, time, held, place }: StepFacts) {
+  constructor(
+    state: MappingState,
+    message: JsonObject,
+    { id, isTaken = false, time, held, place }: StepFacts,
+  ) {
     this.state = state;
     this.message = message;
     this.place = place;
-    this.events = new EventWriter(state.ids, id, time);
-    this.held = held;
+    this.events = new EventWriter(state.ids, id, time, isTaken);
+    this.#held = held;
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
 
@@ -64,18 +70,21 @@ export class MappingStep {
 
   /** The message's fields that no event holds in another form, but the named ones. */
   others(named: readonly string[] = []): JsonObject {
-    return without(this.message, this.notKept(named));
+    return without(this.message, this.#held, this.#notKept(named));
   }
 
-  /** The fields that an event holds in another form, and those that the fidelity leaves out. */
-  protected notKept(named: readonly string[]): readonly string[] {
-    const leftOut = this.isFull ? [] : leftOutAtNarrative.message;
-    return [...this.held, ...named, ...leftOut];
+  #notKept(named: readonly string[]): readonly string[] {
+    return this.isFull ? named : [...named, ...this.leftOutAtNarrative];
+  }
+
+  /** The fields that `narrative` fidelity leaves out. */
+  protected get leftOutAtNarrative(): readonly string[] {
+    return leftOutAtNarrative.message;
   }
 
   /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */
   keepOthers(named: readonly string[]): void {
-    this.events.details = withoutNull(this.message, this.notKept(named));
+    this.events.details = withoutNull(this.message, this.#held, this.#notKept(named));
   }
 
   /** The sub-agent that the message belongs to; undefined: the dispatched agent. */
@@ -118,5 +127,5 @@ export class MappingStep {
 }
 
 function nonEmpty(fields: JsonObject): JsonObject | undefined {
-  return Object.keys(fields).length === 0 ? undefined : fields;
+  return hasFields(fields) ? fields : undefined;
 }

@@ -4,18 +4,20 @@ const firstInstant = Date.parse('0000-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** How events write a time. */
-const exact = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{3}Z$/;
+const exact = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
+/** What was read last: one message is asked several times. */
 let latestText = '';
 let latestTime: number | undefined;
+let latestIsExact = false;
 
 /** The time that a message carries, in milliseconds since 1970; undefined where it has none or none that is clear. */
 export function recordedTime(message: JsonObject): number | undefined {
   const { timestamp } = message;
   if (typeof timestamp !== 'string') return undefined;
-  // One message is asked several times.
   if (timestamp !== latestText) {
-    latestTime = parseTime(timestamp);
+    latestIsExact = exact.test(timestamp);
+    latestTime = latestIsExact ? parseExact(timestamp) : parseTime(timestamp);
     latestText = timestamp;
   }
   return latestTime;
@@ -27,7 +29,43 @@ function parseTime(timestamp: string): number | undefined {
   return time >= firstInstant && time <= lastInstant ? time : undefined;
 }
 
+const dateLength = 'YYYY-MM-DDT'.length;
+let latestDate = '';
+let midnight: number | undefined;
+
+/** Like `parseTime`, of a text that is known to be written as events write it: most are of the day of the one before. */
+function parseExact(timestamp: string): number | undefined {
+  if (!timestamp.startsWith(latestDate) || latestDate === '') {
+    latestDate = timestamp.slice(0, dateLength);
+    midnight = parseTime(`${latestDate}00:00:00.000Z`);
+  }
+  if (midnight === undefined) return undefined;
+  const [hours, minutes, seconds] = [two(timestamp, 11), two(timestamp, 14), two(timestamp, 17)];
+  return (
+    midnight +
+    ((hours * 60 + minutes) * 60 + seconds) * 1_000 +
+    two(timestamp, 20) * 10 +
+    digit(timestamp, 22)
+  );
+}
+
+function two(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1);
+}
+
+const zero = '0'.charCodeAt(0);
+
+function digit(text: string, at: number): number {
+  return text.charCodeAt(at) - zero;
+}
+
 /** A time as an event has it: the text that it was just read from, where that is written in the same way. */
 export function timestampOf(time: number): string {
-  return time === latestTime && exact.test(latestText) ? latestText : toTimestamp(time);
+  return time === latestTime && latestIsExact ? latestText : toTimestamp(time);
+}
+
+/** Whether the time of a message is written in UTC and no finer than milliseconds, so that an event's says the same. */
+export function isUtcTime({ timestamp }: JsonObject): boolean {
+  if (timestamp === latestText && latestIsExact) return true;
+  return typeof timestamp === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(timestamp);
 }

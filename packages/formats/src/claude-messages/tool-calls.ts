@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { RecentMap } from './recent-map.ts';
 
 /** What is known of a tool call when its result, its denial or its sub-agent comes. */
 export interface ToolCallRecord {
@@ -13,17 +14,14 @@ export interface ToolCallRecord {
   readonly time: number;
 }
 
-const longestMemory = 10_000;
+const mostRemembered = 5_000;
 
 /** The latest tool calls by their ids. The oldest are forgotten, so that a stream of any length fits. */
 export class ToolCalls {
-  readonly #calls = new Map<string, ToolCallRecord>();
+  readonly #calls = new RecentMap<ToolCallRecord>(mostRemembered);
 
   add(toolCallId: string, call: ToolCallRecord): void {
     this.#calls.set(toolCallId, call);
-    if (this.#calls.size <= longestMemory) return;
-    const [oldest] = this.#calls.keys();
-    if (oldest !== undefined) this.#calls.delete(oldest);
   }
 
   get(toolCallId: string | undefined): ToolCallRecord | undefined {

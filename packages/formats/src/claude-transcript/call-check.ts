@@ -1,3 +1,4 @@
+import { RecentMap } from '../claude-messages/recent-map.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 const mostRemembered = 10_000;
@@ -6,9 +7,7 @@ const mostRemembered = 10_000;
 export class CallCheck {
   /** Ids of tool calls that have a result and do not stand before it. */
   readonly #awaited = new Set<string>();
-  #answered = new Set<string>();
-  /** Those before the latest ten thousand: a set that drops its oldest one by one gets slow. */
-  #answeredBefore = new Set<string>();
+  readonly #answered = new RecentMap<true>(mostRemembered);
 
   called(step: TranscriptStep, toolCallId: string): void {
     if (this.#awaited.delete(toolCallId))
@@ -16,21 +15,13 @@ export class CallCheck {
   }
 
   answered(step: TranscriptStep, toolCallId: string): void {
-    if (this.#answered.has(toolCallId) || this.#answeredBefore.has(toolCallId)) {
+    if (this.#answered.has(toolCallId)) {
       step.report('call_answered_twice', `Another result of the tool call ${toolCallId}; both are kept.`);
       return;
     }
-    this.#remember(toolCallId);
+    this.#answered.set(toolCallId, true);
     if (step.state.calls.get(toolCallId) !== undefined) return;
     if (this.#awaited.size < mostRemembered) this.#awaited.add(toolCallId);
     step.report('call_missing', `A result of the tool call ${toolCallId}, which does not stand before it.`);
-  }
-
-  #remember(toolCallId: string): void {
-    if (this.#answered.size === mostRemembered) {
-      this.#answeredBefore = this.#answered;
-      this.#answered = new Set();
-    }
-    this.#answered.add(toolCallId);
   }
 }

@@ -1,4 +1,4 @@
-import { IdTable } from '../claude-messages/id-table.ts';
+import type { EventIds } from '../claude-messages/ids.ts';
 
 /** What a record's `uuid` means for its event. */
 export type Sighting =
@@ -10,19 +10,24 @@ export type Sighting =
 
 const first: Sighting = { kind: 'first' };
 
-/** The uuids of all records, and checksums of what they said: some 30 bytes a record. */
+/** The uuids of all records, which their events take as ids, and checksums of what the records said. */
 export class SeenRecords {
-  readonly #checksums = new IdTable();
+  readonly #ids: EventIds;
 
-  has(uuid: string): boolean {
-    return this.#checksums.has(uuid);
+  constructor(ids: EventIds) {
+    this.#ids = ids;
   }
 
+  has(uuid: string): boolean {
+    return this.#ids.has(uuid);
+  }
+
+  /** Takes the uuid for the record's event, where it is new. */
   see(uuid: string, checksum: number): Sighting {
     for (let number = 1; ; number += 1) {
       const key = number === 1 ? uuid : `${uuid}\n${number}`;
-      if (this.#checksums.add(key, checksum)) return number === 1 ? first : { kind: 'other', number };
-      if (this.#checksums.get(key) === checksum) return { kind: 'repeated' };
+      if (this.#ids.take(key, checksum)) return number === 1 ? first : { kind: 'other', number };
+      if (this.#ids.checksumOf(key) === checksum) return { kind: 'repeated' };
     }
   }
 }

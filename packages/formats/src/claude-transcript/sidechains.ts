@@ -1,6 +1,7 @@
 import type { JsonObject } from '@hansard/events';
 import { asName, asObject } from '../claude-messages/json-fields.ts';
 import { asBlocks } from '../claude-messages/map-block.ts';
+import { RecentMap } from '../claude-messages/recent-map.ts';
 import type { SubAgent, SubAgents } from '../claude-messages/sub-agents.ts';
 import type { Launches } from './launches.ts';
 
@@ -13,7 +14,7 @@ const mostRemembered = 10_000;
 export class Sidechains {
   readonly #agents: SubAgents;
   readonly #launches: Launches;
-  readonly #byRecord = new Map<string, SubAgent>();
+  readonly #byRecord = new RecentMap<SubAgent>(mostRemembered);
 
   constructor(agents: SubAgents, launches: Launches) {
     this.#agents = agents;
@@ -27,7 +28,7 @@ export class Sidechains {
     if (known !== undefined) return known;
     const named = asName(record.agentId);
     const agent = named === undefined ? this.#ofThread(record) : this.#named(named, record);
-    if (named === undefined && uuid !== undefined && agent !== undefined) this.#remember(uuid, agent);
+    if (named === undefined && uuid !== undefined && agent !== undefined) this.#byRecord.set(uuid, agent);
     return agent;
   }
 
@@ -48,12 +49,5 @@ export class Sidechains {
     const prompt = asName(asObject(block)?.text);
     if (prompt === undefined || record.type !== 'user') return undefined;
     return this.#launches.take(prompt, (call) => this.#agents.find(undefined, call) === undefined);
-  }
-
-  #remember(uuid: string, agent: SubAgent): void {
-    this.#byRecord.set(uuid, agent);
-    if (this.#byRecord.size <= mostRemembered) return;
-    const [oldest] = this.#byRecord.keys();
-    if (oldest !== undefined) this.#byRecord.delete(oldest);
   }
 }

@@ -42,6 +42,8 @@ export class TranscriptMapping {
   #clock = 0;
   #latest = 0;
   #latestOfAll = 0;
+  /** Of the record before, which most records have as their parent. */
+  #latestUuid: string | undefined;
 
   constructor({ fidelity, report }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
@@ -73,6 +75,7 @@ export class TranscriptMapping {
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
     this.#checkReference('parent', record.parentUuid, part.line);
     this.#checkReference('logical parent', record.logicalParentUuid, part.line);
+    this.#latestUuid = asName(record.uuid) ?? this.#latestUuid;
     mapRecord(step);
     return this.#finish(step, place);
   }
@@ -153,7 +156,7 @@ export class TranscriptMapping {
 
   #checkReference(role: string, value: JsonValue | undefined, line: number): void {
     const uuid = asName(value);
-    if (uuid === undefined || this.#state.records.has(uuid)) return;
+    if (uuid === undefined || uuid === this.#latestUuid || this.#state.records.has(uuid)) return;
     this.#state.parents.check(uuid, line, (isAhead) => {
       const where = isAhead ? 'stands behind it' : 'is not in the transcript';
       this.#report(

@@ -10,7 +10,7 @@ import { UsageTotals } from './usage-totals.ts';
 
 /** What a mapping of transcripts remembers from one record to the next, over all files of a session. */
 export class TranscriptState extends MappingState {
-  readonly records = new SeenRecords();
+  readonly records = new SeenRecords(this.ids);
   readonly launches = new Launches();
   readonly sidechains = new Sidechains(this.agents, this.launches);
   readonly usageTotals = new UsageTotals();

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { asEventId } from '../claude-messages/ids.ts';
 import { asName, asText } from '../claude-messages/json-fields.ts';
 import { MappingStep } from '../claude-messages/mapping-step.ts';
-import { recordedTime } from '../claude-messages/recorded-time.ts';
+import { isUtcTime, recordedTime } from '../claude-messages/recorded-time.ts';
 import type { SubAgent } from '../claude-messages/sub-agents.ts';
 import type { FormatOddityCode } from '../format-report.ts';
 import type { TranscriptState } from './transcript-state.ts';
@@ -16,7 +15,13 @@ export class TranscriptStep extends MappingStep {
   readonly line: number;
 
   constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
-    super(state, record, { id, time, held: heldElsewhere(state, record, id), place: nowhere });
+    super(state, record, {
+      id,
+      isTaken: id === record.uuid,
+      time,
+      held: heldElsewhere(state, record, id),
+      place: nowhere,
+    });
     this.transcript = state;
     this.line = line;
     const conversation = asName(record.sessionId) ?? state.conversation;
@@ -29,8 +34,8 @@ export class TranscriptStep extends MappingStep {
     this.transcript.report(code, this.line, message);
   }
 
-  protected override notKept(named: readonly string[]): readonly string[] {
-    return this.isFull ? [...this.held, ...named] : [...this.held, ...named, ...leftOut];
+  protected override get leftOutAtNarrative(): readonly string[] {
+    return leftOut;
   }
 
   /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
@@ -56,17 +61,22 @@ export class TranscriptStep extends MappingStep {
 const nowhere = {};
 
 /** Fields that the event's own id, time and type say, or the record before it of the same session. */
-function heldElsewhere({ conversation }: TranscriptState, record: JsonObject, id: string): string[] {
-  const { uuid, timestamp, sessionId, session_id } = record;
-  const held = ['type', 'subtype'];
-  if (asEventId(uuid) === id) held.push('uuid');
-  if (recordedTime(record) !== undefined && isCanonical(timestamp)) held.push('timestamp');
-  if (asText(sessionId) === conversation) held.push('sessionId');
-  if (session_id === sessionId) held.push('session_id');
+function heldElsewhere(
+  { conversation }: TranscriptState,
+  record: JsonObject,
+  id: string,
+): ReadonlySet<string> {
+  const { uuid, sessionId, session_id } = record;
+  const hasId = uuid === id;
+  const hasTime = recordedTime(record) !== undefined && isUtcTime(record);
+  const hasSession = asText(sessionId) === conversation;
+  if (hasId && hasTime && hasSession && session_id === undefined) return usuallyHeld;
+  const held = new Set(['type', 'subtype']);
+  if (hasId) held.add('uuid');
+  if (hasTime) held.add('timestamp');
+  if (hasSession) held.add('sessionId');
+  if (session_id === sessionId) held.add('session_id');
   return held;
 }
 
-/** Whether an event's timestamp says the same: UTC, no finer than milliseconds. */
-function isCanonical(timestamp: JsonValue | undefined): boolean {
-  return typeof timestamp === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(timestamp);
-}
+const usuallyHeld: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'timestamp', 'sessionId']);

@@ -1,4 +1,5 @@
 import type { Usage } from '@hansard/events';
+import { RecentMap } from '../claude-messages/recent-map.ts';
 
 const mostRemembered = 1_000;
 
@@ -6,16 +7,12 @@ const mostRemembered = 1_000;
 export class UsageTotals {
   readonly #total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   #messages = 0;
-  readonly #latest = new Map<string, Usage>();
+  readonly #latest = new RecentMap<Usage>(mostRemembered);
 
   add(messageId: string | undefined, usage: Usage): void {
     this.#messages += 1;
     this.#count(usage, 1);
-    if (messageId === undefined) return;
-    this.#latest.set(messageId, usage);
-    if (this.#latest.size <= mostRemembered) return;
-    const [oldest] = this.#latest.keys();
-    if (oldest !== undefined) this.#latest.delete(oldest);
+    if (messageId !== undefined) this.#latest.set(messageId, usage);
   }
 
   /** Takes other figures for a message that was counted, where it is remembered. */

@@ -53,6 +53,15 @@ describe('a transcript that a crash or a tool has damaged', () => {
     expect(read.summary.oddities).toMatchObject([{ code: 'nul_bytes', line: 2 }]);
   });
 
+  it('keeps records whose ids look like those that other lines have got', async () => {
+    const mode = { type: 'mode', mode: 'plan', sessionId: 'session-1' };
+    const early = { ...prompt(1, 'early'), uuid: 'line-3' };
+    const late = { ...prompt(2, 'late'), uuid: 'line-2' };
+    const read = await readTranscript(lines(early, mode, mode, late, late));
+    expect(read.events.map(({ id }) => id)).toEqual(['line-3', 'line-2', 'line-3.0', 'line-2:2']);
+    expect(read.summary.counts).toMatchObject({ id_taken: 1, id_repeated: 1 });
+  });
+
   it('keeps comment lines as notices', async () => {
     const read = await readTranscript(lines('// a comment', first));
     expect(read.events[0]).toMatchObject({ type: 'system:notice', data: { line: 1, raw: '// a comment' } });
