@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '../packages/dispatch/src/index.ts';
 import { type NewEvent, newEvent } from '../packages/events/src/index.ts';
-import { loadSession } from '../packages/session/src/index.ts';
+import { Session } from '../packages/session/src/index.ts';
 import { createLogIndex, dialogOf } from '../packages/views/src/index.ts';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
@@ -58,8 +58,11 @@ for (const length of lengths) {
   for (let round = 0; round < rounds; round += 1) {
     const events = await store.getDispatchEvents(taskDir, dispatchId);
     let index = createLogIndex([]);
+    let session: Session | undefined;
     const works: Record<string, () => unknown> = {
-      load: () => loadSession({ store, taskDir, dispatchId, model }),
+      load: async () => {
+        session = await Session.load({ store, taskDir, dispatchId, model });
+      },
       index: () => {
         index = createLogIndex(events);
       },
@@ -69,6 +72,8 @@ for (const length of lengths) {
       const key = `${name} ${length}`;
       samples.set(key, [...(samples.get(key) ?? []), await timed(work)]);
     }
+    // A dispatch has one session at a time.
+    await session?.close();
   }
 }
 for (const [name, atMost] of [

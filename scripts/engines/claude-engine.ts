@@ -3,6 +3,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
+ * How long a test of the engine may take. It starts in a second, and in many on a machine that has much else to do;
+ * only what fails waits for so long.
+ */
+export const enginePatienceMs = 180_000;
+
+/**
  * The executable of the Claude Agent SDK's engine that belongs to this machine, as the SDK itself finds it; null where
  * it isn't installed. `pnpm test` installs it into this folder.
  */

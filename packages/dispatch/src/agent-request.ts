@@ -25,6 +25,7 @@ export function agentRequest(
     askHooks: (call) => tools.askHooks(call),
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(limits?.turns === undefined ? {} : { maxTurns: limits.turns }),
+    ...(limits?.costUsd === undefined ? {} : { maxCostUsd: limits.costUsd }),
     ...(resumeSessionId === undefined ? {} : { resumeSessionId }),
   };
 }

@@ -1,16 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
-  type EventData,
-  isEventError,
-  isEventOf,
   type NewEvent,
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentActivity, isStoreError } from '@hansard/provider';
 import { ActivityRecorder } from './activity-recorder.ts';
+import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
 import type { RunPlace } from './begin-dispatch.ts';
 import { Bell } from './bell.ts';
@@ -28,7 +24,6 @@ import { defaultMaxDepth } from './worker-options.ts';
 import { Workers } from './workers.ts';
 
 const defaultGraceMs = 5_000;
-const activitiesPerTurn = 100;
 const storeFailedForParent = 'the store failed for the dispatch that started it';
 
 /** Drives the agent of one dispatch from the durable envelope to the completed one. */
@@ -44,9 +39,9 @@ export class AgentRun {
   /** Null where the dispatch can have none. */
   readonly #workers: Workers | null;
   readonly #tools: ProjectTools;
+  readonly #listener: AgentListener;
   /** What gives back the timers and listeners of this run. */
   readonly #releases: (() => void)[] = [];
-  #completion: EventData<'session:complete'> | null = null;
   /** `stopping`: the agent was told to end. `over`: what it still yields is nobody's business. */
   #state: 'running' | 'stopping' | 'over' = 'running';
   /** The record of why the agent was stopped by somebody or some limit, on its way. */
@@ -65,8 +60,8 @@ export class AgentRun {
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
       },
-      // Each worker has a watch of its own.
-      isWaiting: () => this.#workers?.areRunning === true,
+      // A store that is slow is not the agent's silence, and each worker has a watch of its own.
+      isWaiting: () => !this.#listener.isAsked || this.#workers?.areRunning === true,
     });
     this.#workers = this.#createWorkers();
     this.#tools = new ProjectTools({
@@ -78,6 +73,15 @@ export class AgentRun {
       clock,
       dispatches: this.#workers,
       record: (event) => this.#recordOwn(event),
+    });
+    this.#listener = new AgentListener({
+      agent: options.agent,
+      request: agentRequest(options, envelope, this.#inbox, this.#stopSignal.signal, this.#tools),
+      recorder: this.#recorder,
+      tools: this.#tools,
+      supervision: this.#supervision,
+      isHeard: () => this.#state !== 'over' && this.#storeFailure === null,
+      onFault: (error, whose) => (whose === 'agent' ? this.#crashFor(error) : this.#failForStore(error)),
     });
   }
 
@@ -118,7 +122,7 @@ export class AgentRun {
       await prompted;
       const ending = await this.#untilEnd();
       const completedAt = toTimestamp(this.#clock.now());
-      return await this.#recorder.end(completionUpdates(this.#completion, ending, completedAt));
+      return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
     } finally {
       this.#finish();
       detach?.();
@@ -173,63 +177,19 @@ export class AgentRun {
     return 'crashed';
   }
 
-  /** Takes what the agent yields until it ends. Never rejects: what went wrong is kept. */
+  /** Never rejects: what went wrong is kept. */
   async #listen(): Promise<void> {
-    const signal = this.#stopSignal.signal;
-    const { envelope } = this.#recorder;
-    let taken = 0;
     try {
-      const request = agentRequest(this.#options, envelope, this.#inbox, signal, this.#tools);
-      for await (const activity of this.#options.agent.run(request)) {
-        if (this.#state === 'over' || this.#storeFailure !== null) return;
-        this.#supervision.touch();
-        await this.#take(activity);
-        taken += 1;
-        // An agent that never waits for anything would keep timers and signals waiting for ever.
-        if (taken % activitiesPerTurn === 0) await nextTurn();
-      }
+      await this.#listener.listen();
     } catch (error) {
       this.#crash ??= { error };
     }
   }
 
-  async #take(activity: AgentActivity): Promise<void> {
-    if (activity.kind === 'delta') {
-      this.#recorder.publish(activity.delta);
-      return;
-    }
-    const event = await this.#recordFromAgent(activity.event);
-    this.#tools.observe(event);
-    if (isEventOf(event, 'session:complete')) this.#completion = event.data;
-    if (isEventOf(event, 'session:init') && this.#recorder.envelope.model === null)
-      await this.#write(this.#recorder.update({ model: event.data.model }));
-    await this.#supervision.observe(event);
-    // Recording may take its time; the agent was not asked meanwhile.
-    this.#supervision.touch();
-  }
-
-  async #recordFromAgent(event: NewEvent): Promise<CapturedEvent> {
+  /** Records something that the agent did not yield. */
+  async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
     try {
       return await this.#recorder.record(event);
-    } catch (error) {
-      if (isEventError(error) || isStoreError(error, 'STORE_EVENT_CONFLICT')) {
-        this.#crash ??= { error };
-        this.#stopAgent('The agent yielded what is not an event.');
-      } else this.#failForStore(error);
-      throw error;
-    }
-  }
-
-  async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
-    const recording = this.#recorder.record(event);
-    await this.#write(recording);
-    return recording;
-  }
-
-  /** Waits for a write of the run's own. */
-  async #write(writing: Promise<unknown>): Promise<void> {
-    try {
-      await writing;
     } catch (error) {
       this.#failForStore(error);
       throw error;
@@ -246,6 +206,12 @@ export class AgentRun {
     const why = typeof reason === 'string' ? `${event.type}: ${reason}` : event.type;
     this.#stopAgent(`The dispatch was stopped (${why}).`);
     this.#abortWorkers(`the dispatch that started it was stopped (${why})`);
+  }
+
+  /** The agent yielded what is not an event. */
+  #crashFor(error: unknown): void {
+    this.#crash ??= { error };
+    this.#stopAgent('The agent yielded what is not an event.');
   }
 
   #failForStore(error: unknown): void {

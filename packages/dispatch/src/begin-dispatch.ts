@@ -1,6 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { AgentRun } from './agent-run.ts';
 import type { DispatchRun } from './dispatch-run.ts';
+import { holdDispatch } from './hold-dispatch.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import { streamDispatch } from './streams/stream-dispatch.ts';
 import type { Toolbox } from './toolbox.ts';
@@ -49,11 +50,15 @@ async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Prom
     botId,
     fidelity,
   });
+  const hold = holdDispatch(store, taskDir, envelope.dispatchId, 'a run');
   const run = new AgentRun(options, envelope, place);
+  const { completed, ended } = run.drive();
+  completed.then(hold.release, hold.abandon);
   return {
     dispatchId: envelope.dispatchId,
     envelope,
-    ...run.drive(),
+    completed,
+    ended,
     stream: (live) => streamDispatch(store, taskDir, envelope.dispatchId, { ...live, feed: run.feed }),
     send: (text, source) => run.send(text, source),
     abort: (reason, by) => run.abort(reason, by),

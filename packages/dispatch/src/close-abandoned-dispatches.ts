@@ -1,11 +1,14 @@
-import { type DispatchEnvelope, newEvent } from '@hansard/events';
+import { type DispatchEnvelope, type EnvelopeUpdates, newEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import type { DispatchStore } from './dispatch-store.ts';
+import { isDrivenHere } from './hold-dispatch.ts';
+import { LoggedEnding } from './logged-ending.ts';
 
 /**
- * Ends the dispatches of a task that a dead process left `running`: each gets a `harness:error` that says so and becomes
- * `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone. Gives the
- * envelopes of those that it ended. For the start-up of a harness.
+ * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log says how it ended gets what it says:
+ * its status, its time, what it cost and came to. Any other gets a `harness:error` and becomes `crashed`. One that runs
+ * in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone. Gives the envelopes of those that it
+ * ended. For the start-up of a harness.
  */
 export async function closeAbandonedDispatches(
   store: DispatchStore,
@@ -25,19 +28,31 @@ async function closeAbandoned(
   taskDir: string,
   dispatchId: string,
 ): Promise<DispatchEnvelope | null> {
-  // It may have ended since it was listed.
-  const now = await store.getDispatchEnvelope(taskDir, dispatchId);
-  if (now?.status !== 'running' || store.isRunningHere(taskDir, dispatchId)) return null;
-  const message = 'The process that ran this dispatch ended before the dispatch did.';
+  if (isDrivenHere(store, taskDir, dispatchId)) return null;
   try {
-    const { timestamp } = await store.appendEvent(
-      taskDir,
-      dispatchId,
-      newEvent('harness:error', { message }),
-    );
-    return await store.updateDispatch(taskDir, dispatchId, { status: 'crashed', completedAt: timestamp });
+    // Changes nothing, but is refused where somebody else writes: the log of those is not worth reading.
+    const now = await store.updateDispatch(taskDir, dispatchId, {});
+    // It may have ended since it was listed.
+    if (now.status !== 'running') return null;
+    return await store.updateDispatch(taskDir, dispatchId, await endOf(store, taskDir, dispatchId));
   } catch (error) {
-    if (isStoreError(error, 'STORE_LOCKED')) return null;
+    // Somebody else writes it, or removed it since it was listed.
+    if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
     throw error;
   }
+}
+
+/** What completes the envelope. Where the log does not say it yet, it does then. */
+async function endOf(store: DispatchStore, taskDir: string, dispatchId: string): Promise<EnvelopeUpdates> {
+  const ending = new LoggedEnding();
+  for (let after = -1; ; ) {
+    const { events, next } = await store.readEvents(taskDir, dispatchId, { after });
+    if (events.length === 0) break;
+    for (const event of events) ending.observe(event);
+    after = next;
+  }
+  if (ending.updates !== null) return ending.updates;
+  const message = 'The process that ran this dispatch ended before the dispatch did.';
+  const died = await store.appendEvent(taskDir, dispatchId, newEvent('harness:error', { message }));
+  return ending.crashedAt(died.timestamp);
 }

@@ -2,6 +2,7 @@ import type {
   CommunicationProvider,
   DeltaNotice,
   DispatchNotice,
+  DispatchStartNotice,
   EventNotice,
   IncomingMessage,
 } from '@hansard/provider';
@@ -28,7 +29,7 @@ export interface CommunicationHub extends AsyncDisposable {
     options?: { readonly isWorker?: boolean },
   ): () => void;
 
-  dispatchStarted(notice: DispatchNotice): void;
+  dispatchStarted(notice: DispatchStartNotice): void;
   eventRecorded(notice: EventNotice): void;
   deltaReceived(notice: DeltaNotice): void;
   dispatchEnded(notice: DispatchNotice): void;
@@ -97,7 +98,7 @@ class QueueingHub implements CommunicationHub {
     };
   }
 
-  dispatchStarted(notice: DispatchNotice): void {
+  dispatchStarted(notice: DispatchStartNotice): void {
     for (const { provider, outbox } of this.#members)
       outbox.push({ method: 'dispatchStarted', call: () => provider.dispatchStarted?.(notice) });
   }

@@ -92,7 +92,7 @@ export interface DispatchStore extends AsyncDisposable {
   /** The record of a task, or null where it has none. */
   getTask(taskDir: string): Promise<TaskRecord | null>;
 
-  /** Every task that has a record or a dispatch, by `taskDir`. */
+  /** Every task that has a record or a dispatch, by `taskDir`. One whose record can't be read is listed with the reason. */
   listTasks(): Promise<TaskListing[]>;
 
   /**

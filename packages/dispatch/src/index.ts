@@ -19,6 +19,7 @@ export { describeFailure } from './describe-failure.ts';
 export type { DispatchRun, MessageSource } from './dispatch-run.ts';
 export type { DispatchStore, NewDispatch } from './dispatch-store.ts';
 export type { FollowItem, FollowOptions } from './follow.ts';
+export { type DispatchHold, holdDispatch } from './hold-dispatch.ts';
 export { defaultLoopLimits, type LoopLimits } from './loop-detector.ts';
 export { type DispatchStoreOptions, openDispatchStore } from './open-dispatch-store.ts';
 export { runDispatch, startDispatch } from './run-dispatch.ts';

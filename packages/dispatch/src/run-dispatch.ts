@@ -3,8 +3,7 @@ import { StoreError } from '@hansard/provider';
 import { beginFamily } from './begin-dispatch.ts';
 import type { DispatchRun } from './dispatch-run.ts';
 import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
-import { openToolbox, type Toolbox } from './toolbox.ts';
-import { untilAborted } from './until-aborted.ts';
+import { openToolbox } from './toolbox.ts';
 
 /**
  * Dispatches an agent: creates the envelope, then records, publishes and watches what the agent yields. Resolves when
@@ -15,26 +14,15 @@ import { untilAborted } from './until-aborted.ts';
  */
 export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {
   checkRunOptions(options);
-  const { parentDispatchId } = options;
+  const { parentDispatchId, tools = [], signal } = options;
   if (parentDispatchId !== undefined) await assertParent(options, parentDispatchId);
-  return beginFamily(options, await listTools(options));
+  return beginFamily(options, await openToolbox(tools, signal));
 }
 
 /** Dispatches an agent and waits for its end: `startDispatch`, then `ended`. */
 export async function runDispatch(options: RunDispatchOptions): Promise<DispatchEnvelope> {
   const run = await startDispatch(options);
   return run.ended;
-}
-
-/** None where the signal aborts meanwhile: the dispatch begins all the same, and its log says that it was aborted. */
-async function listTools({ tools = [], signal }: RunDispatchOptions): Promise<Toolbox> {
-  if (signal === undefined) return openToolbox(tools);
-  try {
-    return await untilAborted(signal, () => openToolbox(tools));
-  } catch (error) {
-    if (signal.aborted) return openToolbox([]);
-    throw error;
-  }
 }
 
 async function assertParent({ store, taskDir }: RunDispatchOptions, parentDispatchId: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@hansard/dispatch';
+import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -71,11 +72,36 @@ describe('dispatches that a dead process left running', () => {
     expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(2);
   });
 
-  it('are left alone where their writer lives elsewhere', async () => {
+  it('are found also where it is this process that could not end them, once its store works again', async () => {
+    let isFull = true;
     const provider = changedStore((store) => ({
       appendEvent(task, dispatchId, event) {
-        if (dispatchId === 'lost-1') throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
+        if (isFull) throw new StoreError('STORE_UNAVAILABLE', 'disk full');
         return store.appendEvent(task, dispatchId, event);
+      },
+    }));
+    const store = openDispatchStore(provider);
+    const waiting = agent(async function* () {
+      yield says('does not fit');
+    });
+    const run = await startDispatch({ store, taskDir, role: 'worker', dispatchId: 'full', agent: waiting });
+    await expect(run.ended).rejects.toThrow('disk full');
+    isFull = false;
+    expect(await closeAbandonedDispatches(store, taskDir)).toMatchObject([
+      { dispatchId: 'full', status: 'crashed' },
+    ]);
+    expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
+  });
+
+  it('are left alone where their writer lives elsewhere', async () => {
+    const provider = changedStore((store) => ({
+      updateDispatch(task, dispatchId, updates) {
+        if (dispatchId === 'lost-1') throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
+        return store.updateDispatch(task, dispatchId, updates);
+      },
+      readEvents(task, dispatchId, options) {
+        if (dispatchId === 'lost-1') throw new Error('its log is long, and its writer lives');
+        return store.readEvents(task, dispatchId, options);
       },
     }));
     const store = await leftBehind(provider);
@@ -107,5 +133,92 @@ describe('dispatches that a dead process left running', () => {
     await expect(closeAbandonedDispatches(store, taskDir)).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
     });
+  });
+});
+
+const complete = (
+  status: EventData<'session:complete'>['status'],
+  more: Partial<EventData<'session:complete'>> = {},
+) => newEvent('session:complete', { status, ...more });
+const text = newEvent('agent:text', { text: 'working' });
+const message = newEvent('user:message', { text: 'Go on.', source: { kind: 'user' } });
+const abort = newEvent('harness:abort', { by: 'signal' });
+const error = newEvent('harness:error', { message: 'The hook is broken.' });
+const init = newEvent('session:init', { model: 'm', sessionId: 's' });
+const files = newEvent('system:files_persisted', {});
+
+/** What becomes of a dispatch that was left running with these events, one a second. */
+async function closedWith(events: readonly NewEvent[]) {
+  const provider = createMemoryStore();
+  const clock = new ManualClock();
+  const gone = openDispatchStore(provider, { clock });
+  await gone.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost' });
+  for (const event of events) {
+    clock.advance(1_000);
+    await gone.appendEvent(taskDir, 'lost', event);
+  }
+  const store = openDispatchStore(provider, { clock });
+  clock.advance(60_000);
+  const [envelope] = await closeAbandonedDispatches(store, taskDir);
+  const added = (await store.getDispatchEvents(taskDir, 'lost')).slice(events.length);
+  return { envelope, added };
+}
+
+describe('a dispatch that was left running behind its own end', () => {
+  it.each([
+    ['completed', 'completed'],
+    ['failed', 'crashed'],
+    ['aborted', 'aborted'],
+  ] as const)('whose log says %s is %s since then, with what the log says of it', async (said, status) => {
+    const usage = { inputTokens: 10, outputTokens: 2 };
+    const more = { costUsd: 0.5, usage, turns: 2, durationMs: 900, structuredResult: [1] };
+    const { envelope, added } = await closedWith([text, complete(said, more)]);
+    expect(envelope).toMatchObject({
+      status,
+      completedAt: '2026-03-01T09:00:02.000Z',
+      cost: 0.5,
+      usage: { ...usage, turns: 2, durationMs: 900 },
+      structuredResult: [1],
+    });
+    expect(added).toEqual([]);
+  });
+
+  it.each([
+    ['what it left behind is noted', [complete('completed'), files], 'completed'],
+    [
+      'it was asked more and answered that, too',
+      [complete('failed'), message, text, complete('completed')],
+      'completed',
+    ],
+    ['it was stopped', [text, abort], 'aborted'],
+    ['it took too long', [newEvent('harness:timeout', { elapsedMs: 2, limitMs: 1 }), text], 'aborted'],
+    [
+      'it went in circles',
+      [newEvent('harness:loop_kill', { tool: 'Read', count: 8, limit: 8, window: 10 })],
+      'aborted',
+    ],
+    ['it was asked more and stopped then', [complete('completed'), message, abort, text], 'aborted'],
+    ['it was silent', [newEvent('harness:stall', { idleMs: 2, limitMs: 1 })], 'aborted'],
+    ['it says that it was done after it was stopped', [abort, init, text, complete('completed')], 'aborted'],
+    ['it failed while it was stopped', [abort, error], 'aborted'],
+  ] as const)('also where %s', async (_what, events, status) => {
+    const { envelope, added } = await closedWith(events);
+    const last = `2026-03-01T09:00:0${events.length}.000Z`;
+    expect(envelope).toMatchObject({ status, completedAt: last });
+    expect(added).toEqual([]);
+  });
+
+  it.each([
+    ['it was asked more', [complete('completed', { costUsd: 0.5 }), message]],
+    ['it did more', [complete('completed', { costUsd: 0.5 }), text]],
+    ['it began anew', [complete('completed', { costUsd: 0.5 }), init]],
+    ['an error came after it', [complete('completed', { costUsd: 0.5 }), error]],
+    ['it went on after it was stopped', [complete('aborted', { costUsd: 0.5 }), abort, message]],
+    ['it was stopped and asked more', [complete('completed', { costUsd: 0.5 }), message, abort, message]],
+    ['it was stopped, ended and went on', [abort, complete('aborted', { costUsd: 0.5 }), text]],
+  ] as const)('has crashed all the same where %s, and has cost what the log says', async (_what, events) => {
+    const { envelope, added } = await closedWith(events);
+    expect(added).toMatchObject([{ type: 'harness:error' }]);
+    expect(envelope).toMatchObject({ status: 'crashed', completedAt: added[0]?.timestamp, cost: 0.5 });
   });
 });

@@ -18,12 +18,12 @@ describe('what an agent is asked for', () => {
       {
         tools: [tools({ write: () => done('') })],
         outputSchema,
-        limits: { turns: 3 },
+        limits: { turns: 3, costUsd: 0.5 },
         resumeSessionId: 's1',
       },
     );
     await run.ended;
-    expect(requests).toMatchObject([{ outputSchema, maxTurns: 3, resumeSessionId: 's1' }]);
+    expect(requests).toMatchObject([{ outputSchema, maxTurns: 3, maxCostUsd: 0.5, resumeSessionId: 's1' }]);
     expect(requests[0]?.tools.map(({ definition }) => definition.name)).toEqual(['write']);
   });
 
@@ -37,7 +37,7 @@ describe('what an agent is asked for', () => {
     await run.ended;
     const [request] = requests;
     expect(request?.tools).toEqual([]);
-    for (const key of ['outputSchema', 'maxTurns', 'resumeSessionId'])
+    for (const key of ['outputSchema', 'maxTurns', 'maxCostUsd', 'resumeSessionId'])
       expect(request).not.toHaveProperty(key);
   });
 

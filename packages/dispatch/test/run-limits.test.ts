@@ -194,6 +194,36 @@ describe('the stall timer', () => {
     expect(await log()).toEqual([{ type: 'harness:stall', data: { idleMs: 1_000, limitMs: 1_000 } }]);
   });
 
+  it('is not put off by heartbeats, which are recorded', async () => {
+    const { clock, start, log } = prepare();
+    const gates = [new Gate(), new Gate()];
+    const hanging = agent(async function* (request) {
+      yield says('working');
+      for (const gate of gates) {
+        await gate.opened;
+        yield { ...event('system:notice', { text: 'still there' }), isHeartbeat: true };
+      }
+      await stopped(request);
+    });
+    const run = await start(hanging, { limits: { stallMs: 1_000 } });
+    await turn();
+    for (const gate of gates) {
+      clock.advance(400);
+      gate.open();
+      await turn();
+    }
+    clock.advance(199);
+    await turn();
+    const told = ['agent:text', 'system:notice', 'system:notice'];
+    expect((await log()).map(({ type }) => type)).toEqual(told);
+    clock.advance(1);
+    expect(await abortOf(run)).toBe('aborted');
+    expect((await log()).at(-1)).toEqual({
+      type: 'harness:stall',
+      data: { idleMs: 1_000, limitMs: 1_000 },
+    });
+  });
+
   it('is not put off for long by a clock that is set back', async () => {
     const { clock, start } = prepare();
     const run = await start(obedient(), { limits: { stallMs: 1_000 } });

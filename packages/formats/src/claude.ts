@@ -1,5 +1,6 @@
 export type { ClaudeLog, ClaudeLogSummary, ReadLogOptions } from './claude-import/claude-log.ts';
 export { type ClaudeFormatId, detectClaudeFormat } from './claude-import/detect-claude-format.ts';
+export { dispatchIdOf } from './claude-import/dispatch-id.ts';
 export type { OddityCounts } from './claude-import/oddity-log.ts';
 export type { ClaudeActivity } from './claude-messages/claude-activity.ts';
 export {

@@ -1,10 +1,11 @@
+import { isGameLog } from './game-log/is-game-log.ts';
 import {
   type GameLogFile,
   type ReadGame,
   type ReadGameOptions,
   readGameLog,
 } from './game-log/read-game-log.ts';
-import { readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';
+import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';
 
 export type GameFormatId = 'game-log' | 'werewolf-match';
 
@@ -24,3 +25,9 @@ export const gameFormats: Readonly<Record<GameFormatId, GameFormat>> = {
       ),
   },
 };
+
+/** The format of a recorded game, by the start of its file; null where it is none. A match shows only by the whole of it. */
+export function detectGameFormat(start: string): GameFormatId | null {
+  if (isGameLog(start)) return 'game-log';
+  return isWerewolfMatch(start) ? 'werewolf-match' : null;
+}

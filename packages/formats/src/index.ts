@@ -1,7 +1,8 @@
 export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
 export type { FormatOddity, FormatOddityCode, FormatReport } from './format-report.ts';
-export { type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
+export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
+export { isWholeGameLog } from './game-log/is-game-log.ts';
 export {
   type GameLogFile,
   type ReadGame,
@@ -17,6 +18,7 @@ export {
   streamLineSchemas,
 } from './game-streams/stream-lines.ts';
 export { detectSessionFormat, type SessionFormat, sessionFormats } from './session-formats.ts';
+export type { LogOrigin } from './session-records/log-origin.ts';
 export type { ReadOptions, ReadSession } from './session-records/read-session.ts';
 export type { SessionFormatId } from './session-records/session-dialect.ts';
 export type { WrittenSession } from './session-records/write-session.ts';

@@ -1,7 +1,7 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { parseLines } from './session-records/parse-lines.ts';
 import type { ReadOptions, ReadSession } from './session-records/read-session.ts';
-import { foreignTrait, type SessionFormatId } from './session-records/session-dialect.ts';
+import { foreignTrait, recordKind, type SessionFormatId } from './session-records/session-dialect.ts';
 import type { WrittenSession } from './session-records/write-session.ts';
 import { readSessionV1 } from './session-v1/read-session-v1.ts';
 import { sessionV1Dialect } from './session-v1/session-v1-dialect.ts';
@@ -26,10 +26,14 @@ export const sessionFormats: Readonly<Record<SessionFormatId, SessionFormat>> = 
 export function detectSessionFormat(source: string | Uint8Array): SessionFormatId | null {
   let balance = 0;
   for (const line of parseLines(source)) {
-    if (line.kind !== 'record') continue;
+    if (line.kind !== 'record' || !isSessionRecord(line.record)) continue;
     if (foreignTrait(sessionV1Dialect, line.record) !== null) balance += 1;
     if (foreignTrait(sessionV2Dialect, line.record) !== null) balance -= 1;
   }
   if (balance === 0) return null;
   return balance > 0 ? 'session-v2' : 'session-v1';
+}
+
+function isSessionRecord(record: JsonObject): boolean {
+  return [sessionV1Dialect, sessionV2Dialect].some((dialect) => recordKind(dialect, record) !== null);
 }

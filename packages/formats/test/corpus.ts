@@ -1,7 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../shared/fixtures');
+/** Its folder, where it is there. */
+export const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../shared/fixtures');
 
 /** The specifications' examples are others' data and no part of the repository. */
 export const isCorpusThere = existsSync(join(corpus, 'session-v2'));

@@ -159,7 +159,7 @@ describe('what is odd', () => {
     expect(recordsIn(writeSessionV2(events).text)).toEqual(records);
   });
 
-  it('leaves the id of another record alone when it numbers events', () => {
+  it('gets an id of its own, where an event of an earlier record has the id, and references mean the record', () => {
     const several = entry({
       message_id: 'b',
       role: 'assistant',
@@ -173,7 +173,9 @@ describe('what is odd', () => {
       entry({ message_id: 'c', cause: 'b.2' }),
     ];
     const { events } = readSessionV2(logOf(...records), { now });
-    expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'b.1:2', 'b.2:2', 'b.1', 'c']);
+    expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'b.1', 'b.2', 'b.1:2', 'c']);
+    // `b.2` is the id of an event, and of no record.
+    expect(events.at(-1)?.cause).toBe('b.2:2');
     expect(recordsIn(writeSessionV2(events).text)).toEqual(records);
   });
 });

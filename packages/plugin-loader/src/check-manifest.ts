@@ -17,12 +17,18 @@ export function checkApiVersion({ id, apiVersion }: PluginManifest): void {
  * The first plugin of an id has it. `claimed` has the location of each.
  * @throws PLUGIN_DUPLICATE_ID
  */
-export function checkDuplicateId({ id }: PluginManifest, claimed: ReadonlyMap<string, string>): void {
-  const location = claimed.get(id);
-  if (location === undefined) return;
+export function checkDuplicateId(
+  { id }: PluginManifest,
+  location: string,
+  claimed: ReadonlyMap<string, string>,
+): void {
+  const first = claimed.get(id);
+  if (first === undefined) return;
   throw new PluginError(
     'PLUGIN_DUPLICATE_ID',
-    `There is a plugin ${id} already, from ${location}. Take one of the two out of the configuration.`,
-    { details: { plugin: id, location } },
+    first === location
+      ? `Plugin ${id} is configured twice, and not alike. Take one of the two out of the configuration.`
+      : `There is a plugin ${id} already, from ${first}. Take one of the two out of the configuration.`,
+    { details: { plugin: id, location: first } },
   );
 }

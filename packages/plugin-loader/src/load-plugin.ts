@@ -68,7 +68,7 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
     const { id, name, version, provides } = manifest;
     entry = { ...entry, id, provides, ...(name && { name }), ...(version && { version }) };
     await pass('api version', () => checkApiVersion(manifest));
-    await pass('duplicate id', () => checkDuplicateId(manifest, context.claimed));
+    await pass('duplicate id', () => checkDuplicateId(manifest, source.location, context.claimed));
     await pass('trust', () =>
       checkDenied({ id, packageName: files.packageJson?.name, location: source.location }, context.denials),
     );

@@ -3,16 +3,20 @@ import type { PluginError } from '@hansard/provider';
 import { readDenials } from './check-trust.ts';
 import { type LoadClock, systemClock } from './clock.ts';
 import { type FolderPlugin, findFolderPlugins } from './find-folder-plugins.ts';
+import { findPlugin } from './find-plugin.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
+import { mergeReferences } from './merge-references.ts';
 
 export interface LoadPluginsOptions {
   /** The folder of the configuration: relative paths are relative to it, and packages are looked for from it upwards. */
   readonly baseDir: string;
   /** Folders from which packages are looked for where `baseDir` has none of that name, such as the app's own. */
   readonly packageDirs?: readonly string[];
-  /** What the configuration names, in its order. */
+  /** What to load, in this order. References to one and the same plugin count as one. */
   readonly plugins: readonly PluginReference[];
+  /** What is not loaded for itself, but configures those of `plugins` that are the same plugin. */
+  readonly configurations?: readonly PluginReference[];
   /** Folders whose subfolders may be plugins. What is found is off until `plugins` names it. */
   readonly folders?: readonly string[];
   /** Plugin ids, package names and paths that are never loaded, whatever else names them. */
@@ -26,6 +30,7 @@ export interface LoadPluginsOptions {
 export interface PluginReference {
   /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
   readonly plugin: string;
+  /** Absent: what another reference to the same plugin gives, else nothing. Two that differ are an error. */
   readonly config?: unknown;
 }
 
@@ -38,7 +43,7 @@ const longestTimer = 2 ** 31 - 1;
  * for a path in `deny` that can't be followed, as nothing is safe to load then
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {
-  const { plugins, folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
+  const { folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
   if (!Number.isInteger(createTimeoutMs) || createTimeoutMs < 1 || createTimeoutMs > longestTimer)
     throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimer}.`);
   const start = clock.now();
@@ -55,6 +60,12 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
     denials: await readDenials(deny, baseDir),
     claimed: new Map(),
   };
+  const plugins = await mergeReferences(options.plugins, options.configurations ?? [], (reference) =>
+    findPlugin(reference, context.packageDirs, found.plugins).then(
+      ({ location }) => location,
+      () => null, // The check that finds it meets the same error and reports it.
+    ),
+  );
   const outcomes: LoadOutcome[] = [];
   for (const { plugin, config } of plugins)
     outcomes.push(await loadPlugin({ named: true, reference: plugin, config }, context));

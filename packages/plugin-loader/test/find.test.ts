@@ -87,6 +87,63 @@ describe('a plugin is found', () => {
   });
 });
 
+describe('a plugin that is named more than once', () => {
+  const config = { depth: 2 };
+
+  it.each([
+    ['first', { config }, {}],
+    ['second', {}, { config }],
+    ['both, alike', { config }, { config: { ...config } }],
+  ])('is loaded once, where it is named first, as the %s configures it', async (_, first, second) => {
+    const { baseDir, plugin } = createWorkspace();
+    plugin('plugins/one', { manifest: { id: 'one' } });
+    plugin('two', { manifest: { id: 'two' } });
+    const loaded = await loadPlugins({
+      baseDir,
+      folders: ['plugins'],
+      plugins: [{ plugin: './plugins/one', ...first }, { plugin: './two' }, { plugin: 'one', ...second }],
+    });
+    expect(outline(loaded)).toEqual(['one loaded path', 'two loaded path']);
+    expect(loaded.get('one')?.config).toEqual(config);
+  });
+
+  it('is refused the second time where it is configured in two ways, and told so', async () => {
+    const { baseDir, plugin } = createWorkspace();
+    plugin('one', { manifest: { id: 'one' } });
+    const loaded = await loadPlugins({
+      baseDir,
+      plugins: [
+        { plugin: './one', config },
+        { plugin: './one/.', config: {} },
+      ],
+    });
+    expect(outline(loaded)).toEqual(['one loaded path', 'one failed path']);
+    expect(loaded.errors).toMatchObject([
+      { code: 'PLUGIN_DUPLICATE_ID', message: expect.stringContaining('one is configured twice') },
+    ]);
+    expect(loaded.get('one')?.config).toEqual(config);
+  });
+
+  it('takes its configuration from a reference that loads nothing itself', async () => {
+    const { baseDir, plugin } = createWorkspace();
+    plugin('one', { manifest: { id: 'one' } });
+    plugin('two', { manifest: { id: 'two' } });
+    const loaded = await loadPlugins({
+      baseDir,
+      plugins: [{ plugin: './one' }],
+      configurations: [{ plugin: './one', config }, { plugin: './two', config }, { plugin: './three' }],
+    });
+    expect(outline(loaded)).toEqual(['one loaded path']);
+    expect(loaded.get('one')?.config).toEqual(config);
+  });
+
+  it('is told once for each reference where it is not found', async () => {
+    const { baseDir } = createWorkspace();
+    const loaded = await loadPlugins({ baseDir, plugins: [{ plugin: './no' }, { plugin: './no' }] });
+    expect(loaded.errors.map(({ code }) => code)).toEqual(['PLUGIN_NOT_FOUND', 'PLUGIN_NOT_FOUND']);
+  });
+});
+
 describe('the plugins of a folder', () => {
   it('are off and none of their code runs until the configuration names them', async () => {
     const { baseDir, plugin, write } = createWorkspace();

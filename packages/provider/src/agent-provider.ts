@@ -39,6 +39,8 @@ export interface AgentRunRequest {
   readonly outputSchema?: JsonObject;
   /** The most turns that the agent may take. */
   readonly maxTurns?: number;
+  /** The most that it may cost, in US dollars, for a provider that knows it before its events tell. */
+  readonly maxCostUsd?: number;
   /** The agent's own session that this dispatch goes on with, as its `session:init` named it. */
   readonly resumeSessionId?: string;
 }
@@ -66,5 +68,10 @@ export interface OfferedTool {
 
 /** One thing that an agent provider yields: an event to record, or a delta that is only shown (D8). */
 export type AgentActivity =
-  | { readonly kind: 'event'; readonly event: NewEvent }
+  | {
+      readonly kind: 'event';
+      readonly event: NewEvent;
+      /** It says only that the agent is still there, not that it gets on: it is recorded, and the silence goes on. */
+      readonly isHeartbeat?: boolean;
+    }
   | { readonly kind: 'delta'; readonly delta: Delta };

@@ -1,4 +1,5 @@
 import type { CapturedEvent, Delta, DispatchEnvelope } from '@hansard/events';
+import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { Awaitable } from './awaitable.ts';
 export interface CommunicationProvider {
   /** Called once, before anything else. `host` takes what people say to running dispatches. */
   start?(host: CommunicationHost): Awaitable<void>;
-  dispatchStarted?(notice: DispatchNotice): Awaitable<void>;
+  dispatchStarted?(notice: DispatchStartNotice): Awaitable<void>;
   /** An event that is in the log by now. */
   eventRecorded(notice: EventNotice): Awaitable<void>;
   /** A piece of text on its way; it is in no log, and may be left out when the provider is behind (D8). */
@@ -34,6 +35,11 @@ export interface IncomingMessage {
 export interface DispatchNotice {
   readonly taskDir: string;
   readonly envelope: DispatchEnvelope;
+}
+
+export interface DispatchStartNotice extends DispatchNotice {
+  /** The agents of a session that goes on, whose creation was recorded before. Absent: none. */
+  readonly agents?: readonly AgentInfo[];
 }
 
 export interface EventNotice {

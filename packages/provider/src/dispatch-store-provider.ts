@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
+import type { StoreError } from './store-error.ts';
 
 /**
  * Keeps dispatches: an envelope and a list of events each, below a task (D10, D13).
@@ -86,7 +87,7 @@ export interface DispatchStoreProvider {
   /** The record of a task, or null where it has none. */
   getTask(taskDir: string): Awaitable<TaskRecord | null>;
 
-  /** Every task that has a record or a dispatch, by `taskDir`. */
+  /** Every task that has a record or a dispatch, by `taskDir`. One whose record can't be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
   /** Finishes what is under way and gives back files, connections and leases. Safe to call twice. */
@@ -136,8 +137,10 @@ export interface EventPage {
 
 export interface TaskListing {
   readonly taskDir: string;
-  /** Null where the task has dispatches but no record. */
+  /** Null where the task has dispatches but no record, and where its record can't be read. */
   readonly task: TaskRecord | null;
+  /** Why the record can't be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getTask` throws it. */
+  readonly error?: StoreError;
 }
 
 export interface SearchEventsOptions {

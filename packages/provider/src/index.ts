@@ -33,6 +33,7 @@ export type {
   CommunicationProvider,
   DeltaNotice,
   DispatchNotice,
+  DispatchStartNotice,
   EventNotice,
   IncomingMessage,
 } from './communication-provider.ts';

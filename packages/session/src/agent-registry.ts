@@ -13,8 +13,14 @@ export class AgentRegistry {
   readonly #owners = new Map<string, string>();
   /** What names no agent and stands before the root: its own, once there is one. */
   readonly #beforeRoot: CapturedEvent[] = [];
+  readonly #languageModel: string | undefined;
   #latestNumber = 0;
   #root: AgentRecord | null = null;
+
+  /** `languageModel` takes the place of the model that the root was created with. */
+  constructor(languageModel?: string) {
+    this.#languageModel = languageModel;
+  }
 
   /** The first agent that nobody created; where a log has none, the first one in it. Null without any agent. */
   get root(): AgentRecord | null {
@@ -89,14 +95,21 @@ export class AgentRegistry {
   }
 
   describe(record: AgentRecord): AgentInfo {
-    const { agentId, name, languageModel, isTerminated } = record;
+    const { agentId, name, isTerminated } = record;
     return {
       agentId,
       name,
-      languageModel,
+      languageModel: this.modelOf(record),
       parentAgentId: this.#parentOf(record),
       state: isTerminated ? 'terminated' : 'active',
     };
+  }
+
+  /** The model that an agent has now: another than it was created with, where that was the root's. */
+  modelOf({ languageModel }: AgentRecord): string | null {
+    return languageModel === this.root?.languageModel
+      ? (this.#languageModel ?? languageModel)
+      : languageModel;
   }
 
   /** Whom an agent means by a name or an id: see `AgentHost.findAgent`. Active agents come before terminated ones. */

@@ -78,8 +78,9 @@ async function generate(
   messageId: string,
   messages: ModelContext['messages'],
 ): Promise<ModelResponse> {
-  const { log, clock, modelTimeoutMs } = parts;
-  const { agentId, name: agentName, turns: turn, languageModel: model } = record;
+  const { log, registry, clock, modelTimeoutMs } = parts;
+  const { agentId, name: agentName, turns: turn } = record;
+  const model = registry.modelOf(record);
   const late = new AbortController();
   const stopTimer =
     modelTimeoutMs === null

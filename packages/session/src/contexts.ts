@@ -9,7 +9,10 @@ import {
 
 /** What a model is given in one call. */
 export interface ModelContext {
-  /** Frozen, as copies would cost each call as much as the log is long; the array is the model's own. */
+  /**
+   * Frozen, as copies would cost each call as much as the log is long. The array is the model's own, made when it is first
+   * asked for, and holds what the model is given in this call, also after later ones.
+   */
   readonly messages: readonly ModelMessage[];
   readonly manifest: ContextManifest;
 }

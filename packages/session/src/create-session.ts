@@ -1,4 +1,4 @@
-import { openToolbox } from '@hansard/dispatch';
+import { holdDispatch, openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agent.ts';
 import { createAgent } from './create-agent.ts';
 import { Session } from './session.ts';
@@ -15,7 +15,7 @@ import { createSessionParts } from './session-parts.ts';
 export async function createSession(options: SessionOptions): Promise<{ root: Agent; session: Session }> {
   checkSessionOptions(options);
   options.signal?.throwIfAborted();
-  const toolbox = await openToolbox(options.tools ?? []);
+  const toolbox = await openToolbox(options.tools ?? [], options.signal);
   const { store, taskDir, dispatchId, role = 'session', languageModel, systemPrompt } = options;
   const envelope = await store.createDispatch(taskDir, {
     role,
@@ -23,9 +23,16 @@ export async function createSession(options: SessionOptions): Promise<{ root: Ag
     model: languageModel,
     fidelity: 'full',
   });
-  const parts = createSessionParts(options, envelope, toolbox);
+  const hold = holdDispatch(store, taskDir, envelope.dispatchId, 'a session');
+  const parts = createSessionParts(options, envelope, toolbox, hold);
   parts.start(envelope);
-  await createAgent(parts, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+  try {
+    await createAgent(parts, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+  } catch (error) {
+    hold.abandon();
+    parts.stop(error);
+    throw error;
+  }
   const session = new Session(parts);
   return { root: session.root, session };
 }

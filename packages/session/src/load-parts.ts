@@ -1,4 +1,4 @@
-import { openToolbox } from '@hansard/dispatch';
+import { type DispatchHold, holdDispatch, openToolbox } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
@@ -9,15 +9,30 @@ import { SessionError } from './session-error.ts';
 import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
 
+export interface LoadedParts {
+  readonly parts: SessionParts;
+  readonly oddities: readonly SessionOddity[];
+}
+
 /** Restores a session from its log and sets its dispatch running. */
-export async function loadParts(
-  options: LoadSessionOptions,
-): Promise<{ readonly parts: SessionParts; readonly oddities: readonly SessionOddity[] }> {
+export async function loadParts(options: LoadSessionOptions): Promise<LoadedParts> {
   checkSessionOptions(options);
   options.signal?.throwIfAborted();
   const { store, taskDir, dispatchId } = options;
+  const hold = holdDispatch(store, taskDir, dispatchId, 'a session');
+  try {
+    return await restoreParts(options, hold);
+  } catch (error) {
+    hold.release();
+    throw error;
+  }
+}
+
+async function restoreParts(options: LoadSessionOptions, hold: DispatchHold): Promise<LoadedParts> {
+  const { store, taskDir, dispatchId } = options;
   const envelope = await fullEnvelope(options);
-  const parts = createSessionParts(options, envelope, await openToolbox(options.tools ?? []));
+  const toolbox = await openToolbox(options.tools ?? [], options.signal);
+  const parts = createSessionParts(options, envelope, toolbox, hold);
   const finder = new OddityFinder();
   let hasAgents = false;
   let position = -1;
@@ -35,10 +50,16 @@ export async function loadParts(
   await restoreRest();
   if (!hasAgents || parts.registry.root === null) throw noAgents(dispatchId);
   const running = await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
-  // What another session added before it ended and this one held the dispatch.
-  await restoreRest();
-  parts.start(running);
-  await closeOpenCalls(parts);
+  try {
+    // What a session of another process added before it ended and this one had the dispatch.
+    await restoreRest();
+    parts.start(running);
+    await closeOpenCalls(parts);
+  } catch (error) {
+    hold.abandon();
+    parts.stop(error);
+    throw error;
+  }
   return { parts, oddities: finder.finish() };
 }
 

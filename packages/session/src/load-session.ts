@@ -7,8 +7,8 @@ import type { LoadSessionOptions } from './session-options.ts';
  * are rebuilt when they are asked for. Tool calls that were open get a result that says `interrupted`, and the dispatch
  * is `running` again. A message that was not answered is answered by `response()`: see `Agent.awaitsResponse`.
  *
- * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND, STORE_LOCKED (another process has the
- * session); otherwise as `createSession`
+ * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND, STORE_LOCKED (another process, or
+ * another session or run of this one, has it); otherwise as `createSession`
  */
 export async function loadSession(options: LoadSessionOptions): Promise<{ root: Agent; session: Session }> {
   const session = await Session.load(options);

@@ -68,7 +68,7 @@ async function makeCall(
     const outcome = await callTool(parts, record, { ...call, input: value }, callId, respond);
     return { outcome, via, events: [], durationMs: Math.max(0, parts.clock.now() - started) };
   } catch (error) {
-    if (!parts.signal.aborted) throw error;
+    if (!parts.signal.aborted || !parts.log.isOpen) throw error;
     return refused(interruption);
   }
 }

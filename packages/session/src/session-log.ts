@@ -1,6 +1,7 @@
 import {
   type Clock,
   type CommunicationHub,
+  type DispatchHold,
   type DispatchStore,
   type DispatchStream,
   LiveFeed,
@@ -18,12 +19,15 @@ import {
   parseEvent,
   toTimestamp,
 } from '@hansard/events';
+import type { AgentInfo } from '@hansard/provider';
 import { SessionError } from './session-error.ts';
 
 export interface SessionLogOptions {
   readonly store: DispatchStore;
   readonly taskDir: string;
   readonly envelope: DispatchEnvelope;
+  /** Let go at the end. */
+  readonly hold: DispatchHold;
   readonly communication: CommunicationHub | undefined;
   readonly clock: Clock;
   readonly createId: IdSource;
@@ -31,6 +35,8 @@ export interface SessionLogOptions {
   readonly onAccepted: (event: CapturedEvent) => void;
   /** Takes what was appended together once it is durable, as it was recorded. */
   readonly onRecorded: (events: readonly CapturedEvent[]) => void;
+  /** Called once, where a write failed, with what is thrown from then on. */
+  readonly onFailed: (closed: SessionError) => void;
 }
 
 /** The one way into the log of a session: checks at once, writes in order, stops for good at the first failed write. */
@@ -41,7 +47,7 @@ export class SessionLog {
   #envelope: DispatchEnvelope;
   /** What was asked for last. Never rejects. */
   #latest: Promise<unknown> = Promise.resolve();
-  #failure: { readonly error: unknown } | null = null;
+  #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
   #hasEnded = false;
 
   constructor(options: SessionLogOptions) {
@@ -55,15 +61,8 @@ export class SessionLog {
   }
 
   assertOpen(): void {
-    const { dispatchId } = this.#envelope;
-    if (this.#failure !== null) {
-      throw new SessionError(
-        'SESSION_CLOSED',
-        `The session ${dispatchId} stopped because a write failed; load it again once the store works.`,
-        { cause: this.#failure.error, details: { dispatchId } },
-      );
-    }
-    if (this.#hasEnded) throw sessionWasClosed(dispatchId);
+    if (this.#failure !== null) throw this.#failure.closed;
+    if (this.#hasEnded) throw sessionWasClosed(this.#envelope.dispatchId);
   }
 
   timestamp(): string {
@@ -122,24 +121,25 @@ export class SessionLog {
   }
 
   /** Takes over the envelope as it is now, and tells that the dispatch started. */
-  start(envelope: DispatchEnvelope): void {
+  start(envelope: DispatchEnvelope, agents: readonly AgentInfo[]): void {
     const { communication, taskDir } = this.#options;
     this.#envelope = envelope;
-    communication?.dispatchStarted({ taskDir, envelope });
+    communication?.dispatchStarted({ taskDir, envelope, agents });
   }
 
   /** Takes the last events and completes the envelope. Nothing is taken behind them. */
   async end(events: readonly NewEvent[], updates: EnvelopeUpdates): Promise<void> {
-    const { store, taskDir, communication } = this.#options;
+    const { store, taskDir, hold, communication } = this.#options;
     void this.append(events);
     this.#hasEnded = true;
     await this.flushed();
     try {
       this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates);
     } catch (error) {
-      this.#feed.fail(error);
+      this.#fail(error);
       throw error;
     }
+    hold.release();
     communication?.dispatchEnded({ taskDir, envelope: this.#envelope });
   }
 
@@ -152,11 +152,28 @@ export class SessionLog {
       for (const event of recorded) communication?.eventRecorded({ taskDir, envelope, event });
       return recorded;
     } catch (error) {
-      this.#failure ??= { error };
-      this.#feed.fail(error);
+      this.#fail(error);
       throw error;
     }
   }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== null) return;
+    const { hold, onFailed } = this.#options;
+    const closed = writeFailed(this.#envelope.dispatchId, error);
+    this.#failure = { error, closed };
+    this.#feed.fail(error);
+    hold.abandon();
+    onFailed(closed);
+  }
+}
+
+function writeFailed(dispatchId: string, cause: unknown): SessionError {
+  return new SessionError(
+    'SESSION_CLOSED',
+    `The session ${dispatchId} stopped because a write failed; load it again once the store works.`,
+    { cause, details: { dispatchId } },
+  );
 }
 
 export function sessionWasClosed(dispatchId: string): SessionError {

@@ -13,6 +13,11 @@ export interface SessionRunOptions {
   readonly store: DispatchStore;
   readonly taskDir: string;
   readonly model: LanguageModelProvider;
+  /**
+   * The name of the model that the root has, and every agent that is not given another. A session that is loaded goes on
+   * with it; absent: with what its log says.
+   */
+  readonly languageModel?: string;
   /** Listed once, when the session opens. Where two have a tool of one name, the first provider's counts. */
   readonly tools?: readonly ToolProvider[];
   /** Asked in this order. */
@@ -39,8 +44,6 @@ export interface SessionOptions extends SessionRunOptions {
   readonly dispatchId?: string;
   /** The role in the envelope. Absent: `session`. */
   readonly role?: string;
-  /** The model of the root, and of every agent that is not given another. */
-  readonly languageModel?: string;
   /** What the root is told first. */
   readonly systemPrompt?: string;
 }

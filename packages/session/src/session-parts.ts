@@ -1,4 +1,4 @@
-import { type Clock, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
+import { type Clock, type DispatchHold, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   createIdSource,
@@ -30,8 +30,10 @@ export interface SessionParts {
   readonly maxToolRounds: number;
   /** Null: no limit. */
   readonly modelTimeoutMs: number | null;
-  /** Aborts when the session is closed or its owner stops it. */
+  /** Aborts when the session is closed, a write fails or the owner stops it. */
   readonly signal: AbortSignal;
+  /** Whether the owner stopped it. */
+  readonly isStopped: boolean;
   /** The agents that are answering, with what settles when they are done. */
   readonly answering: Map<string, Promise<unknown>>;
   /** An agent's transcript, with all that was logged so far. */
@@ -54,11 +56,12 @@ export function createSessionParts(
   options: SessionRunOptions,
   envelope: DispatchEnvelope,
   toolbox: Toolbox,
+  hold: DispatchHold,
 ): SessionParts {
   const { store, taskDir, clock = systemClock, communication } = options;
   const { createId = createIdSource({ now: () => clock.now() }) } = options;
   const { dispatchId } = envelope;
-  const registry = new AgentRegistry();
+  const registry = new AgentRegistry(options.languageModel);
   const totals = new UsageTotals();
   const stopping = new AbortController();
   /** The position of the last event that was restored; what this session adds stands behind it. */
@@ -88,6 +91,7 @@ export function createSessionParts(
     store,
     taskDir,
     envelope,
+    hold,
     communication,
     clock,
     createId,
@@ -96,8 +100,13 @@ export function createSessionParts(
       transcripts.add(events);
       contexts.add(events);
     },
+    onFailed: (closed) => stop(closed),
   });
   let release = () => {};
+  const stop = (reason: unknown) => {
+    release();
+    stopping.abort(reason);
+  };
 
   return {
     taskDir,
@@ -112,6 +121,9 @@ export function createSessionParts(
     maxToolRounds: options.maxToolRounds ?? 50,
     modelTimeoutMs: options.modelTimeoutMs ?? null,
     signal: AbortSignal.any([stopping.signal, ...(options.signal === undefined ? [] : [options.signal])]),
+    get isStopped() {
+      return options.signal?.aborted === true;
+    },
     answering: new Map(),
     transcriptOf: (agentId) =>
       // Copies: a model or a reader must not change what is held.
@@ -127,13 +139,10 @@ export function createSessionParts(
       observe(event, position);
     },
     start(running) {
-      log.start(running);
+      log.start(running, registry.list());
       release = watchSignal(options.signal, log);
     },
-    stop(reason) {
-      release();
-      stopping.abort(reason);
-    },
+    stop,
   };
 }
 

@@ -161,9 +161,9 @@ export class Session implements AsyncDisposable {
     await this.#ending;
   }
 
-  /** Completes the session unless that is done. Safe to call twice. */
+  /** Completes the session unless that is done: `aborted` where its signal was. Safe to call twice. */
   close(): Promise<void> {
-    this.#ending ??= this.#end('completed', undefined);
+    this.#ending ??= this.#end(this.#parts.isStopped ? 'aborted' : 'completed', undefined);
     return this.#ending;
   }
 

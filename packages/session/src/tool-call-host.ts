@@ -47,7 +47,7 @@ export class ToolCallHost implements AgentHost {
   createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
     return this.#act(async () => {
       const { registry } = this.#parts;
-      const itsModel = languageModel ?? this.#caller.languageModel;
+      const itsModel = languageModel ?? registry.modelOf(this.#caller);
       const creation = {
         cause: this.#callId,
         ...(name === undefined ? {} : { name }),

@@ -67,6 +67,26 @@ describe('the context of each call', () => {
     }
   });
 
+  it('stays what it was for a model that keeps it, whatever the later calls have', async () => {
+    const kept: (readonly ModelMessage[])[] = [];
+    const asGiven: string[] = [];
+    const { create } = prepare();
+    const { root } = await create({
+      model: model(({ messages }) => {
+        kept.push(messages);
+        asGiven.push(JSON.stringify(messages));
+        return says(`answer ${kept.length}`);
+      }),
+    });
+    for (let turn = 0; turn < 5; turn += 1) {
+      await root.observe([`seen ${turn}`]);
+      await root.harken(`turn ${turn}`);
+      await root.response();
+    }
+    expect(kept.map((messages) => JSON.stringify(messages))).toEqual(asGiven);
+    expect(new Set(asGiven).size).toBe(5);
+  });
+
   it('shows the output since the last action only', async () => {
     const seen: (readonly ModelMessage[])[] = [];
     const { create } = prepare();

@@ -1,33 +1,10 @@
-import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { closeAbandonedDispatches, createCommunicationHub } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
-import { takeApart } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
-import { dispatchId, find, prepare, taskDir, typesOf } from './prepare.ts';
-import { answers, calls, done, hostOf, model, says, tools } from './scripted.ts';
-
-/** A log that some other program wrote. */
-async function imported(events: readonly NewEvent[], fidelity: 'full' | 'narrative' = 'full') {
-  const prepared = prepare();
-  await prepared.store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity });
-  await prepared.store.appendEvents(taskDir, dispatchId, events);
-  return prepared;
-}
-
-const created = (agentId: string, id: string, cause?: string, name?: string) =>
-  newEvent('agent:created', name === undefined ? {} : { name }, {
-    id,
-    agentId,
-    ...(cause === undefined ? {} : { cause }),
-  });
-const heard = (agentId: string, id: string, content: string) =>
-  takeApart({ role: 'user', content }, { id, agentId });
-const called = (agentId: string, id: string, toolCallId: string) =>
-  takeApart(
-    { role: 'assistant', content: null, toolCalls: [{ toolCallId, tool: 'task', input: {} }] },
-    { id, agentId },
-  );
+import { created, heard, imported } from './foreign-log.ts';
+import { prepare, taskDir } from './prepare.ts';
+import { answers, calls, done, hostOf, model, type Reply, says, tools } from './scripted.ts';
 
 describe('a session that is loaded', () => {
   it('goes on where it was: transcripts, turns, names, ids, and what it cost so far', async () => {
@@ -70,6 +47,95 @@ describe('a session that is loaded', () => {
     await session.close();
     expect((await events()).at(-1)?.data).toMatchObject({ costUsd: 0.75, turns: 3 });
     expect(await envelope()).toMatchObject({ status: 'completed', cost: 0.75 });
+  });
+
+  it('tells those who watch the names of the agents that it has, which they saw nobody get', async () => {
+    const { create, load } = prepare();
+    const first = await create();
+    const jack = first.session.allocateAgentId();
+    first.session.logAgentCreated(jack, { name: 'Jack' });
+    await first.session.close();
+    const started: unknown[] = [];
+    const communication = createCommunicationHub([
+      {
+        dispatchStarted: ({ agents }) =>
+          void started.push(agents?.map(({ agentId, name }) => [agentId, name])),
+        eventRecorded() {},
+      },
+    ]);
+    await communication.start();
+    await load({ communication });
+    await prepare().create({ communication });
+    await communication.close();
+    expect(started).toEqual([
+      [
+        ['agent_001', null],
+        [jack, 'Jack'],
+      ],
+      [],
+    ]);
+  });
+
+  it('goes on with another model where it is given one, but for agents that were given a model of their own', async () => {
+    const { create, load, events } = prepare();
+    const task = tools({
+      task: async (call) => {
+        const host = hostOf(call);
+        await host.createAgent(call.input as { name: string; languageModel?: string });
+        return done('There.');
+      },
+    });
+    const ann = calls('task', { name: 'Ann' });
+    const bo = calls('task', { name: 'Bo', languageModel: 'small' });
+    const first = await create({
+      languageModel: 'm-1',
+      tools: [task],
+      model: answers(ann, bo, says('Two.')),
+    });
+    await first.root.response();
+    await first.session.close();
+
+    const asked: unknown[] = [];
+    const script: Readonly<Record<string, readonly Reply[]>> = {
+      root: [calls('task', { name: 'Cy' }), says('Three.')],
+      Ann: [calls('task', { name: 'Di' }), says('Four.')],
+      Bo: [calls('task', { name: 'Ed' }), says('Five.')],
+    };
+    const { session } = await load({
+      languageModel: 'm-2',
+      tools: [task],
+      model: model(({ agentName, model: its, messages }) => {
+        asked.push([agentName, its]);
+        return script[agentName ?? 'root']?.[messages.at(-1)?.role === 'tool' ? 1 : 0] ?? says('');
+      }),
+    });
+    for (const { agentId } of session.listAgents()) {
+      const agent = await session.getAgent(agentId);
+      await agent.harken('Bring one more.');
+      await agent.response();
+    }
+    expect(asked.filter((_, index) => index % 2 === 0)).toEqual([
+      [null, 'm-2'],
+      ['Ann', 'm-2'],
+      ['Bo', 'small'],
+    ]);
+    const recorded = (await events()).filter(({ type }) => type === 'agent:created').map(({ data }) => data);
+    expect(recorded).toEqual([
+      { languageModel: 'm-1' },
+      { name: 'Ann', languageModel: 'm-1' },
+      { name: 'Bo', languageModel: 'small' },
+      { name: 'Cy', languageModel: 'm-2' },
+      { name: 'Di', languageModel: 'm-2' },
+      { name: 'Ed', languageModel: 'small' },
+    ]);
+    expect(session.listAgents().map(({ languageModel }) => languageModel)).toEqual([
+      'm-2',
+      'm-2',
+      'small',
+      'm-2',
+      'm-2',
+      'small',
+    ]);
   });
 
   it('closes the calls that were open, in the log and before anything else, and asks the model with none open', async () => {
@@ -193,147 +259,5 @@ describe('a session that is loaded', () => {
     const { session } = await prepare(handingOver).load();
     expect(session.listAgents().map(({ name }) => name)).toEqual([null, 'Jack']);
     expect(session.allocateAgentId()).toBe('agent_003');
-  });
-});
-
-describe('a log from elsewhere', () => {
-  it('keeps its ids, and new agents get ids that it does not use', async () => {
-    const { load } = await imported([
-      created('agent_root', 'm1'),
-      ...heard('agent_root', 'm2', 'Create Jack'),
-      ...called('agent_root', 'm3', 'c1'),
-      created('agent_jack', 'm4', 'm3', 'Jack'),
-      created('agent_007', 'm5', 'm3', 'Bond'),
-      created('agent_99999999999999999999', 'm6', 'm3'),
-    ]);
-    const { root, session } = await load();
-    expect(root.agentId).toBe('agent_root');
-    expect(session.listAgents().map(({ agentId, parentAgentId }) => [agentId, parentAgentId])).toEqual([
-      ['agent_root', null],
-      ['agent_jack', 'agent_root'],
-      ['agent_007', 'agent_root'],
-      ['agent_99999999999999999999', 'agent_root'],
-    ]);
-    expect(session.allocateAgentId()).toBe('agent_008');
-  });
-
-  it('gives its root what names no agent, also where that stands before the root', async () => {
-    const { load, events } = await imported([
-      ...heard('', 'm1', 'Create Jack'),
-      ...called('', 'm2', 'c1'),
-      created('agent_root', 'm3'),
-    ]);
-    const { root } = await load();
-    expect((await events()).at(-1)).toMatchObject({
-      type: 'agent:tool_result',
-      agentId: 'agent_root',
-      data: { toolCallId: 'c1' },
-    });
-    expect((await root.transcript()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
-    expect(root.awaitsResponse).toBe(true);
-  });
-
-  it('is kept and usable with all that is odd about it, which is reported with its place', async () => {
-    const { load, events } = await imported([
-      ...heard('agent_ghost', 'm0', 'Nobody created me'),
-      created('agent_root', 'm1'),
-      created('agent_two', 'm2'),
-      created('agent_jack', 'm3', 'm9'),
-      created('agent_jack', 'm4', 'm1', 'Jack again'),
-      ...takeApart({ role: 'user', content: 'a' }, { id: 'm5', agentId: 'agent_root', substance: 'nowhere' }),
-      ...takeApart(
-        { role: 'user', content: 'b' },
-        { id: 'm6', agentId: 'agent_jack', cause: ['m1', 'm6'], via: 'm9' },
-      ),
-      ...called('agent_root', 'm9', 'c1'),
-      { id: 'm10', type: 'game:vote', agentId: 'agent_jack', data: { for: 'Jill' } },
-    ]);
-    const { root, session } = await load({ model: answers(says('Fine.')) });
-    expect(session.oddities.map(({ kind, eventId, position }) => [kind, eventId, position])).toEqual([
-      ['unknown_agent', 'm0', 0],
-      ['second_root', 'm2', 2],
-      ['reference_ahead', 'm3', 3],
-      ['agent_created_twice', 'm4', 4],
-      ['reference_to_nowhere', 'm5', 5],
-      ['reference_ahead', 'm6', 6],
-      ['reference_ahead', 'm6', 6],
-    ]);
-    expect(session.oddities[4]?.message).toContain('its substance is nowhere, which is not in this log');
-    expect(root.agentId).toBe('agent_root');
-    expect(session.listAgents().map(({ agentId }) => agentId)).toEqual([
-      'agent_ghost',
-      'agent_root',
-      'agent_two',
-      'agent_jack',
-    ]);
-    expect(await (await session.getAgent('agent_ghost')).transcript()).toHaveLength(1);
-    expect(String(await root.response())).toBe('Fine.');
-    expect(find(await events(), 'game:vote').data).toEqual({ for: 'Jill' });
-  });
-
-  it('with an event whose data no reader knows is loaded without it, and says so', async () => {
-    const provider = createMemoryStore();
-    const { store, load } = prepare(provider);
-    await store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity: 'full' });
-    const timestamp = '2026-03-01T09:00:00.000Z';
-    await provider.appendEvents(taskDir, dispatchId, [
-      { ...created('agent_001', 'm1'), id: 'm1', timestamp },
-      {
-        id: 'm2',
-        type: 'agent:text',
-        timestamp,
-        agentId: 'agent_001',
-        messageId: 'm2',
-        data: { words: ['?'] },
-      },
-    ]);
-    const { root, session } = await load();
-    expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2', position: 1 }]);
-    expect(await root.transcript()).toEqual([]);
-  });
-
-  it('gives the id of an agent whose creation no reader knows to nobody else', async () => {
-    const provider = createMemoryStore();
-    const { store, load } = prepare(provider);
-    await store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity: 'full' });
-    const timestamp = '2026-03-01T09:00:00.000Z';
-    await provider.appendEvents(taskDir, dispatchId, [
-      { id: 'm1', type: 'agent:created', timestamp, agentId: 'agent_001', data: {} },
-      { id: 'm2', type: 'agent:created', timestamp, agentId: 'agent_002', data: { name: ['Jack'] } },
-    ]);
-    const { session } = await load();
-    expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2' }]);
-    expect(session.allocateAgentId()).toBe('agent_003');
-  });
-
-  it('that was answered after a call was left open is not asked to answer again', async () => {
-    const { load, events } = await imported([
-      created('agent_root', 'm1'),
-      ...called('agent_root', 'm2', 'c1'),
-      ...heard('agent_root', 'm3', 'Never mind.'),
-      ...takeApart({ role: 'assistant', content: 'Fine.' }, { id: 'm4', agentId: 'agent_root' }),
-    ]);
-    const { root } = await load();
-    expect(typesOf(await events()).at(-1)).toBe('agent:tool_result');
-    expect(root.awaitsResponse).toBe(false);
-  });
-
-  it('is refused where it is narrative, holds no agent, or is not there', async () => {
-    const narrative = await imported([created('agent_root', 'm1')], 'narrative');
-    await expect(narrative.load()).rejects.toMatchObject({ code: 'SESSION_NOT_FULL' });
-    const empty = await imported(heard('agent_root', 'm1', 'Hello'));
-    await expect(empty.load()).rejects.toMatchObject({ code: 'SESSION_LOG_INVALID' });
-    expect(typesOf(await empty.events())).toEqual(['user:message']);
-    await expect(empty.load({ dispatchId: 'D2' })).rejects.toMatchObject({
-      code: 'STORE_DISPATCH_NOT_FOUND',
-    });
-  });
-
-  it('that a store can not write to any more is not half changed', async () => {
-    const provider = createMemoryStore();
-    await (await prepare(provider).create()).session.close();
-    const store = openDispatchStore(provider);
-    await store.close();
-    await expect(prepare(provider).load()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
   });
 });

@@ -4,7 +4,7 @@ import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { find, prepare, typesOf } from './prepare.ts';
-import { answers, says } from './scripted.ts';
+import { answers, calls, done, says, tools } from './scripted.ts';
 
 describe('a new session', () => {
   it('is a dispatch of full fidelity whose log begins with its root and what the root is told', async () => {
@@ -33,6 +33,24 @@ describe('a new session', () => {
       state: 'active',
     });
     expect(session.oddities).toEqual([]);
+  });
+
+  it('does not wait for a tool provider that never lists its tools once its owner stopped it', async () => {
+    const controller = new AbortController();
+    const { create, load, events } = prepare();
+    const hanging = { listTools: () => new Promise<never>(() => {}), callTool: () => says('') as never };
+    const options = { signal: controller.signal, tools: [hanging] };
+    const creating = create(options);
+    controller.abort(new Error('enough'));
+    const { root, session } = await creating;
+    await expect(root.response()).rejects.toThrow('enough');
+    await session.close();
+    expect(find(await events(), 'harness:abort').data).toEqual({ reason: 'enough', by: 'signal' });
+
+    const again = new AbortController();
+    const loading = load({ ...options, signal: again.signal });
+    again.abort(new Error('enough again'));
+    await expect((await loading).root.response()).rejects.toThrow('enough again');
   });
 
   it('is not begun where a tool provider can not list its tools', async () => {
@@ -144,6 +162,41 @@ describe('a write that fails', () => {
     expect(typesOf(await events())).toEqual(['agent:created']);
   });
 
+  it('rejects the response that it belongs to, in the middle of a tool call as well', async () => {
+    const failing = failingStore(3);
+    const { create } = prepare(failing.provider);
+    const { root } = await create({
+      model: answers(calls('read')),
+      tools: [tools({ read: () => done('never') })],
+      // What it decides is recorded before the call is made.
+      hooks: [{ name: 'Guard', decide: () => ({ decision: 'alter', input: 'a.txt' }) }],
+    });
+    await root.harken('Read it.');
+    await expect(root.response()).rejects.toBe(failing.error);
+  });
+
+  it('stops what the agents are doing: nothing of it could be recorded', async () => {
+    const failing = failingStore(2);
+    const { create } = prepare(failing.provider);
+    const asked = Promise.withResolvers<AbortSignal>();
+    const { root, session } = await create({
+      model: {
+        generate: ({ signal }) => {
+          asked.resolve(signal);
+          return new Promise(() => {});
+        },
+      },
+    });
+    await root.harken('Think about it.');
+    const response = root.response();
+    const signal = await asked.promise;
+    session.logPieceOfText('agent_001', 'a note', 'e1');
+    const closed = expect.objectContaining({ code: 'SESSION_CLOSED', cause: failing.error });
+    await expect(response).rejects.toEqual(closed);
+    expect(signal.aborted).toBe(true);
+    await expect(session.close()).rejects.toBe(failing.error);
+  });
+
   it('rejects the harken that it belongs to, with the error of the store', async () => {
     const failing = failingStore(1);
     const { create } = prepare(failing.provider);
@@ -191,6 +244,26 @@ describe('the end of a session', () => {
     const other = prepare();
     await (await other.create()).session.complete('failed');
     expect(await other.envelope()).toMatchObject({ status: 'crashed' });
+  });
+
+  it('by close is an aborted dispatch where its owner stopped it, unless the owner says what it is', async () => {
+    const controller = new AbortController();
+    const one = prepare();
+    const { session } = await one.create({ signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await session.close();
+    expect(await one.envelope()).toMatchObject({ status: 'aborted' });
+    expect((await one.events()).at(-1)).toMatchObject({
+      type: 'session:complete',
+      data: { status: 'aborted' },
+    });
+
+    const other = prepare();
+    const done = new AbortController();
+    const ending = await other.create({ signal: done.signal });
+    done.abort();
+    await ending.session.complete('completed', 'It was done already.');
+    expect(await other.envelope()).toMatchObject({ status: 'completed' });
   });
 
   it('is the last event, whatever is said while it is written', async () => {

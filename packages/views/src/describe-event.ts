@@ -9,6 +9,7 @@ import type {
 import { compactJson, fieldsInWords } from './compact-json.ts';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from './format.ts';
 import { isReadableAs } from './is-readable-as.ts';
+import { recordInWords } from './record-in-words.ts';
 
 /** How an event should strike the reader: a surface gives each tone a colour. */
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';
@@ -28,6 +29,9 @@ const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as 
 
 /** How wide a column for kinds is: the longest kind of a known type. */
 export const kindColumns = 8;
+
+/** `system:KIND` of a name that is not in the vocabulary: what an engine told, as captured. */
+const ofEngine = /^system:(.+)$/s;
 
 type Describers = { readonly [T in KnownEventType]: (data: EventData<T>) => EventDescription };
 
@@ -85,10 +89,10 @@ const describers: Describers = {
         summary,
       ),
     }),
-  'session:rate_limit': (data) => row('limit', 'notice', { text: fieldsInWords(data) }),
+  'session:rate_limit': (data) => row('limit', 'notice', { text: recordInWords(data) }),
   'session:status': ({ status, ...others }) =>
     row('status', 'dim', {
-      text: [typeof status === 'string' ? status : '', fieldsInWords(others)].filter(Boolean).join(' '),
+      text: [typeof status === 'string' ? status : '', recordInWords(others)].filter(Boolean).join(' '),
     }),
 
   'harness:loop_warning': (data) => row('loop', 'notice', loopInWords(data)),
@@ -118,17 +122,20 @@ const describers: Describers = {
   'system:task_progress': (data) => observed('task', data, 'progress'),
   'system:task_updated': (data) => observed('task', data, 'updated'),
   'system:task_notification': (data) => observed('task', data, 'notification'),
-  'system:notice': (data) => observed('notice', data),
+  'system:notice': (data) => row('notice', 'dim', { text: fieldsInWords(data) }),
 };
 
 /**
  * What an event says. A type that this version does not know, or a known one whose data has another shape (written by a
- * newer version), is described by its type and its data as JSON.
+ * newer version), is described by its type and its data as JSON; what an engine noted for itself in words.
  */
 export function describeEvent(event: CapturedEvent): EventDescription {
   const { type, data } = event;
   if (!isKnownType(type) || !isReadableAs(event, type)) {
-    return row(type, 'plain', { text: compactJson(data) });
+    const noted = ofEngine.exec(type)?.[1];
+    return noted === undefined
+      ? row(type, 'plain', { text: compactJson(data) })
+      : observed('engine', data, noted.replaceAll('_', ' '));
   }
   const describe = describers[type] as (data: JsonObject) => EventDescription;
   return describe(data);
@@ -162,7 +169,7 @@ function row(kind: string, tone: Tone, { target = '', text = '', ...rest }: Word
 }
 
 function observed(kind: string, data: JsonObject, target = ''): EventDescription {
-  return row(kind, 'dim', { target, text: fieldsInWords(data) });
+  return row(kind, 'dim', { target, text: recordInWords(data) });
 }
 
 function inWords(...parts: readonly (string | undefined)[]): string {

@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { AgentNames } from './agent-names.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
 import { formatTime } from './format.ts';
 import { neutraliseControlsInLine } from './neutralise-controls.ts';
@@ -7,16 +8,22 @@ import { neutraliseControlsInLine } from './neutralise-controls.ts';
 export interface EventLine extends EventDescription {
   /** `HH:MM:SS`, UTC. */
   readonly time: string;
-  /** The agent's id, or '' for the dispatched agent itself. */
+  /** The agent's name, or its id where no name is known; '' for the dispatched agent itself. */
   readonly agent: string;
 }
 
-/** One event, of whatever type, as the parts of one line. */
-export function eventLine(event: CapturedEvent): EventLine {
+const nobody = new AgentNames();
+
+/**
+ * One event, of whatever type, as the parts of one line. `names`: what the events of its dispatch before it told of
+ * names, to which this one adds; absent: agents are called by their ids.
+ */
+export function eventLine(event: CapturedEvent, names?: AgentNames): EventLine {
+  names?.learn(event);
   const { kind, target, text, ...rest } = describeEvent(event);
   return {
     time: formatTime(event.timestamp),
-    agent: neutraliseControlsInLine(event.agentId ?? ''),
+    agent: (names ?? nobody).of(event.agentId),
     kind: neutraliseControlsInLine(kind),
     target: neutraliseControlsInLine(target),
     text: neutraliseControlsInLine(text),

@@ -1,4 +1,5 @@
 export { agentLabel, speakerLabel } from './agent-label.ts';
+export { AgentNames } from './agent-names.ts';
 export { type AgentTreeNode, agentTree } from './agent-tree.ts';
 export { type BotView, botView } from './bot-view.ts';
 export { type CausalRow, causesOf, effectsOf } from './causality.ts';
@@ -29,7 +30,6 @@ export {
   type ContextOptions,
   type ContextRenderer,
   createContextRenderer,
-  type RenderedContext,
 } from './context/context-renderer.ts';
 export type { Detail } from './context/detail.ts';
 export { interruption } from './context/interruption.ts';
@@ -37,6 +37,7 @@ export { readContextManifest } from './context/read-context-manifest.ts';
 export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
 export { renderContext } from './context/render-context.ts';
 export { renderContextText, renderManifest } from './context/render-context-text.ts';
+export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
 export type { EventDescription, Tone } from './describe-event.ts';
 export { type DialogRow, dialogOf } from './dialog.ts';

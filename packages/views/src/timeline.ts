@@ -1,7 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
+import { AgentNames } from './agent-names.ts';
 import { type EventLine, eventLine } from './event-line.ts';
-import { isReadableAs } from './is-readable-as.ts';
-import { neutraliseControlsInLine } from './neutralise-controls.ts';
 
 /** One event in the order of the log. */
 export interface TimelineRow {
@@ -15,13 +14,6 @@ export interface TimelineRow {
 
 /** Everything that happened, in order. */
 export function timelineOf(events: readonly CapturedEvent[]): TimelineRow[] {
-  const names = new Map<string, string>();
-  return events.map((event, position) => {
-    const { agentId = '' } = event;
-    if (isReadableAs(event, 'agent:created') && event.data.name !== undefined) {
-      names.set(agentId, neutraliseControlsInLine(event.data.name));
-    }
-    const line = eventLine(event);
-    return { position, event, line: { ...line, agent: names.get(agentId) ?? line.agent } };
-  });
+  const names = new AgentNames();
+  return events.map((event, position) => ({ position, event, line: eventLine(event, names) }));
 }

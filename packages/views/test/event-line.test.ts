@@ -1,6 +1,6 @@
 import { eventDataSchemas, type KnownEventType } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { eventLine, eventLineSegments, renderEventLine } from '../src/index.ts';
+import { AgentNames, eventLine, eventLineSegments, renderEventLine } from '../src/index.ts';
 import { anyEvent, event } from './make.ts';
 
 const hostile = '\x1b[2Jx\ny';
@@ -111,6 +111,46 @@ describe('eventLine', () => {
     });
   });
 
+  it.each([
+    ['session_state_changed', { state: 'running', session_id: 's', uuid: 'u' }, 'state running'],
+    ['command_lifecycle', { command_uuid: 'u', state: 'queued' }, 'state queued'],
+    ['worker_shutting_down', {}, ''],
+    ['background_tasks_changed', { tasks: [{ task_id: 'a', description: 'count' }] }, 'tasks 1'],
+    [
+      'session_writes_lost',
+      { error_code: 'ENOSPC', lost: ['transcript'] },
+      'error_code ENOSPC, lost transcript',
+    ],
+    [
+      'hook_report',
+      {
+        parentUuid: null,
+        isSidechain: false,
+        cwd: '/w',
+        data: { hookName: 'pre', ran: false, of: { a: { b: 1 } } },
+      },
+      'hookName pre, ran false, a …',
+    ],
+  ])('says in words what an engine noted for itself: %s', (word, data, text) => {
+    expect(eventLine(anyEvent(`system:${word}`, data))).toMatchObject({
+      kind: 'engine',
+      target: word.replaceAll('_', ' '),
+      text,
+      tone: 'dim',
+    });
+  });
+
+  it('keeps what an engine noted on one line of bounded length, however much it is', () => {
+    const { text } = eventLine(anyEvent('system:memory_recall', { found: `a\nb${'x'.repeat(100_000)}` }));
+    expect(text).toMatch(/^found a⏎bx+…$/);
+    expect(text.length).toBeLessThan(500);
+  });
+
+  it('keeps fields that only records of a transcript have for themselves', () => {
+    const { text } = eventLine(anyEvent('system:plugin_install', { slug: 'lint', version: '2.1.0' }));
+    expect(text).toBe('slug lint, version 2.1.0');
+  });
+
   it('has words for every type of the vocabulary', () => {
     const kinds = Object.entries(examples).map(([type, data]) =>
       eventLine(event(type as KnownEventType, data as never)),
@@ -142,13 +182,13 @@ describe('eventLine', () => {
         "abort | by user | enough",
         "error | STORE_CLOSED | boom",
         "hook | redact on delivery | a secret",
-        "files |  | files ["a.txt"]",
+        "files |  | files a.txt",
         "hook | started | hook pre",
         "hook | progress | output half",
         "hook | response | exitCode 0",
         "task | started | taskId x",
         "task | progress | taskId x",
-        "task | updated | taskId x, patch {"status":"done"}",
+        "task | updated | taskId x, status done",
         "task | notification | summary ready",
         "notice |  | text hello",
       ]
@@ -162,9 +202,47 @@ describe('eventLine', () => {
     ['name', event('agent:created', { name: hostile })],
     ['field of an unknown type', anyEvent('game:vote', { [hostile]: '\x9b2J\u202e' })],
     ['type', anyEvent('game:\x1b[2J', {})],
+    ['type of an engine', anyEvent('system:\x1b[2J', { [hostile]: { [hostile]: [hostile] } })],
   ])('holds no control characters when the %s does', (_, hostileEvent) => {
-    for (const part of Object.values(eventLine(hostileEvent)))
+    for (const part of Object.values(eventLine({ ...hostileEvent, agentId: hostile }, new AgentNames())))
       expect(String(part)).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+});
+
+describe('the names of agents', () => {
+  const created = (agentId: string, name: string) => event('agent:created', { name }, { agentId });
+  const says = (agentId?: string) =>
+    event('agent:text', { text: 'Hi.' }, agentId === undefined ? {} : { agentId });
+
+  it('are told from the event on that gives them, and ids before', () => {
+    const names = new AgentNames();
+    const lines = [says('a1'), created('a1', 'Ben'), says('a1'), says('a2'), says()];
+    expect(lines.map((one) => eventLine(one, names).agent)).toEqual(['a1', 'Ben', 'Ben', 'a2', '']);
+    expect(eventLine(says('a1')).agent).toBe('a1');
+  });
+
+  it('have the ids beside them as soon as several agents share one', () => {
+    const names = new AgentNames();
+    const lines = [created('a1', 'Explore'), says('a1'), created('a2', 'Explore'), says('a1'), says('a2')];
+    expect(lines.map((one) => eventLine(one, names).agent)).toEqual([
+      'Explore',
+      'Explore',
+      'Explore a2',
+      'Explore a1',
+      'Explore a2',
+    ]);
+  });
+
+  it('are those of the first event that created the agent, in a shape that this version knows', () => {
+    const names = new AgentNames();
+    for (const one of [
+      anyEvent('agent:created', { name: 7 }, { agentId: 'a1' }),
+      created('a1', 'Ben'),
+      created('a1', 'Tom'),
+      created('a2', 'Tom'),
+    ])
+      names.learn(one);
+    expect([names.of('a1'), names.of('a2')]).toEqual(['Ben', 'Tom']);
   });
 });
 

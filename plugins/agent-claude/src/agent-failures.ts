@@ -15,8 +15,9 @@ export function sdkMissing(cause: unknown): ClaudeAgentError {
 export function notLoggedIn(said: string): ClaudeAgentError {
   return new ClaudeAgentError(
     'AGENT_NOT_LOGGED_IN',
-    `Claude did not let the agent in: ${JSON.stringify(said)}. Set ANTHROPIC_API_KEY to a valid key, or log in by ` +
-      `running \`claude\` and its command /login. ${withoutKey}`,
+    `Claude did not let the agent in: ${JSON.stringify(said)}. Set ANTHROPIC_API_KEY to a key that is valid ` +
+      'for the API (the one of ANTHROPIC_BASE_URL, where that is set), or log in by running `claude` and its command ' +
+      `/login. ${withoutKey}`,
     { details: { said } },
   );
 }
@@ -50,8 +51,9 @@ export function engineFailure(engine: EngineProcess, error: unknown, executable?
     const what =
       executable === undefined
         ? 'The engine of the Claude Agent SDK is not installed: an optional dependency of ' +
-          '@anthropic-ai/claude-agent-sdk. Install that again without leaving out optional dependencies, or name a ' +
-          'Claude Code `executable`.'
+          '@anthropic-ai/claude-agent-sdk, which a checkout of Hansard leaves out. Install the SDK again without leaving ' +
+          'out optional dependencies, or name a Claude Code of its version as `executable` in the configuration of ' +
+          '@hansard/agent-claude.'
         : `The Claude Code executable ${executable} does not exist or can't be run. Correct \`executable\`, or leave ` +
           'it out to take the one of the SDK.';
     return new ClaudeAgentError('AGENT_ENGINE_MISSING', `${what} ${withoutKey}`, {

@@ -8,8 +8,7 @@ import { cwdMissing, engineFailure, notLoggedIn, sdkMissing, sessionMissing } fr
 import type { ClaudeAgentOptions } from './create-claude-agent.ts';
 import { engineOptions } from './engine-options.ts';
 import { EngineProcess } from './engine-process.ts';
-import { createProjectToolsServer, projectServerName } from './project-tools-server.ts';
-import { createToolPermission } from './tool-permission.ts';
+import { projectOptions } from './project-options.ts';
 import { TurnWatch } from './turn-watch.ts';
 import { UserInput } from './user-input.ts';
 
@@ -19,8 +18,10 @@ const callPatienceMs = 500;
 const interruptPatienceMs = 2_000;
 /** How long it may take to end when it has nothing left to do. */
 const endPatienceMs = 2_000;
-/** A hook of the project may ask a person. */
-const hookTimeoutSeconds = 24 * 60 * 60;
+/** How long commands in the background have after a result, where the agent does not say it. */
+const defaultBackgroundMs = 60_000;
+/** Node makes a longer timer one of a millisecond. */
+const longestTimerMs = 2 ** 31 - 1;
 
 interface ClaudeSdk {
   query(params: { prompt: AsyncIterable<SDKUserMessage>; options: Options }): Query;
@@ -34,11 +35,11 @@ export class ClaudeRun {
   readonly #queue = new ActivityQueue();
   readonly #input = new UserInput();
   readonly #turns = new TurnWatch();
-  /** Who calls a tool of the project, by call. */
-  readonly #callers = new Map<string, string>();
   #engine = new EngineProcess();
   #query: Query | null = null;
   #sessionId: string | undefined;
+  #spentUsd = 0;
+  #commandsOver: NodeJS.Timeout | undefined;
   #isStopping = false;
 
   constructor(options: ClaudeAgentOptions, request: AgentRunRequest) {
@@ -114,11 +115,12 @@ export class ClaudeRun {
       if (!this.#turns.hasResult || this.#turns.isRunning) throw new Error('its messages ended');
     } catch (error) {
       // At its end the SDK throws also what a result has said, and that it was ended by us.
-      if (!this.#isStopping && !this.#turns.isOver) {
+      if (!this.#isStopping && !this.#turns.isOver && !this.#turns.isLockedOut) {
         throw engineFailure(engine, error, this.#options.executable);
       }
     } finally {
       this.#query = null;
+      this.#limitCommands(false);
       await engine.stop();
     }
     if (this.#isStopping) return;
@@ -128,35 +130,16 @@ export class ClaudeRun {
   }
 
   async #engineOptions(engine: EngineProcess): Promise<Options> {
-    const { tools, askHooks } = this.#request;
-    const options = engineOptions(this.#options, this.#request, this.#sessionId);
-    const whenRecorded = (toolCallId: string) => this.#queue.whenRecorded(toolCallId, callPatienceMs);
-    const permission = createToolPermission({
-      askHooks: (call) => askHooks.call(this.#request, call),
-      whenRecorded,
-      onDenied: (toolCallId) => this.#mapping.noteDenied(toolCallId),
-      onProjectCall: (toolCallId, agentId) => {
-        if (agentId !== undefined) this.#callers.set(toolCallId, agentId);
-      },
+    const options = engineOptions(this.#options, this.#request, this.#sessionId, this.#spentUsd);
+    const { hooks, mcpServers } = await projectOptions({
+      request: this.#request,
+      mapping: this.#mapping,
+      whenRecorded: (toolCallId) => this.#queue.whenRecorded(toolCallId, callPatienceMs),
     });
-    const server =
-      tools.length === 0
-        ? {}
-        : {
-            [projectServerName]: await createProjectToolsServer({
-              tools,
-              whenRecorded,
-              agentIdOf: (toolCallId) => this.#callers.get(toolCallId),
-              onOutcome: (toolCallId, outcome) => {
-                this.#callers.delete(toolCallId);
-                this.#mapping.noteOutcome(toolCallId, outcome);
-              },
-            }),
-          };
     return {
       ...options,
-      mcpServers: { ...options.mcpServers, ...server },
-      hooks: { PreToolUse: [{ hooks: [permission], timeout: hookTimeoutSeconds, onFailure: 'block' }] },
+      hooks,
+      mcpServers: { ...options.mcpServers, ...mcpServers },
       spawnClaudeCodeProcess: engine.spawn,
     };
   }
@@ -164,13 +147,40 @@ export class ClaudeRun {
   #take(message: SDKMessage): void {
     this.#sessionId = message.session_id ?? this.#sessionId;
     for (const uuid of this.#turns.observe(message)) this.#input.answered(uuid);
-    this.#queue.add(this.#mapping.map(message));
-    const { hasResult, isRunning, isIdle } = this.#turns;
-    const isOver = this.#isStopping ? hasResult && !isRunning : isIdle;
+    const activities = this.#mapping.map(message);
+    this.#queue.add(isHeartbeat(message) ? activities.map(asHeartbeat) : activities);
+    this.#spentUsd = activities.map(costIn).findLast((cost) => cost !== undefined) ?? this.#spentUsd;
+    const { hasResult, isRunning, isIdle, isLockedOut, commands } = this.#turns;
+    const isOver = this.#isStopping ? hasResult && !isRunning : isIdle && commands.length === 0;
     if (isOver) void this.#endEngine();
+    else if (isLockedOut && isRetry(message)) void this.#giveUp();
+    this.#limitCommands(isIdle && !isOver);
   }
 
-  /** Lets the engine end. It would wait for commands that the agent left in the background, which may never end. */
+  /** Gives commands in the background their time while they are all that is under way. */
+  #limitCommands(areAll: boolean): void {
+    if (areAll) {
+      const { backgroundMs = defaultBackgroundMs } = this.#options;
+      const ms = Math.min(backgroundMs, longestTimerMs);
+      this.#commandsOver ??= setTimeout(() => void this.#stopCommands(), ms);
+    } else {
+      clearTimeout(this.#commandsOver);
+      this.#commandsOver = undefined;
+    }
+  }
+
+  /** The engine tells of each that it is stopped, and then that it is idle. */
+  async #stopCommands(): Promise<void> {
+    const engine = this.#engine;
+    this.#tellCommandsToStop();
+    if (!(await engine.whenGone(endPatienceMs)) && this.#turns.isIdle) await this.#endEngine();
+  }
+
+  #tellCommandsToStop(): void {
+    for (const id of this.#turns.commands) void this.#query?.stopTask(id).catch(() => {});
+  }
+
+  /** Lets the engine end. */
   async #endEngine(): Promise<void> {
     const engine = this.#engine;
     const isGoneOrBusy = async () => (await engine.whenGone(endPatienceMs)) || !this.#turns.isIdle;
@@ -185,7 +195,10 @@ export class ClaudeRun {
   async #stop(): Promise<void> {
     if (!this.#isStopping) {
       this.#isStopping = true;
-      if (this.#turns.isRunning) void this.#query?.interrupt().catch(() => {});
+      const { isRunning, isIdle, commands } = this.#turns;
+      if (isRunning) void this.#query?.interrupt().catch(() => {});
+      // An engine that is ended may leave them behind; when none is left it says so.
+      else if (isIdle && commands.length > 0) this.#tellCommandsToStop();
       else this.#input.close();
     }
     // One that has begun no turn has nothing to tell; left alone, it would begin one.
@@ -193,4 +206,30 @@ export class ClaudeRun {
     if (isRunning || hasResult) await this.#engine.whenGone(interruptPatienceMs);
     await this.#engine.stop();
   }
+
+  /** The same for an engine that asks an API in vain, which the dispatch will say. */
+  async #giveUp(): Promise<void> {
+    const engine = this.#engine;
+    void this.#query?.interrupt().catch(() => {});
+    await engine.whenGone(interruptPatienceMs);
+    await engine.stop();
+  }
+}
+
+/** What a timer of the engine says while a tool or a hook has not answered, every 30 seconds, hung or not. */
+function isHeartbeat(message: SDKMessage): boolean {
+  return message.type === 'tool_progress' && message.heartbeat === true;
+}
+
+function costIn(activity: AgentActivity): number | undefined {
+  const isEnd = activity.kind === 'event' && activity.event.type === 'session:complete';
+  return isEnd && typeof activity.event.data.costUsd === 'number' ? activity.event.data.costUsd : undefined;
+}
+
+function isRetry(message: SDKMessage): boolean {
+  return message.type === 'system' && message.subtype === 'api_retry';
+}
+
+function asHeartbeat(activity: AgentActivity): AgentActivity {
+  return activity.kind === 'event' ? { ...activity, isHeartbeat: true } : activity;
 }

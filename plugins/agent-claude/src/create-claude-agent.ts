@@ -20,6 +20,11 @@ export interface ClaudeAgentOptions {
   readonly systemPrompt?: string;
   /** The most turns of a dispatch that sets no limit of its own. */
   readonly maxTurns?: number;
+  /**
+   * How long the dispatch goes on after a result for commands that the agent left in the background, in milliseconds.
+   * When one ends, the agent hears of it in another turn; those that run on are stopped. Default 60,000.
+   */
+  readonly backgroundMs?: number;
   /** MCP servers by name, as the SDK takes them; `hansard` is taken. */
   readonly mcpServers?: Readonly<Record<string, object>>;
   /**

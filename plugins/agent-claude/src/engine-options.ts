@@ -8,15 +8,17 @@ export function engineOptions(
   options: ClaudeAgentOptions,
   request: AgentRunRequest,
   resumeSessionId: string | undefined,
+  spentUsd = 0,
 ): Options {
   const { executable, permissionMode = 'default', systemPrompt, sessionStore } = options;
   const model = request.model ?? options.model;
   const maxTurns = request.maxTurns ?? options.maxTurns;
-  const { outputSchema, cwd } = request;
+  const { outputSchema, cwd, maxCostUsd } = request;
   return {
     ...(model === undefined ? {} : { model }),
     ...(cwd === null ? {} : { cwd }),
     ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxCostUsd === undefined ? {} : { maxBudgetUsd: Math.max(leastBudgetUsd, maxCostUsd - spentUsd) }),
     ...(executable === undefined ? {} : { pathToClaudeCodeExecutable: executable }),
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(outputSchema === undefined ? {} : { outputFormat: { type: 'json_schema', schema: outputSchema } }),
@@ -41,6 +43,9 @@ export function engineOptions(
     forwardSubagentText: true,
   };
 }
+
+/** The engine takes no budget of nothing. */
+const leastBudgetUsd = 0.000_001;
 
 /** Makes the engine say when it is idle: only then is nothing under way any more, in the background neither. */
 const ownVariables = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' };

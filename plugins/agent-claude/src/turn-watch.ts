@@ -1,4 +1,8 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
+import { isPlainObject } from '@hansard/events';
+
+/** How often in a row the API refuses before there is nothing to wait for: the engine renews a login up to twice. */
+const mostRefusals = 3;
 
 /** How far an engine is with its turns, by what it tells. */
 export class TurnWatch {
@@ -6,6 +10,8 @@ export class TurnWatch {
   #isIdle = false;
   #isRunning = false;
   #refusal: string | null = null;
+  #refusals = 0;
+  #commands: readonly string[] = [];
   #missingSession: string | null = null;
 
   /** Another engine begins. */
@@ -14,15 +20,16 @@ export class TurnWatch {
     this.#isIdle = false;
     this.#isRunning = false;
     this.#refusal = null;
+    this.#refusals = 0;
+    this.#commands = [];
     this.#missingSession = null;
   }
 
   /** Takes a message; gives the ids of the user's messages that it says are dealt with. */
   observe(message: SDKMessage): readonly string[] {
-    const { type, subtype, ...fields } = message as SDKMessage & {
-      readonly subtype?: string;
-      readonly [field: string]: unknown;
-    };
+    const { type, subtype, ...fields } = message as SDKMessage &
+      MessageFields & { readonly subtype?: string };
+    this.#countRefusals(type, subtype, fields);
     if (type === 'result') {
       this.#result = fields.is_error === true ? 'failed' : 'good';
       this.#isRunning = false;
@@ -32,6 +39,7 @@ export class TurnWatch {
         .flat()
         .filter((uuid) => typeof uuid === 'string');
     }
+    if (subtype === 'background_tasks_changed') this.#commands = idsOf(fields.tasks);
     if (type === 'system' && subtype === 'session_state_changed') {
       this.#isRunning = fields.state === 'running';
       this.#isIdle = fields.state === 'idle' && this.hasResult;
@@ -56,13 +64,23 @@ export class TurnWatch {
     return !this.#isRunning && (this.#isIdle || this.#result === 'failed');
   }
 
-  /** Whether nothing is under way: no turn, and no sub-agent in the background. */
+  /** Whether nothing is under way but commands: no turn, and no sub-agent in the background. */
   get isIdle(): boolean {
     return this.#isIdle;
   }
 
   get isRunning(): boolean {
     return this.#isRunning;
+  }
+
+  /** What runs in the background when it is idle: the ids of commands that the agent left there. */
+  get commands(): readonly string[] {
+    return this.#commands;
+  }
+
+  /** Whether it goes on asking an API that does not let it in. */
+  get isLockedOut(): boolean {
+    return this.#refusals >= mostRefusals;
   }
 
   /** What the last turn ended with, where that is a refusal to let the agent in. */
@@ -74,9 +92,24 @@ export class TurnWatch {
   get missingSession(): string | null {
     return this.#missingSession;
   }
+
+  #countRefusals(type: string, subtype: string | undefined, { error, error_status }: MessageFields): void {
+    if (this.isLockedOut) return;
+    if (subtype !== 'api_retry') {
+      // Whatever the model says, the API let it.
+      if (type === 'stream_event' || type === 'assistant') this.#refusals = 0;
+      return;
+    }
+    this.#refusals = error === 'authentication_failed' ? this.#refusals + 1 : 0;
+    if (this.isLockedOut) this.#refusal = `API error ${error_status}: ${error}`;
+  }
 }
 
-function isOfTurn(type: string, subtype: string | undefined, fields: { readonly [field: string]: unknown }) {
+interface MessageFields {
+  readonly [field: string]: unknown;
+}
+
+function isOfTurn(type: string, subtype: string | undefined, fields: MessageFields) {
   if (type === 'system') return subtype === 'status' && fields.status === 'requesting';
   return (type === 'assistant' || type === 'stream_event') && fields.parent_tool_use_id === null;
 }
@@ -84,6 +117,10 @@ function isOfTurn(type: string, subtype: string | undefined, fields: { readonly 
 function missingSessionIn(errors: unknown): string | null {
   const said = [errors].flat().find((error) => String(error).startsWith('No conversation found'));
   return said === undefined ? null : String(said);
+}
+
+function idsOf(tasks: unknown): string[] {
+  return [tasks].flat().flatMap((task) => (isPlainObject(task) ? String(task.task_id) : []));
 }
 
 function textOf(message: unknown): string {

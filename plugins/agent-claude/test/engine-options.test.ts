@@ -20,7 +20,8 @@ function fakeSdk(onEnd: (queries: readonly Asked[]) => void | Promise<void> = ()
     for await (const message of prompt) {
       asked.prompts.push(message.message.content);
       const fields = { session_id: 'session-1', user_message_uuids: [message.uuid].filter(Boolean) };
-      yield { type: 'result', subtype: 'success', is_error: false, result: 'Yes.', num_turns: 1, ...fields };
+      const answer = { is_error: false, result: 'Yes.', num_turns: 1, total_cost_usd: 0.25 };
+      yield { type: 'result', subtype: 'success', ...answer, ...fields };
       yield { type: 'system', subtype: 'session_state_changed', state: 'idle', session_id: 'session-1' };
     }
     await onEnd(queries);
@@ -52,7 +53,9 @@ describe('what the SDK is asked for', () => {
       mcpServers: {},
     });
     expect(options.env).toMatchObject({ PATH: process.env.PATH });
-    for (const absent of ['model', 'cwd', 'maxTurns', 'resume', 'outputFormat', 'systemPrompt']) {
+    for (const absent of [
+      ...['model', 'cwd', 'maxTurns', 'maxBudgetUsd', 'resume', 'outputFormat', 'systemPrompt'],
+    ]) {
       expect(options).not.toHaveProperty(absent);
     }
   });
@@ -93,6 +96,7 @@ describe('what the SDK is asked for', () => {
       {
         model: 'claude-sonnet-4-5',
         maxTurns: 2,
+        maxCostUsd: 0.5,
         cwd: import.meta.dirname,
         outputSchema: schema,
         resumeSessionId: 'old',
@@ -101,6 +105,7 @@ describe('what the SDK is asked for', () => {
     expect(options).toMatchObject({
       model: 'claude-sonnet-4-5',
       maxTurns: 2,
+      maxBudgetUsd: 0.5,
       cwd: import.meta.dirname,
       outputFormat: { type: 'json_schema', schema },
       resume: 'old',
@@ -181,9 +186,14 @@ describe('a message', () => {
       late.resolve();
       await heard.promise;
     });
-    const { events } = await runAgent(createClaudeAgent({ loadSdk }), { messages: messages() });
+    const { events } = await runAgent(createClaudeAgent({ loadSdk }), {
+      messages: messages(),
+      maxCostUsd: 1,
+    });
     expect(queries.map(({ prompts }) => prompts)).toEqual([['do it'], ['One more thing.']]);
     expect(queries.map(({ options }) => options.resume)).toEqual([undefined, 'session-1']);
+    // What the first one left of it.
+    expect(queries.map(({ options }) => options.maxBudgetUsd)).toEqual([1, 0.75]);
     expect(ofType(events, 'session:complete')).toHaveLength(2);
   });
 });

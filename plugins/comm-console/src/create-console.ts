@@ -4,11 +4,12 @@ import type {
   CommunicationProvider,
   DeltaNotice,
   DispatchNotice,
+  DispatchStartNotice,
   EventNotice,
 } from '@hansard/provider';
 import { type EventLine, eventLine, neutraliseControlsInLine } from '@hansard/views';
-import { AgentNames } from './agent-names.ts';
 import { dispatchEndLine, dispatchStartLine } from './dispatch-lines.ts';
+import { DispatchNames } from './dispatch-names.ts';
 import { LiveText } from './live-text.ts';
 import { createPainter } from './painter.ts';
 import { readMessages } from './read-messages.ts';
@@ -40,7 +41,7 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
   const screen = new Screen(output);
   const painter = createPainter(options.color ?? (output.isTTY === true && !process.env.NO_COLOR));
   const running = new RunningDispatches();
-  const names = new AgentNames();
+  const names = new DispatchNames();
   const live = new LiveText();
   let stopReading = () => {};
 
@@ -67,21 +68,21 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
       }
     },
 
-    dispatchStarted({ taskDir, envelope }: DispatchNotice) {
+    dispatchStarted({ taskDir, envelope, agents = [] }: DispatchStartNotice) {
       running.add(envelope);
+      for (const { agentId, name } of agents)
+        if (name !== null) names.of(envelope.dispatchId).add(agentId, name);
       show(dispatchStartLine(taskDir, envelope));
     },
 
     eventRecorded({ envelope, event }: EventNotice) {
-      names.learn(envelope.dispatchId, event);
       if (event.type.startsWith('agent:')) live.finish(envelope.dispatchId, event.agentId);
-      const line = { ...eventLine(event), agent: names.of(envelope.dispatchId, event.agentId) };
-      show(line, running.labelOf(envelope));
+      show(eventLine(event, names.of(envelope.dispatchId)), running.labelOf(envelope));
     },
 
     deltaReceived({ envelope, delta }: DeltaNotice) {
       if (!deltas || screen.columns === undefined || delta.type === 'delta:tool_input') return;
-      const agent = names.of(envelope.dispatchId, delta.agentId);
+      const agent = names.of(envelope.dispatchId).of(delta.agentId);
       live.add(envelope.dispatchId, delta, { role: running.labelOf(envelope), agent });
       screen.draw(liveLine());
       screen.throwFailure();

@@ -82,6 +82,53 @@ describe('the console', () => {
     ]);
   });
 
+  it('calls the agents of a session that goes on by the names that they were given before', () => {
+    const output = new FakeOutput();
+    const shown = createConsole({ output });
+    const given = { languageModel: null, parentAgentId: null, state: 'active' } as const;
+    shown.dispatchStarted?.({
+      taskDir,
+      envelope: envelope(),
+      agents: [
+        { agentId: 'a1', name: null, ...given },
+        { agentId: 'a2', name: 'tester', ...given },
+      ],
+    });
+    for (const agentId of ['a1', 'a2'])
+      shown.eventRecorded(notice('agent:text', { text: 'hi' }, { agentId }));
+    expect(output.lines.slice(1)).toEqual([
+      '09:30:01  (a1)  text      hi',
+      '09:30:01  (tester)  text      hi',
+    ]);
+  });
+
+  it('tells agents of one name apart by their ids', () => {
+    const output = new FakeOutput();
+    const shown = createConsole({ output });
+    for (const agentId of ['a1', 'a2']) {
+      shown.eventRecorded(notice('agent:created', { name: 'tester' }, { agentId }));
+      shown.eventRecorded(notice('agent:text', { text: 'hi' }, { agentId }));
+    }
+    expect(output.lines.filter((line) => line.endsWith('hi'))).toEqual([
+      '09:30:01  (tester)  text      hi',
+      '09:30:01  (tester a2)  text      hi',
+    ]);
+  });
+
+  it('says in words what an engine notes for itself', () => {
+    const output = new FakeOutput();
+    const shown = createConsole({ output });
+    const uuid = 'b5f8b5e0-0000-4000-8000-000000000000';
+    shown.eventRecorded(notice('system:session_state_changed', { state: 'idle', session_id: uuid, uuid }));
+    shown.eventRecorded(notice('system:command_lifecycle', { command_uuid: uuid, state: 'queued' }));
+    shown.eventRecorded(notice('system:thing_of_tomorrow', { at: { hour: 5, unit: 'h' } }));
+    expect(output.lines).toEqual([
+      '09:30:01  engine    session state changed  state idle',
+      '09:30:01  engine    command lifecycle  state queued',
+      '09:30:01  engine    thing of tomorrow  hour 5, unit h',
+    ]);
+  });
+
   it('fits long lines into a terminal, also after its size changed, and writes them whole elsewhere', () => {
     const terminal = new FakeOutput(60);
     const file = new FakeOutput();

@@ -19,7 +19,7 @@ import { type DispatchContext, DispatchHandle } from './dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch-watchers.ts';
 import { fileError, withFile } from './errors.ts';
 import { HandleCache } from './handle-cache.ts';
-import { readTaskRecord } from './task-file.ts';
+import { listTask, readTaskRecord } from './task-file.ts';
 import { dispatchPaths, listDispatchIds, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
 import { TaskIndex } from './task-index.ts';
 import { WriterLocks } from './writer-lock.ts';
@@ -135,8 +135,9 @@ export class JsonFileStore implements DispatchStoreProvider {
     return withFile('list', this.#root, () =>
       [...walkTaskDirs(this.#root)].sort().flatMap((taskDir) => {
         const folder = join(this.#root, taskDir);
-        const task = readTaskRecord(folder);
-        return task !== null || listDispatchIds(folder).length > 0 ? { taskDir, task } : [];
+        const listing = listTask(taskDir, folder);
+        const isEmpty = listing.task === null && listing.error === undefined;
+        return isEmpty && listDispatchIds(folder).length === 0 ? [] : listing;
       }),
     );
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
-import { compareByStart } from '@hansard/provider';
-import { corrupt, orMissing } from './errors.ts';
+import { compareByStart, isStoreError, type TaskListing } from '@hansard/provider';
+import { corrupt, orMissing, withFile } from './errors.ts';
 import { replaceFile } from './file-io.ts';
 
 /** What a task's file says of one dispatch (D10): enough for a quick look, and derived from the dispatch's own file. */
@@ -34,6 +34,16 @@ export function readTaskRecord(taskFolder: string): TaskRecord | null {
     return parseTaskRecord(file.fields);
   } catch (cause) {
     throw corrupt(path, 0, 'it is not the record of a task', cause);
+  }
+}
+
+/** A task as listings have it: a record that can't be read hides no other task. */
+export function listTask(taskDir: string, taskFolder: string): TaskListing {
+  try {
+    return { taskDir, task: withFile('read', taskFilePath(taskFolder), () => readTaskRecord(taskFolder)) };
+  } catch (error) {
+    if (isStoreError(error)) return { taskDir, task: null, error };
+    throw error;
   }
 }
 

@@ -67,7 +67,12 @@ describe('task.json', () => {
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
     expect(() => store.getTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
-    expect(codeOf(() => store.listTasks())).toBe('STORE_CORRUPT');
+    const other = 'lab/tasks/other';
+    store.putTask(other, task);
+    expect(store.listTasks()).toMatchObject([
+      { taskDir, task: null, error: { code: 'STORE_CORRUPT', details: { file } } },
+      { taskDir: other, task },
+    ]);
     expect(readFileSync(file, 'utf8')).toBe(content);
     store.putTask(taskDir, task);
     expect(store.getTask(taskDir)).toEqual(task);

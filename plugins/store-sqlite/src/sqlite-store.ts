@@ -5,6 +5,7 @@ import {
   compareByStart,
   type DispatchStoreProvider,
   type EventPage,
+  isStoreError,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
@@ -149,7 +150,7 @@ export class SqliteStore implements DispatchStoreProvider {
     return this.#run(({ statements }) =>
       statements.listTasks
         .all()
-        .map(({ taskDir, task }) => ({ taskDir, task: this.#decodeTask(taskDir, task) }))
+        .map(({ taskDir, task }) => this.#listTask(taskDir, task))
         .sort((left, right) => compare(left.taskDir, right.taskDir)),
     );
   }
@@ -223,6 +224,15 @@ export class SqliteStore implements DispatchStoreProvider {
 
   #decodeEnvelope({ dispatchId, envelope }: DispatchRow): DispatchEnvelope {
     return decodeJson(envelope, `the envelope of dispatch ${dispatchId}`, this.#file, { dispatchId });
+  }
+
+  #listTask(taskDir: string, task: string | null): TaskListing {
+    try {
+      return { taskDir, task: this.#decodeTask(taskDir, task) };
+    } catch (error) {
+      if (isStoreError(error)) return { taskDir, task: null, error };
+      throw error;
+    }
   }
 
   #decodeTask(taskDir: string, task: string | null): TaskRecord | null {

@@ -93,6 +93,29 @@ describe('a damaged database', () => {
     for (const read of reads)
       expect(read).toThrow(expect.objectContaining({ code: 'STORE_CORRUPT', details }));
   });
+
+  it('is listed with the reason where the record of a task is not JSON, beside every other task', () => {
+    const path = closedDatabase();
+    const task = {
+      slug: 'a',
+      name: 'A',
+      project: 'lab',
+      status: 'open',
+      created: '2026-03-01T09:30:00.000Z',
+    };
+    const store = openStore(path);
+    store.putTask('lab/tasks/a', task);
+    store.putTask('lab/tasks/b', task);
+    const raw = new DatabaseSync(path);
+    raw.exec(`UPDATE tasks SET task = '{' WHERE task_dir = 'lab/tasks/a'`);
+    raw.close();
+    const listed = store.listTasks().filter((listing) => listing.taskDir !== taskDir);
+    expect(listed).toMatchObject([
+      { taskDir: 'lab/tasks/a', task: null, error: { code: 'STORE_CORRUPT', details: { file: path } } },
+      { taskDir: 'lab/tasks/b', task },
+    ]);
+    expect(codeOf(() => store.getTask('lab/tasks/a'))).toBe('STORE_CORRUPT');
+  });
 });
 
 describe('a database that can not be used', () => {

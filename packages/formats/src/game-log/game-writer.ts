@@ -1,6 +1,8 @@
 import { type CapturedEvent, type JsonObject, type JsonValue, toTimestamp } from '@hansard/events';
 import type { FormatOddity, FormatOddityCode } from '../format-report.ts';
+import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
+import { fileName } from '../session-records/parse-lines.ts';
 import type { LogLine } from './lines-in-order.ts';
 import type { ReadGame } from './read-game-log.ts';
 
@@ -11,22 +13,24 @@ export interface GameWriter {
   finish(): ReadGame;
 }
 
+/** The first line of a game, which tells it from others. */
+export type FirstLine = LineOf<'game' | 'chat'>;
+
 type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
 
-export function createGameWriter(): GameWriter {
+export function createGameWriter(firstLine: FirstLine): GameWriter {
   const events: CapturedEvent[] = [];
   const oddities: FormatOddity[] = [];
   const eventIds = createNamePool(new Set());
   const agentIds = createNamePool(new Set());
   const players = new Map<string, string>();
   const living = new Set<string>();
-  let firstLine: LogLine | null = null;
   let isComplete = false;
+  const counts = { event: 0, chat: 0, record: 0, notice: 0 };
   let records = 0;
 
   return {
     add(line) {
-      firstLine ??= line;
       if (line.kind !== 'damaged') records += 1;
       for (const { code, message } of line.oddities) report(line, code, message);
       if (line.kind === 'game') addGameEvent(line);
@@ -37,9 +41,9 @@ export function createGameWriter(): GameWriter {
     report,
 
     finish() {
-      if (firstLine !== null && !isComplete)
-        report(firstLine, 'game_without_end', 'The game that begins here has no GAME_END.');
-      return { events, report: { records, oddities }, isComplete };
+      if (!isComplete) report(firstLine, 'game_without_end', 'The game that begins here has no GAME_END.');
+      const origin = originOf(firstLine.record, firstLine.file);
+      return { events, report: { records, oddities }, isComplete, origin };
     },
   };
 
@@ -55,7 +59,7 @@ export function createGameWriter(): GameWriter {
     const { eventType, payload, record } = line;
     const action = actionOf(eventType);
     const isKept = action.toUpperCase() === eventType;
-    const id = eventIds.take(`event-${line.line}`);
+    const id = nextId('event');
     const data = { payload, ...restOf(record, isKept ? ['event_type', 'payload'] : ['payload']) };
     write(line, { id, type: `game:${action}`, data });
     if (eventType === 'GAME_END') isComplete = true;
@@ -70,21 +74,17 @@ export function createGameWriter(): GameWriter {
   }
 
   function addChat(line: LineOf<'chat'>): void {
-    const { speaker, message: text, isWhisper, record } = line;
-    if (!players.has(speaker)) {
-      report(line, 'agent_not_created', `${speaker} speaks, but is no player of this game so far.`);
-      join(line, speaker);
-    }
-    const agentId = players.get(speaker) ?? speaker;
-    const id = eventIds.take(`chat-${line.line}`);
+    const { speaker, message: text, to, record } = line;
+    const agentId = takePart(line, speaker, 'speaks');
+    const id = nextId('chat');
     const data = { text, ...restOf(record, ['speaker', 'message']) };
-    if (isWhisper) {
+    if (to?.length === 0)
       report(line, 'recipient_missing', `The log does not say to whom ${speaker} whispers: nobody heard it.`);
-      write(line, { id, type: 'agent:piece_of_text', agentId, data });
-      return;
-    }
-    write(line, { id, type: 'agent:text', agentId, messageId: id, data });
-    const others = [...living].filter((name) => name !== speaker);
+    // Who is spoken to takes part from before it is said.
+    for (const name of to ?? []) takePart(line, name, 'is spoken to');
+    if (to === null) write(line, { id, type: 'agent:text', agentId, messageId: id, data });
+    else write(line, { id, type: 'agent:piece_of_text', agentId, data });
+    const others = [...new Set(to ?? living)].filter((name) => name !== speaker);
     for (const [index, name] of others.entries())
       write(line, {
         id: eventIds.take(`${id}.${index + 1}`),
@@ -95,15 +95,28 @@ export function createGameWriter(): GameWriter {
       });
   }
 
+  function takePart(line: LogLine, name: string, how: string): string {
+    if (!players.has(name)) {
+      report(line, 'agent_not_created', `${name} ${how}, but is no player of this game so far.`);
+      join(line, name);
+    }
+    return players.get(name) ?? name;
+  }
+
   function addOther(line: LineOf<'other' | 'damaged'>): void {
-    const id = eventIds.take(`line-${line.line}`);
     if (line.kind === 'other') {
-      write(line, { id, type: 'game_log:record', data: line.record });
+      write(line, { id: nextId('record'), type: 'game_log:record', data: line.record });
       return;
     }
     const { problem, text: raw, file } = line;
-    const data = { problem, ...(file === undefined ? {} : { file }), line: line.line, raw };
-    write(line, { id, type: 'system:notice', data });
+    const data = { problem, ...(file === undefined ? {} : { file: fileName(file) }), line: line.line, raw };
+    write(line, { id: nextId('notice'), type: 'system:notice', data });
+  }
+
+  /** Numbers of the game, not of the file: the game stays the same when its log is split, or loses its older games. */
+  function nextId(kind: keyof typeof counts): string {
+    counts[kind] += 1;
+    return eventIds.take(`${kind}-${counts[kind]}`);
   }
 
   function join(line: LogLine, name: string): void {

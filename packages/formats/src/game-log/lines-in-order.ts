@@ -1,13 +1,19 @@
 import { isPlainObject, type JsonObject } from '@hansard/events';
 import type { FormatOddityCode } from '../format-report.ts';
-import { type DamagedLine, parseLines, type RecordLine } from '../session-records/parse-lines.ts';
+import { timeOf } from '../session-records/log-origin.ts';
+import {
+  type DamagedLine,
+  describeDamage,
+  parseLines,
+  type SessionLine,
+} from '../session-records/parse-lines.ts';
 import type { GameLogFile } from './read-game-log.ts';
 
 interface Place {
   readonly file: string | undefined;
   /** From 1. */
   readonly line: number;
-  /** Milliseconds since 1970; where the line has none, that of the line before. */
+  /** Milliseconds since 1970; where the line has none, that of the line before, or of the first line that has one. */
   readonly time: number;
   /** What is odd about the line by itself. */
   readonly oddities: readonly { readonly code: FormatOddityCode; readonly message: string }[];
@@ -26,35 +32,41 @@ export type LogLine = Place &
         readonly kind: 'chat';
         readonly speaker: string;
         readonly message: string;
-        readonly isWhisper: boolean;
+        /** Whom it is to; null where it is to all, empty where the log does not say. */
+        readonly to: readonly string[] | null;
         readonly record: JsonObject;
       }
     | { readonly kind: 'other'; readonly record: JsonObject }
-    | { readonly kind: 'damaged'; readonly problem: string; readonly text: string }
+    | {
+        readonly kind: 'damaged';
+        readonly code: DamagedLine['code'];
+        readonly problem: string;
+        readonly text: string;
+      }
   );
 
 type Content<L> = L extends unknown ? Omit<L, keyof Place> : never;
 
 /** The lines of all files by time. What one file says of one kind stays in its order, whatever its times say. */
 export function linesInOrder(files: readonly GameLogFile[], now: () => number): LogLine[] {
-  const placed = files.flatMap(({ file, source }) => placeLines(file, source, now));
-  // Of the same time: what happens in the game comes before what is said to it.
-  placed.sort((a, b) => a.order - b.order || Number(a.isChat) - Number(b.isChat));
+  const parsed = files.map(({ file, source }) => ({ file, lines: parseLines(source) }));
+  const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? now();
+  const placed = parsed.flatMap(({ file, lines }) => placeLines(file, lines, firstTime(lines) ?? start));
+  // Of the same time: a file keeps its order, and what happens in the game comes before the file of what is said to it.
+  placed.sort((a, b) => a.order - b.order || Number(a.isOfChatFile) - Number(b.isOfChatFile));
   return placed.map(({ line }) => line);
 }
 
-function placeLines(file: string | undefined, source: string | Uint8Array, now: () => number) {
-  const parsed = parseLines(source);
-  const times = parsed.map((line) => (line.kind === 'record' ? timeOf(line.record) : null));
-  const first = times.find((time) => time !== null) ?? now();
+function placeLines(file: string | undefined, lines: readonly SessionLine[], first: number) {
   const latest: Record<'game' | 'chat', number> = { game: -Infinity, chat: -Infinity };
+  const isOfChatFile = isChatFile(lines);
   let kind: 'game' | 'chat' = 'game';
   let time = first;
-  return parsed.map((line, index) => {
+  return lines.map((line) => {
     const content = contentOf(line);
     if (content.kind === 'game' || content.kind === 'chat') kind = content.kind;
     const oddities = [...odditiesOf(line)];
-    const own = times[index] ?? null;
+    const own = lineTime(line);
     if (own === null && line.kind === 'record')
       oddities.push({
         code: 'time_missing',
@@ -69,27 +81,55 @@ function placeLines(file: string | undefined, source: string | Uint8Array, now: 
     latest[kind] = Math.max(latest[kind], time);
     return {
       order: latest[kind],
-      isChat: kind === 'chat',
+      isOfChatFile,
       line: { ...content, file, line: line.line, time, oddities },
     };
   });
 }
 
-function contentOf(line: RecordLine | DamagedLine): Content<LogLine> {
-  if (line.kind === 'damaged') return { kind: 'damaged', problem: line.problem, text: line.text };
-  const { record } = line;
+function isChatFile(lines: readonly SessionLine[]): boolean {
+  const kinds = new Set(lines.map((line) => contentOf(line).kind));
+  return kinds.has('chat') && !kinds.has('game');
+}
+
+function firstTime(lines: readonly SessionLine[]): number | null {
+  for (const line of lines) {
+    const time = lineTime(line);
+    if (time !== null) return time;
+  }
+  return null;
+}
+
+function lineTime(line: SessionLine): number | null {
+  return line.kind === 'record' ? timeOf(line.record) : null;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+function contentOf(line: SessionLine): Content<LogLine> {
+  return line.kind === 'damaged' ? line : contentOfRecord(line.record);
+}
+
+/** What a record is in a game log. */
+export function contentOfRecord(record: JsonObject): Exclude<Content<LogLine>, { kind: 'damaged' }> {
   const { event_type: eventType, payload, speaker, message, agent } = record;
   // A line of the inference trace has these too, and an agent.
   if (typeof eventType === 'string' && isPlainObject(payload) && agent === undefined)
     return { kind: 'game', eventType, payload: payload as JsonObject, record };
   if (typeof speaker === 'string' && typeof message === 'string')
-    return { kind: 'chat', speaker, message, isWhisper: record.is_whisper === true, record };
+    return { kind: 'chat', speaker, message, to: recipientsOf(record), record };
   return { kind: 'other', record };
 }
 
-function odditiesOf(line: RecordLine | DamagedLine): Place['oddities'] {
-  if (line.kind === 'damaged')
-    return [{ code: line.code, message: `${line.problem} It is kept as a notice.` }];
+function recipientsOf({ to, is_whisper: isWhisper }: JsonObject): string[] | null {
+  if (Array.isArray(to)) return to.filter((name): name is string => typeof name === 'string');
+  return isWhisper === true ? [] : null;
+}
+
+function odditiesOf(line: SessionLine): Place['oddities'] {
+  if (line.kind === 'damaged') return [{ code: line.code, message: describeDamage(line) }];
   const isKnown = contentOf(line).kind !== 'other';
   return [
     ...(line.isUtf8
@@ -109,13 +149,4 @@ function odditiesOf(line: RecordLine | DamagedLine): Place['oddities'] {
           },
         ]),
   ];
-}
-
-/** Only a time that says its zone is one: another would depend on where it is read. */
-const zonedTime = /^\d{4}-.*(?:Z|[+-]\d\d:?\d\d)$/;
-
-function timeOf({ timestamp }: JsonObject): number | null {
-  if (typeof timestamp !== 'string' || !zonedTime.test(timestamp)) return null;
-  const time = Date.parse(timestamp);
-  return Number.isNaN(time) ? null : time;
 }

@@ -1,7 +1,9 @@
 import type { CapturedEvent } from '@hansard/events';
 import { FormatError } from '../format-error.ts';
 import type { FormatReport } from '../format-report.ts';
-import { createGameWriter, type GameWriter } from './game-writer.ts';
+import type { LogOrigin } from '../session-records/log-origin.ts';
+import { describeDamage } from '../session-records/parse-lines.ts';
+import { createGameWriter, type FirstLine, type GameWriter } from './game-writer.ts';
 import { type LogLine, linesInOrder } from './lines-in-order.ts';
 
 /** A file of a game log, or several in one; which stream it is, its lines show. */
@@ -11,16 +13,20 @@ export interface GameLogFile {
   readonly source: string | Uint8Array;
 }
 
-/** One game as the events of one dispatch. */
+/**
+ * One game as the events of one dispatch. Of a log that has grown, each game has the same events and then more: where
+ * nothing has a time, but for their time.
+ */
 export interface ReadGame {
   readonly events: readonly CapturedEvent[];
   readonly report: FormatReport;
   /** Whether the log says how the game ended. */
   readonly isComplete: boolean;
+  readonly origin: LogOrigin;
 }
 
 export interface ReadGameOptions {
-  /** Milliseconds since 1970: the time of what has none. */
+  /** Milliseconds since 1970: the time of a log in which nothing has one. */
   readonly now?: () => number;
 }
 
@@ -36,12 +42,13 @@ export function readGameLog(
   const lines = linesInOrder(files, now);
   refuseOthers(files, lines);
   const games: GameWriter[] = [];
+  /** What stands above the first game belongs to it. */
+  const above: LogLine[] = [];
   for (const line of lines) {
+    if (isUnfinished(line)) continue;
     const isStart = line.kind === 'game' && line.eventType === 'GAME_START';
-    const game = isStart ? undefined : games.at(-1);
-    if (game !== undefined) game.add(line);
-    else {
-      const begun = createGameWriter();
+    if (isStart || (games.length === 0 && isOfGame(line))) {
+      const begun = createGameWriter(line);
       games.push(begun);
       if (!isStart)
         begun.report(
@@ -49,14 +56,29 @@ export function readGameLog(
           'game_without_start',
           'The log begins in the midst of a game: no GAME_START before.',
         );
-      begun.add(line);
+      for (const earlier of above.splice(0)) begun.add(earlier);
     }
+    const game = games.at(-1);
+    if (game === undefined) above.push(line);
+    else game.add(line);
+  }
+  for (const line of lines) {
+    if (isUnfinished(line)) games.at(-1)?.report(line, line.code, describeDamage(line));
   }
   return games.map((game) => game.finish());
 }
 
+function isOfGame(line: LogLine): line is FirstLine {
+  return line.kind === 'game' || line.kind === 'chat';
+}
+
+/** A line that is cut short belongs to no game until it is whole. */
+function isUnfinished(line: LogLine): line is Extract<LogLine, { kind: 'damaged' }> {
+  return line.kind === 'damaged' && line.code === 'unfinished';
+}
+
 function refuseOthers(files: readonly GameLogFile[], lines: readonly LogLine[]): void {
-  if (lines.some(({ kind }) => kind === 'game' || kind === 'chat')) return;
+  if (lines.some(isOfGame)) return;
   const name = files.map(({ file = 'The log' }) => file).join(', ');
   throw new FormatError(
     'FORMAT_NO_RECORDS',

@@ -1,6 +1,6 @@
 import { preview } from '@hansard/events';
+import { idText, references } from './id-text.ts';
 import { isName } from './name-pool.ts';
-import { idText, references } from './record-names.ts';
 import { foreignTrait } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 
@@ -49,6 +49,9 @@ function checkId({ names, report }: SessionReading, { id, line, record }: Sessio
   } else if (names.definitionOf(text) !== line) {
     const first = names.definitionOf(text)?.line;
     report(line.line, 'id_taken', `${preview(text)} is the id of line ${first}; this one is called ${id}.`);
+  } else if (id !== text && isName(text)) {
+    const message = `${preview(text)} is the id of an event of another record by then; this one is called ${id}.`;
+    report(line.line, 'id_taken', message);
   } else if (id !== text) {
     report(line.line, 'id_replaced', `${preview(text)} is no id that an event can have; it is called ${id}.`);
   }
@@ -91,9 +94,10 @@ function checkAgent(
     report(line, 'agent_created_twice', `${preview(text)} was created on line ${created}.`);
   }
   if (reported.has(agentId)) return;
-  if (!isName(text)) {
+  if (agentId !== text) {
     reported.add(agentId);
-    const message = `${preview(text)} is no id that an agent can have; it is called ${agentId}.`;
+    const problem = isName(text) ? 'the id of another agent by then' : 'no id that an agent can have';
+    const message = `${preview(text)} is ${problem}; it is called ${agentId}.`;
     report(line, 'agent_id_replaced', message);
   }
   if (kind !== null && (created === undefined || created > line)) {

@@ -11,7 +11,8 @@ export interface RecordLine {
 export interface DamagedLine {
   readonly kind: 'damaged';
   readonly line: number;
-  readonly code: 'not_json' | 'not_an_object';
+  /** `unfinished`: the last line has no end and is no record, so there may be more of it to come. */
+  readonly code: 'not_json' | 'not_an_object' | 'unfinished';
   readonly problem: string;
   readonly text: string;
 }
@@ -21,13 +22,32 @@ export type SessionLine = RecordLine | DamagedLine;
 /** How deep a record may stand in an event's data, and so in what JSON can nest. */
 const depthInEvent = 20;
 
-/** The lines of a log that hold something. A byte order mark, CRLF and blank lines are let pass. */
+/**
+ * The lines of a log that hold something, the last of which may be unfinished. A byte order mark, CRLF and blank lines
+ * are let pass.
+ */
 export function parseLines(source: string | Uint8Array): SessionLine[] {
-  return splitLines(source).flatMap(({ text, isUtf8 }, index) => {
+  const lines = splitLines(source);
+  return lines.flatMap(({ text, isUtf8 }, index) => {
     // Also takes off a carriage return and a byte order mark.
     const trimmed = text.trim();
-    return trimmed === '' ? [] : [parseLine(trimmed, index + 1, isUtf8)];
+    if (trimmed === '') return [];
+    const line = parseLine(trimmed, index + 1, isUtf8);
+    const mayGoOn = line.kind === 'damaged' && index === lines.length - 1;
+    return [mayGoOn ? { ...line, code: 'unfinished', problem: 'The last line is cut short.' } : line];
   });
+}
+
+/** What the report says of a damaged line. */
+export function describeDamage({ code, problem }: DamagedLine): string {
+  return code === 'unfinished'
+    ? `${problem} It is left out until it is whole.`
+    : `${problem} It is kept as a notice.`;
+}
+
+/** The name of a file without its folders: a log is the same wherever it lies. */
+export function fileName(file: string): string {
+  return file.replace(/^.*[\\/]/s, '');
 }
 
 /** Any value that JSON text stands for and an event can hold, or undefined. */

@@ -3,9 +3,10 @@ import { FormatError } from '../format-error.ts';
 import type { FormatOddity, FormatReport } from '../format-report.ts';
 import { deriveRecords } from './derive-records.ts';
 import { findOddities } from './find-oddities.ts';
-import { type DamagedLine, parseLines, type RecordLine } from './parse-lines.ts';
+import { type LogOrigin, originOf } from './log-origin.ts';
+import { type DamagedLine, describeDamage, fileName, parseLines, type RecordLine } from './parse-lines.ts';
 import { recordEvents } from './record-events.ts';
-import { nameRecords } from './record-names.ts';
+import { createRecordNames } from './record-names.ts';
 import { residueOf } from './residue.ts';
 import { isForeignEntry, recordKind, type SessionDialect } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
@@ -17,10 +18,14 @@ export interface ReadOptions {
   readonly now?: () => number;
 }
 
-/** A session log as events, in the order of its lines. */
+/**
+ * A session log as events, in the order of its lines. Of a log that has grown they are the same and then more, but for
+ * their time.
+ */
 export interface ReadSession {
   readonly events: readonly CapturedEvent[];
   readonly report: FormatReport;
+  readonly origin: LogOrigin;
 }
 
 export function readSession(
@@ -30,10 +35,10 @@ export function readSession(
 ): ReadSession {
   const lines = parseLines(source);
   const records = lines.filter((line) => line.kind === 'record');
-  refuseOthers(dialect, records, lines.length, file);
+  const firstRecord = refuseOthers(dialect, records, lines.length, file);
 
   const oddities: FormatOddity[] = [];
-  const names = nameRecords(dialect, records);
+  const names = createRecordNames();
   const timestamp = toTimestamp(now());
   const reading: SessionReading = {
     dialect,
@@ -49,8 +54,8 @@ export function readSession(
   const entries: SessionEntry[] = [];
   const events = lines.flatMap((line) => {
     if (line.kind === 'damaged') {
-      reading.report(line.line, line.code, `${line.problem} It is kept as a notice.`);
-      return [noticeOf(reading, line, file)];
+      reading.report(line.line, line.code, describeDamage(line));
+      return line.code === 'unfinished' ? [] : [noticeOf(reading, line, file)];
     }
     const { record } = line;
     const agentId = names.agentId(record.agent_id);
@@ -60,7 +65,11 @@ export function readSession(
   });
   findOddities(reading, entries);
   oddities.sort((a, b) => a.line - b.line);
-  return { events: keepResidues(dialect, events, entries), report: { records: records.length, oddities } };
+  return {
+    events: keepResidues(dialect, events, entries),
+    report: { records: records.length, oddities },
+    origin: originOf(firstRecord, file),
+  };
 }
 
 /** Gives each record's first event what its events do not say of it. */
@@ -94,20 +103,22 @@ function noticeOf(
     id: names.newId(`line-${line}`),
     type: 'system:notice',
     timestamp,
-    data: { problem, ...(file === undefined ? {} : { file }), line, raw: text },
+    data: { problem, ...(file === undefined ? {} : { file: fileName(file) }), line, raw: text },
   };
 }
 
+/** The first record of a log, which is of the dialect. */
 function refuseOthers(
   dialect: SessionDialect,
   records: readonly RecordLine[],
   lineCount: number,
   file: string | undefined,
-): void {
+): JsonObject {
   const name = file ?? 'The log';
   const known = records.filter(({ record }) => recordKind(dialect, record) !== null);
   const entries = known.filter(({ record }) => recordKind(dialect, record) === 'transcript_entry');
-  if (known.length === 0) {
+  const [first] = records;
+  if (first === undefined || known.length === 0) {
     const what = lineCount === 0 ? 'is empty' : `has ${lineCount} lines`;
     const message = `${name} ${what}: it holds no record of a ${dialect.id} log.`;
     throw new FormatError('FORMAT_NO_RECORDS', message, {
@@ -122,4 +133,5 @@ function refuseOthers(
       { details: { file, dialect: other } },
     );
   }
+  return first.record;
 }

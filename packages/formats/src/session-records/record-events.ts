@@ -1,8 +1,8 @@
 import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
 import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
 import { hookDenial } from './hook-denial.ts';
+import { idText, references } from './id-text.ts';
 import { answerOf, contentText, isToolCall, textOr } from './record-message.ts';
-import { idText, references } from './record-names.ts';
 import { unknownTypePrefix } from './session-dialect.ts';
 import { callKey, type SessionEntry, type SessionReading } from './session-reading.ts';
 

@@ -1,13 +1,16 @@
-import type { JsonObject, JsonValue } from '@hansard/events';
-import { createNamePool, isName } from './name-pool.ts';
+import type { JsonValue } from '@hansard/events';
+import { idText } from './id-text.ts';
+import { createNamePool } from './name-pool.ts';
 import type { RecordLine } from './parse-lines.ts';
-import type { SessionDialect } from './session-dialect.ts';
 
-/** The ids of events and agents, for the ids of a log: the same ones wherever they fit and are unique. */
+/**
+ * The ids of events and agents, for the ids of a log: the same ones wherever they fit and are free. They are given out
+ * in the order in which the log is read, so that a log that has grown gives what it gave before.
+ */
 export interface RecordNames {
-  /** The id of a record's first event. */
+  /** The id of a record's first event. To be asked once for each record, in their order. */
   idOf(line: RecordLine): string;
-  /** The first record that has this id in the log. */
+  /** The first record so far that has this id in the log. */
   definitionOf(reference: string): RecordLine | undefined;
   /** The id of the event that a reference means; of none, where it leads nowhere. */
   refer(reference: string): string;
@@ -17,74 +20,38 @@ export interface RecordNames {
   newId(wanted: string): string;
 }
 
-export function nameRecords(dialect: SessionDialect, lines: readonly RecordLine[]): RecordNames {
-  const ids = createIds(dialect, lines);
-  const agentIds = new Map<string, string>();
-  const agents = createNamePool(
-    new Set(lines.flatMap(({ record }) => agentTexts(dialect, record)).filter(isName)),
-  );
+export function createRecordNames(): RecordNames {
+  const definitions = new Map<string, RecordLine>();
+  const ids = createNames();
+  const agents = createNames();
   return {
-    ...ids,
+    idOf(line) {
+      const text = idText(line.record.message_id);
+      if (text === undefined) return ids.take(`line-${line.line}`);
+      if (definitions.has(text)) return ids.take(text);
+      definitions.set(text, line);
+      return ids.nameOf(text);
+    },
+    definitionOf: (reference) => definitions.get(reference),
+    refer: ids.nameOf,
     agentId(name) {
       const text = idText(name);
-      if (text === undefined || isName(text)) return text;
-      const agentId = agentIds.get(text) ?? agents.take(text);
-      agentIds.set(text, agentId);
-      return agentId;
+      return text === undefined ? undefined : agents.nameOf(text);
     },
+    newId: ids.take,
   };
 }
 
-/** What a log means by an id: text, or a number. Nothing stands for no id. */
-export function idText(value: JsonValue | undefined): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** What a log refers to: an id, or a list of them. */
-export function references(value: JsonValue | undefined): string[] {
-  return [value ?? null].flat().flatMap((item) => idText(item) ?? []);
-}
-
-function createIds(dialect: SessionDialect, lines: readonly RecordLine[]): Omit<RecordNames, 'agentId'> {
-  const definitions = new Map<string, RecordLine>();
-  for (const line of lines) {
-    const text = idText(line.record.message_id);
-    if (text !== undefined && !definitions.has(text)) definitions.set(text, line);
-  }
-  const named = [
-    ...definitions.keys(),
-    ...lines.flatMap(({ record }) => [
-      ...references(record[dialect.substanceKey]),
-      ...references(record[dialect.causeKey]),
-    ]),
-  ];
-  const pool = createNamePool(new Set(named.filter(isName)));
-  const ids = new Map(lines.map((line) => [line, idFor(line)]));
-  const nowhere = new Map<string, string>();
-
-  function idFor(line: RecordLine): string {
-    const text = idText(line.record.message_id);
-    if (text === undefined) return pool.take(`line-${line.line}`);
-    return definitions.get(text) === line && isName(text) ? text : pool.take(text);
-  }
-
+function createNames() {
+  const pool = createNamePool(new Set());
+  const names = new Map<string, string>();
   return {
-    idOf: (line) => ids.get(line) ?? idFor(line),
-    definitionOf: (reference) => definitions.get(reference),
-    refer(reference) {
-      const definition = definitions.get(reference);
-      const id = (definition === undefined ? undefined : ids.get(definition)) ?? nowhere.get(reference);
-      if (id !== undefined) return id;
-      const name = isName(reference) ? reference : pool.take(reference);
-      nowhere.set(reference, name);
+    take: (wanted: string) => pool.take(wanted),
+    /** The same name for the same text, whether it is first met as a name or in a reference. */
+    nameOf(text: string): string {
+      const name = names.get(text) ?? pool.take(text);
+      names.set(text, name);
       return name;
     },
-    newId: (wanted) => pool.take(wanted),
   };
-}
-
-function agentTexts({ sourceKey }: SessionDialect, record: JsonObject): string[] {
-  const source = sourceKey === null ? undefined : record[sourceKey];
-  return [record.agent_id, source].flatMap((name) => idText(name) ?? []);
 }

@@ -18,9 +18,8 @@ interface OpenAnswer {
 }
 
 /** The call before, where it became a call. Its prompt is not kept. */
-interface LatestCall extends Pick<Prompt, 'renderer' | 'number'> {
+interface LatestCall extends Pick<Prompt, 'renderer' | 'number' | 'length'> {
   readonly answer: TrainedAnswer;
-  readonly length: number;
 }
 
 export interface AgentCallsOptions {
@@ -100,7 +99,7 @@ export class AgentCalls {
 
   #render({ recipe, hash }: RecordedPrompt): Prompt | null {
     const prompt = this.#renderers.get(recipe.key)?.render() ?? null;
-    return prompt?.manifest.hash === hash ? prompt : null;
+    return prompt?.context.manifest.hash === hash ? prompt : null;
   }
 
   #promptOf(messageId: string): Prompt | null {
@@ -117,12 +116,12 @@ export class AgentCalls {
     const { answer } = gathered;
     const before = this.#latest;
     if (prompt === null) return this.#drop(eventId, 'not_reproducible');
-    const { messages, renderer, number } = prompt;
-    if (messages.length === 0) return this.#drop(eventId, 'empty_prompt');
+    const { renderer, number, length } = prompt;
+    if (length === 0) return this.#drop(eventId, 'empty_prompt');
     if (answer.text === '' && answer.toolCalls.length === 0) return this.#drop(eventId, 'empty_answer');
     if (!gathered.isOwn) return this.#drop(eventId, 'not_own_text');
     if (gathered.isDangling) return this.#drop(eventId, 'dangling_call');
-    this.#latest = { renderer, number, answer, length: messages.length };
+    this.#latest = { renderer, number, length, answer };
     const { model, prompt: recorded } = records.of(agentId, messageId);
     return {
       kind: 'call',
@@ -132,7 +131,7 @@ export class AgentCalls {
         ...setting,
         model,
         eventId,
-        prompt: messages,
+        prompt,
         answer,
         isRecorded: recorded !== null,
         isShortened: isShortened(prompt),
@@ -149,12 +148,12 @@ export class AgentCalls {
 }
 
 /** Whether a prompt begins with the prompt and the answer of the call before. */
-function goesOn(before: LatestCall, { renderer, number, manifest, messages }: Prompt): boolean {
+function goesOn(before: LatestCall, { renderer, number, context }: Prompt): boolean {
   return (
     renderer === before.renderer &&
     number === before.number + 1 &&
-    manifest.prefix.messages >= before.length &&
-    isAnswer(messages[before.length], before.answer)
+    context.manifest.prefix.messages === before.length &&
+    isAnswer(context.added[0], before.answer)
   );
 }
 

@@ -80,7 +80,9 @@ export class InferenceRecords {
 
   #expect(agentId: string, prompt: RecordedPrompt): void {
     const key = keyOf(agentId, prompt.through ?? '');
-    this.#due.set(key, [...(this.#due.get(key) ?? []), prompt]);
+    const due = this.#due.get(key) ?? [];
+    due.push(prompt);
+    this.#due.set(key, due);
     const recipes = this.#recipes.get(agentId) ?? new Map<string, PromptRecipe>();
     this.#recipes.set(agentId, recipes.set(prompt.recipe.key, prompt.recipe));
   }

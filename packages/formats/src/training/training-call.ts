@@ -1,4 +1,5 @@
 import type { ContextMessage } from '@hansard/views';
+import type { Prompt } from './prompt-renderer.ts';
 
 /** What a model answered in one call. */
 export interface TrainedAnswer {
@@ -26,7 +27,7 @@ export interface CallFacts {
 
 /** One model call of an agent: exactly what the model was given, and what it answered. */
 export interface TrainingCall extends CallFacts {
-  readonly prompt: readonly ContextMessage[];
+  readonly prompt: Prompt;
   readonly answer: TrainedAnswer;
   /** Whether the prompt begins with the prompt and the answer of the agent's call before. */
   readonly continues: boolean;

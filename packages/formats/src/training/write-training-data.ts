@@ -8,7 +8,8 @@ import {
 import type { TokenCounter } from '@hansard/views';
 import { FormatError } from '../format-error.ts';
 import { type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
-import { type Conversation, Conversations, conversationOf } from './conversation.ts';
+import { type CallRun, CallRuns, runOf } from './call-run.ts';
+import { conversationOf } from './conversation.ts';
 import { AgentFilter, DispatchCalls } from './dispatch-calls.ts';
 import { InferenceRecords } from './inference-records.ts';
 import type { ReasoningMode, RowOptions } from './row-options.ts';
@@ -57,8 +58,8 @@ export async function* writeTrainingData(
     const records = await recordsOf(events());
     const counters = await countersFor(records, options);
     const calls = new DispatchCalls({ envelope, records, counters, mapping, agents });
-    for await (const conversation of conversationsOf(events(), records.events, calls, format, row, tally))
-      yield* linesOf(conversation, format, row, tally);
+    for await (const run of runsOf(events(), records.events, calls, format, row, tally))
+      yield* linesOf(run, format, row, tally);
     tally.end(envelope);
   }
   const missingAgents = agents?.missing ?? [];
@@ -107,19 +108,18 @@ async function countersFor(
 }
 
 /** `count`: how many of the events. What is recorded in the meantime is not known to the records. */
-async function* conversationsOf(
+async function* runsOf(
   events: AsyncIterable<CapturedEvent>,
   count: number,
   calls: DispatchCalls,
   format: TrainingFormat,
   { reasoning }: RowOptions,
   tally: TrainingTally,
-): AsyncGenerator<Conversation> {
-  const conversations = new Conversations({ showsThoughtsAsText: reasoning === 'think-tags' });
-  const take = (found: readonly CallOrDropped[]): Conversation[] =>
+): AsyncGenerator<CallRun> {
+  const runs = new CallRuns({ showsThoughtsAsText: reasoning === 'think-tags' });
+  const take = (found: readonly CallOrDropped[]): CallRun[] =>
     found.flatMap((entry) => {
-      if (entry.kind === 'call')
-        return format.rows === 'calls' ? [conversationOf(entry.call)] : conversations.add(entry.call);
+      if (entry.kind === 'call') return format.rows === 'calls' ? [runOf(entry.call)] : runs.add(entry.call);
       tally.drop(entry.dropped);
       return [];
     });
@@ -131,34 +131,30 @@ async function* conversationsOf(
     yield* take(calls.add(event));
   }
   yield* take(calls.finish());
-  yield* conversations.finish();
+  yield* runs.finish();
 }
 
 /** No line, or one, of as many of the calls as the format can hold. */
 function* linesOf(
-  conversation: Conversation,
+  run: CallRun,
   format: TrainingFormat,
   options: RowOptions,
   tally: TrainingTally,
 ): Generator<string> {
   const drop = (reason: DropReason, from: number) => {
-    for (const { dispatchId, eventId } of conversation.calls.slice(from))
-      tally.drop({ dispatchId, eventId, reason });
+    for (const { dispatchId, eventId } of run.calls.slice(from)) tally.drop({ dispatchId, eventId, reason });
   };
-  if (!format.canMask && holdsUntrained(conversation)) {
+  if (!format.canMask && run.holdsOtherAnswers) {
     drop('trained_twice', 0);
     return;
   }
+  const conversation = conversationOf(run);
   const beginning = format.beginning === undefined ? conversation : format.beginning(conversation);
   drop('no_turns', beginning?.calls.length ?? 0);
   if (beginning === null) return;
   const line = `${JSON.stringify(format.toRow(beginning, options))}\n`;
   tally.addRow(line, beginning.calls);
   yield line;
-}
-
-function holdsUntrained({ messages }: Conversation): boolean {
-  return messages.some(({ message, isTrained }) => message.role === 'assistant' && !isTrained);
 }
 
 function filterOf({ format, agents, reasoning = 'drop', tools, mapping }: TrainingOptions): JsonObject {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { FormatError } from '../format-error.ts';
 import type { FormatOddity } from '../format-report.ts';
 import type { ReadGame } from '../game-log/read-game-log.ts';
+import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import type { ReadOptions } from '../session-records/read-session.ts';
 
@@ -69,7 +70,8 @@ export function readWerewolfMatch(
       message: 'The match says no winner.',
       ...(file === undefined ? {} : { file }),
     });
-  return { events, report: { records: chat.length, oddities }, isComplete };
+  const origin = originOf(jsonObjectSchema.parse(chat[0] ?? { players }), file, jsonObjectSchema.parse(rest));
+  return { events, report: { records: chat.length, oddities }, isComplete, origin };
 
   function join(name: string, languageModel?: string): string {
     const known = agentIds.get(name);
@@ -79,6 +81,16 @@ export function readWerewolfMatch(
     const data = { name, ...(languageModel === undefined ? {} : { languageModel }) };
     events.push({ id: eventIds.take(`player-${agentId}`), type: 'agent:created', timestamp, agentId, data });
     return agentId;
+  }
+}
+
+/** Whether a text is a match with something said in it. */
+export function isWerewolfMatch(text: string): boolean {
+  try {
+    const checked = matchSchema.safeParse(JSON.parse(text));
+    return checked.success && checked.data.chat.length > 0;
+  } catch {
+    return false;
   }
 }
 

@@ -163,6 +163,7 @@ describe('a game log', () => {
       speaker: [...names, undefined],
       message: ['Hi', '', '\ud800', undefined],
       is_whisper: [true, false, 'yes', undefined],
+      to: [undefined, [], ['Ann', '', 'Guest'], ['Ann', 3], 'Ann'],
     };
     for (let round = 0; round < 200; round += 1) {
       const lines = Array.from({ length: 12 }, () =>
@@ -172,7 +173,7 @@ describe('a game log', () => {
               Object.fromEntries(Object.entries(fields).map(([key, values]) => [key, pick<unknown>(values)])),
             ),
       );
-      const games = readGameLog([{ source: [start(0, 'Ann'), ...lines].join('\n') }]);
+      const games = readGameLog([{ source: `${[start(0, 'Ann'), ...lines].join('\n')}\n` }]);
       const events = games.flatMap(({ events }) => events);
       for (const event of events) parseEvent(JSON.parse(JSON.stringify(event)));
       for (const { events } of games) expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);

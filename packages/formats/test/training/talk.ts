@@ -166,3 +166,11 @@ export async function write(
   const rows = text.split('\n').filter((line) => line !== '');
   return { text, rows: rows.map((line) => JSON.parse(line) as Row), manifest: next.value };
 }
+
+export const ann = 'agent_001';
+
+export function annAlone(): Talk {
+  const talk = new Talk();
+  talk.enter(ann, 'Ann');
+  return talk;
+}

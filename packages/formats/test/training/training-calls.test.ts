@@ -2,15 +2,7 @@ import type { ContextPolicy } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { isFormatError } from '../../src/index.ts';
 import { type DropReason, trainingFormatIds } from '../../src/training.ts';
-import { envelopeOf, type Row, Talk, words, write } from './talk.ts';
-
-const ann = 'agent_001';
-
-function annAlone(): Talk {
-  const talk = new Talk();
-  talk.enter(ann, 'Ann');
-  return talk;
-}
+import { ann, annAlone, envelopeOf, type Row, Talk, words, write } from './talk.ts';
 
 const prompts = (rows: readonly Row[]) =>
   rows.map(({ prompt }) => prompt.map(({ content }: Row) => content).join(' | '));
@@ -91,61 +83,17 @@ describe('the prompt of a row', () => {
   });
 });
 
-describe('a conversation', () => {
-  it('does not go on where another policy rendered the call between, though all said the same', async () => {
-    const talk = annAlone();
-    talk.tell(ann, 'Hello?');
-    for (const policy of [{ name: 'full' }, { name: 'lastMessages', count: 1 }, { name: 'full' }] as const) {
-      talk.tell(ann, 'Well?');
-      talk.answer(talk.ask(ann, policy), { text: 'ok' });
-    }
-    const { rows } = await write(talk, { format: 'openai' });
-    expect(rows.map(({ messages }) => messages.map(({ weight }: Row) => weight ?? 1))).toEqual([
-      [1, 1, 1, 1],
-      [1, 1, 1, 1],
-      [1, 1, 1, 0, 1, 0, 1, 1],
-    ]);
-  });
-
-  it('does not go on where a call that came to nothing saw the beginning otherwise', async () => {
-    const talk = annAlone();
-    const faded: ContextPolicy = { name: 'faded', budget: 700, step: 0 };
-    talk.tell(ann, 'on and on '.repeat(200));
-    talk.answer(talk.ask(ann, faded), { text: 'First' });
-    talk.tell(ann, 'further '.repeat(200));
-    talk.discard(talk.ask(ann, faded));
-    talk.tell(ann, 'Well?');
-    talk.answer(talk.ask(ann, faded), { text: 'Second' });
-    expect(talk.given[1]?.messages.map(({ text }) => text.slice(0, 5))).toEqual([
-      'You a',
-      'on an',
-      'First',
-      'furth',
-      'Well?',
-    ]);
-    expect(talk.given[1]?.messages[1]?.text).toContain('left out');
-    const { rows } = await write(talk, { format: 'openai' });
-    expect(rows.map(({ messages }) => messages.length)).toEqual([3, 6]);
-  });
-
-  it('does not go on where the answer before is shown shortened', async () => {
-    const faded: ContextPolicy = { name: 'faded', budget: 300, step: 0 };
-    const call = { toolCallId: 'c1', tool: 'look', input: { at: 'far away '.repeat(200) } };
-    for (const answer of [{ text: 'on and on '.repeat(200) }, { calls: [call] }]) {
-      const talk = annAlone();
-      talk.tell(ann, 'One');
-      talk.answer(talk.ask(ann, faded), answer);
-      if (answer.calls !== undefined) talk.result(ann, 'c1', 'look', 'seen');
-      talk.tell(ann, 'Two');
-      talk.answer(talk.ask(ann, faded), { text: 'Second' });
-      expect(JSON.stringify(talk.given[1]?.messages[2])).toContain('left out');
-      const { rows } = await write(talk, { format: 'openai' });
-      expect(rows).toHaveLength(2);
-    }
-  });
-});
-
 describe('an answer', () => {
+  it('is a row for each of two that were asked for at one moment', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'One');
+    for (const [at, request] of [talk.ask(ann), talk.ask(ann)].entries())
+      talk.answer(request, { text: `Answer ${at}` });
+    const { rows, manifest } = await write(talk, { format: 'trl' });
+    expect(prompts(rows)).toEqual(['You are Ann. | One', 'You are Ann. | One']);
+    expect(manifest.dropped).toEqual({});
+  });
+
   it('of which the call was denied or interrupted is a row: the model gave it', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');

@@ -3,12 +3,12 @@ import { ContextError } from './context-error.ts';
 import { ContextHistory } from './context-history.ts';
 import { ContextItem } from './context-item.ts';
 import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
-import type { ContextMessage } from './context-message.ts';
 import { partsOf } from './context-parts.ts';
 import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
 import { ContextZones } from './context-zones.ts';
 import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
 import { type CountedMessage, MessageList } from './message-list.ts';
+import { type RenderedContext, renderedContext } from './rendered-context.ts';
 import type { TokenCounter } from './token-counter.ts';
 
 export interface ContextOptions {
@@ -16,12 +16,6 @@ export interface ContextOptions {
   readonly policy?: ContextPolicy;
   /** Counts tokens; `faded` needs one. Absent: manifests have no tokens. */
   readonly tokens?: TokenCounter;
-}
-
-/** What a model is given, and how it came to be that. */
-export interface RenderedContext {
-  readonly messages: readonly ContextMessage[];
-  readonly manifest: ContextManifest;
 }
 
 /** Takes the events of one agent as they happen, and renders what its model sees at any moment. */
@@ -34,8 +28,8 @@ export interface ContextRenderer {
    */
   observe(event: CapturedEvent): void;
   /**
-   * The messages so far, as an array of the caller's own; only what changed since the last time is made anew. Rendering
-   * changes nothing: the same events give the same bytes, however often it was rendered in between.
+   * The messages so far; only what changed since the last time is made anew, and nothing is copied. Rendering changes
+   * nothing: the same events give the same bytes, however often it was rendered in between.
    *
    * @throws CONTEXT_BUDGET_TOO_SMALL where the system prompts and the newest message do not fit
    */
@@ -166,7 +160,7 @@ export function createContextRenderer({
     },
     render() {
       assertFits();
-      return { manifest: manifestOf(refresh()), messages: list.toArray() };
+      return renderedContext(manifestOf(refresh()), list.now);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ContextMessage } from './context-message.ts';
+import { type MessagesThen, SharedMessages } from './shared-messages.ts';
 
 /** Messages between two states of the hash that are kept: what a change further back costs at most to hash again. */
 const betweenStates = 64;
@@ -15,7 +16,7 @@ export interface CountedMessage {
 
 /** A list of messages with the hash and the tokens of each beginning of it. What stays is neither hashed nor counted again. */
 export class MessageList {
-  readonly #messages: ContextMessage[] = [];
+  readonly #messages = new SharedMessages();
   /** Of all messages up to and with each. */
   readonly #tokens: number[] = [];
   /** The state before the messages 0, 64, 128 … */
@@ -27,9 +28,9 @@ export class MessageList {
     return this.#messages.length;
   }
 
-  /** The messages, as an array of the caller's own. */
-  toArray(): ContextMessage[] {
-    return this.#messages.slice();
+  /** The messages as they are now, also when the list is another one. */
+  get now(): MessagesThen {
+    return this.#messages.now;
   }
 
   /** Tokens of the first messages. */
@@ -42,7 +43,7 @@ export class MessageList {
     let at = index;
     let kept = -1;
     for (const { message, tokens } of messages) {
-      if (kept < 0 && !isSame(this.#messages[at], message)) kept = this.#cut(at);
+      if (kept < 0 && !isSame(this.#messages.at(at), message)) kept = this.#cut(at);
       if (kept >= 0) this.#push(message, tokens);
       at += 1;
     }
@@ -61,7 +62,7 @@ export class MessageList {
   }
 
   #cut(length: number): number {
-    this.#messages.length = length;
+    this.#messages.cut(length);
     this.#tokens.length = length;
     this.#states.length = Math.min(this.#states.length, Math.floor(length / betweenStates) + 1);
     if (this.#latest.count > length) this.#latest = { count: 0, state: sha256.create() };
@@ -77,7 +78,7 @@ export class MessageList {
         : { latest: this.#states[block]?.clone() ?? sha256.create(), from: block * betweenStates };
     for (let index = from; index < count; index += 1) {
       if (index === this.#states.length * betweenStates) this.#states.push(latest.clone());
-      latest.update(utf8ToBytes(`${JSON.stringify(this.#messages[index])}\n`));
+      latest.update(utf8ToBytes(`${JSON.stringify(this.#messages.at(index))}\n`));
     }
     if (count >= this.#latest.count) this.#latest = { count, state: latest };
     return latest;

@@ -2,8 +2,9 @@ import { type CapturedEvent, isEvent } from '@hansard/events';
 import { ContextError } from './context-error.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
-import { type ContextRenderer, createContextRenderer, type RenderedContext } from './context-renderer.ts';
+import { type ContextRenderer, createContextRenderer } from './context-renderer.ts';
 import { readContextManifest } from './read-context-manifest.ts';
+import type { RenderedContext } from './rendered-context.ts';
 import { rootOf } from './root-of.ts';
 import type { TokenCounter } from './token-counter.ts';
 
@@ -66,7 +67,7 @@ export function* renderCalls(
     ofAgent.set(call.agentId, known.add(rendererOf(call)));
   }
   function* due(key: string): Generator<RenderedCall> {
-    for (const call of waiting.get(key) ?? []) yield { ...call, ...rendererOf(call).render() };
+    for (const call of waiting.get(key) ?? []) yield renderedCall(call, rendererOf(call).render());
     waiting.delete(key);
   }
 
@@ -85,6 +86,20 @@ export function* renderCalls(
       lost.inference,
       `goes through an event, ${lost.recorded?.through}, that the log does not have`,
     );
+}
+
+/** Spread, a context would make its messages for each call, asked for or not. */
+function renderedCall(call: Call, context: RenderedContext): RenderedCall {
+  return {
+    ...call,
+    manifest: context.manifest,
+    get messages() {
+      return context.messages;
+    },
+    get added() {
+      return context.added;
+    },
+  };
 }
 
 /** The calls by the last event that the model saw. */
@@ -106,7 +121,9 @@ function callsByLastEvent(
       const recorded = readContextManifest(event);
       const last = recorded === null ? (before.get(message) ?? previous) : recorded.through;
       const key = last ?? nothingBefore(agentId);
-      calls.set(key, [...(calls.get(key) ?? []), { inference: event, agentId, recorded }]);
+      const known = calls.get(key) ?? [];
+      known.push({ inference: event, agentId, recorded });
+      calls.set(key, known);
     }
     if (isEvent(event)) latest.set(agentId, event.id);
   }

@@ -4,10 +4,13 @@ import { neutraliseControls, neutraliseControlsInLine } from '../neutralise-cont
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextMessage } from './context-message.ts';
 import type { ContextPolicy } from './context-policy.ts';
-import type { RenderedContext } from './context-renderer.ts';
+import type { RenderedContext } from './rendered-context.ts';
 
 /** A context for people: what it is made of, then each message. */
-export function renderContextText({ messages, manifest }: RenderedContext): string {
+export function renderContextText({
+  messages,
+  manifest,
+}: Pick<RenderedContext, 'messages' | 'manifest'>): string {
   return [renderManifest(manifest), ...messages.map(messageText)].join('\n\n');
 }
 

@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type ContextOptions, createContextRenderer, type RenderedContext } from './context-renderer.ts';
+import { type ContextOptions, createContextRenderer } from './context-renderer.ts';
+import type { RenderedContext } from './rendered-context.ts';
 
 /**
  * What the model of an agent is given after these events of the agent, in the order of the log.

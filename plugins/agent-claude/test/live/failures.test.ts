@@ -22,14 +22,37 @@ describe('an agent that can not run', () => {
     expect(envelope.status).toBe('crashed');
   });
 
-  it('with a key that is refused: the same', async () => {
-    const { events } = await live.run(() => ({ status: 401, error: 'invalid x-api-key' }), {
-      env: { CLAUDE_CODE_MAX_RETRIES: '0' },
-    });
+  it('with a key that is refused: the same, and the API is not asked for minutes', async () => {
+    const { events, envelope, requests } = await live.run(() => ({
+      status: 401,
+      error: 'invalid x-api-key',
+    }));
+    expect(requests).toHaveLength(3);
     const error = dataOf(events, 'harness:error');
     expect(error.code).toBe('AGENT_NOT_LOGGED_IN');
-    expect(error.message).toContain('Invalid API key');
+    expect(error.message).toContain('401');
+    expect(error.message).toContain('ANTHROPIC_API_KEY');
+    expect(envelope).toMatchObject({ status: 'crashed', cost: 0 });
+  });
+
+  it('with a key that may not do that: the same', async () => {
+    const { events, requests } = await live.run(() => ({ status: 403, error: 'not for this workspace' }));
+    expect(requests).toHaveLength(1);
+    const error = dataOf(events, 'harness:error');
+    expect(error.code).toBe('AGENT_NOT_LOGGED_IN');
+    expect(error.message).toContain('not for this workspace');
     expect(ofType(events, 'session:complete')).toHaveLength(1);
+  });
+
+  it('any more, with a key that is refused in the middle: what was used is told', async () => {
+    const { events, envelope } = await live.run((_, index) =>
+      index > 0
+        ? { status: 401, error: 'revoked' }
+        : [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'true' } }],
+    );
+    expect(dataOf(events, 'harness:error').code).toBe('AGENT_NOT_LOGGED_IN');
+    expect(envelope).toMatchObject({ status: 'crashed', usage: { inputTokens: 100, outputTokens: 20 } });
+    expect(envelope.cost).toBeGreaterThan(0);
   });
 
   it('without the SDK: names the package and what works without', async () => {
@@ -60,6 +83,7 @@ describe('an agent that can not run', () => {
     const failure = await runAgent(createClaudeAgent({ loadSdk })).catch((error) => error);
     expect(isClaudeAgentError(failure, 'AGENT_ENGINE_MISSING')).toBe(true);
     expect(failure.message).toContain('optional dependencies');
+    expect(failure.message).toContain('`executable` in the configuration of @hansard/agent-claude');
   });
 
   it('without the folder to work in: names it', async () => {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
+import { createCommunicationHub, openDispatchStore } from '@hansard/dispatch';
+import type { CommunicationHost } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it } from 'vitest';
 import { latestTextIn, toolResultsIn } from '../../../../scripts/engines/scripted-messages-api.ts';
@@ -90,32 +91,42 @@ describe('a live dispatch', () => {
     expect(envelope.status).toBe('crashed');
   });
 
-  it('a turn limit ends it', async () => {
-    const { envelope, events } = await live.run(
-      (_, index) => [{ type: 'tool_use', id: `toolu_${index}`, name: 'Bash', input: { command: 'true' } }],
-      { limits: { turns: 1 } },
-    );
-    expect(dataOf(events, 'session:complete')).toMatchObject({
-      status: 'aborted',
-      reason: 'error_max_turns',
+  it('an API that refuses for a moment only, or for other reasons, is asked again', async () => {
+    const failures = [401, 401, 429];
+    const { envelope, events } = await live.run((_, index) => {
+      const status = failures[index];
+      return status === undefined ? [{ type: 'text', text: 'At last.' }] : { status };
     });
-    expect(envelope.status).toBe('aborted');
+    expect(ofType(events, 'system:api_retry').map(({ data }) => data.error_status)).toEqual(failures);
+    expect(dataOf(events, 'session:complete')).toMatchObject({ status: 'completed', result: 'At last.' });
+    expect(envelope.status).toBe('completed');
   });
 
-  it('a message that arrives meanwhile is heard in the same turn, and recorded once', async () => {
+  it('a message that a communication provider brings meanwhile is heard in the same turn, and recorded once', async () => {
     const sent = Promise.withResolvers<void>();
+    let host: CommunicationHost | undefined;
+    const communication = createCommunicationHub([
+      {
+        start(given) {
+          host = given;
+        },
+        async eventRecorded({ event: { type } }) {
+          if (type !== 'session:init') return;
+          await host?.deliver({ text: 'Mind the gap.' });
+          sent.resolve();
+        },
+      },
+    ]);
+    await communication.start();
     const { events, requests, envelope } = await live.run(
       async (request, index) => {
         if (index > 0) return [{ type: 'text', text: `You said: ${latestTextIn(request)}` }];
         await sent.promise;
         return [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'true' } }];
       },
-      {
-        onEvent: ({ type }, run) => {
-          if (type === 'session:init') void run.send('Mind the gap.').then(sent.resolve);
-        },
-      },
+      { communication },
     );
+    await communication.close();
     expect(ofType(events, 'user:message').map(({ data }) => data.text)).toEqual(['Do it.', 'Mind the gap.']);
     expect(JSON.stringify(requests[1]?.messages)).toContain('Mind the gap.');
     expect(ofType(events, 'session:init')).toHaveLength(1);

@@ -10,8 +10,12 @@ import {
 import type { CapturedEvent, Delta, DispatchEnvelope } from '@hansard/events';
 import type { HookDecision, HookProvider, ToolCallQuestion } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
-import { afterAll, beforeAll } from 'vitest';
-import { cleanClaudeEnvironment, requireClaudeEngine } from '../../../../scripts/engines/claude-engine.ts';
+import { afterAll, beforeAll, vi } from 'vitest';
+import {
+  cleanClaudeEnvironment,
+  enginePatienceMs,
+  requireClaudeEngine,
+} from '../../../../scripts/engines/claude-engine.ts';
 import {
   type MessagesRequest,
   type MessagesScript,
@@ -27,6 +31,7 @@ export interface LiveOptions extends Partial<RunDispatchOptions> {
   /** A folder that an earlier run used, so that its sessions are found. */
   readonly folder?: string;
   readonly onEvent?: (event: CapturedEvent, run: DispatchRun) => void;
+  readonly onDelta?: (delta: Delta, run: DispatchRun) => void;
 }
 
 export interface LiveOutcome {
@@ -49,6 +54,7 @@ export interface LiveAgents {
 
 /** The real engine of the SDK on a scripted API of this file's own, in an environment of its own. */
 export function useLiveAgents(): LiveAgents {
+  vi.setConfig({ testTimeout: enginePatienceMs });
   const root = mkdtempSync(join(tmpdir(), 'hansard-live-'));
   let api: ScriptedMessagesApi | undefined;
   beforeAll(async () => {
@@ -68,7 +74,7 @@ export function useLiveAgents(): LiveAgents {
     get api() {
       return started();
     },
-    async run(script, { agentOptions, env, folder = newFolder(), onEvent, ...options } = {}) {
+    async run(script, { agentOptions, env, folder = newFolder(), onEvent, onDelta, ...options } = {}) {
       const endpoint = started().serve(script);
       const cwd = join(folder, 'work');
       mkdirSync(cwd, { recursive: true });
@@ -93,7 +99,10 @@ export function useLiveAgents(): LiveAgents {
       });
       const events: CapturedEvent[] = [];
       for await (const item of run.stream().withDeltas()) {
-        if (item.kind === 'delta') deltas.push(item.delta);
+        if (item.kind === 'delta') {
+          deltas.push(item.delta);
+          onDelta?.(item.delta, run);
+        }
         if (item.kind !== 'event') continue;
         events.push(item.event);
         onEvent?.(item.event, run);

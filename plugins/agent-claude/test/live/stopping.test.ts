@@ -33,8 +33,13 @@ const waiting = {
   input: { command: 'touch began; tail -f /dev/null' },
 } as const;
 
+/** Resolves when the tool, or the engine, has begun. */
 async function untilThere(path: string): Promise<void> {
-  while (!readdirSync(path).includes('began')) await delay(20);
+  const deadline = Date.now() + 60_000;
+  while (!readdirSync(path).includes('began')) {
+    if (Date.now() > deadline) throw new Error(`Nothing began in ${path} within a minute.`);
+    await delay(20);
+  }
 }
 
 describe.skipIf(process.platform !== 'linux')('an abort', () => {
@@ -147,15 +152,16 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
   it('in the middle of an answer does not lose its usage', async () => {
     const folder = live.newFolder();
     const never = new Promise(() => {});
-    const shown = Promise.withResolvers<void>();
     const controller = new AbortController();
-    void shown.promise.then(() => controller.abort('seen enough'));
     const { events, envelope, deltas } = await live.run(
-      (request) => {
-        setTimeout(shown.resolve, 300);
-        return request.stream ? { content: [{ type: 'text', text: 'Once upon' }], hold: never } : [];
+      (request) => (request.stream ? { content: [{ type: 'text', text: 'Once upon' }], hold: never } : []),
+      {
+        folder,
+        signal: controller.signal,
+        onDelta: ({ text }) => {
+          if (text === 'Once upon') controller.abort('seen enough');
+        },
       },
-      { folder, signal: controller.signal },
     );
     expect(deltas.map(({ text }) => text)).toContain('Once upon');
     expect(dataOf(events, 'agent:inference').usage).toMatchObject({ inputTokens: 100 });
@@ -163,15 +169,22 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     expect(processesWith(folder)).toEqual([]);
   });
 
-  it('is not needed for a command that the agent left in the background: it ends with the engine', async () => {
+  it('while only a command in the background runs ends that, too', async () => {
     const folder = live.newFolder();
     const left = { ...waiting, input: { ...waiting.input, run_in_background: true } };
     const { events, envelope } = await live.run(
       (_, index) => (index === 0 ? [left] : [{ type: 'text', text: 'It runs.' }]),
-      { folder },
+      {
+        folder,
+        onEvent: ({ type }, run) => {
+          if (type !== 'session:complete') return;
+          void untilThere(join(folder, 'work')).then(() => run.abort('enough', 'tester'));
+        },
+      },
     );
     expect(dataOf(events, 'system:task_started')).toMatchObject({ task_type: 'local_bash' });
-    expect(envelope.status).toBe('completed');
+    expect(dataOf(events, 'system:task_notification')).toMatchObject({ status: 'stopped' });
+    expect(envelope).toMatchObject({ status: 'aborted', usage: { inputTokens: 200, outputTokens: 40 } });
     expect(processesWith(folder)).toEqual([]);
   });
 
@@ -181,15 +194,17 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     writeFileSync(executable, `#!/bin/sh\ntrap '' TERM\ntouch ${folder}/began\nexec tail -f /dev/null\n`);
     chmodSync(executable, 0o755);
     const controller = new AbortController();
-    void untilThere(folder).then(() => {
-      expect(processesWith(folder)).toHaveLength(1);
+    const began = untilThere(folder).then(() => {
+      const running = processesWith(folder);
       controller.abort();
+      return running;
     });
     const agent = createClaudeAgent({
       executable,
       env: cleanClaudeEnvironment(folder, live.api.serve(() => []).url),
     });
     expect((await runAgent(agent, { signal: controller.signal })).events).toEqual([]);
+    expect(await began).toHaveLength(1);
     expect(processesWith(folder)).toEqual([]);
   });
 

@@ -91,6 +91,13 @@ describe('a sub-agent', () => {
     expect(ends.map(({ data }) => data.result)).toEqual(['Counting.', 'Three files.']);
     expect(ends.map(({ data }) => (data.usage as { inputTokens: number }).inputTokens)).toEqual([200, 500]);
     expect(envelope).toMatchObject({ status: 'completed', usage: { inputTokens: 500, outputTokens: 100 } });
+    // Each of the five calls costs the same.
+    const each = Number(envelope.cost) / 5;
+    expect(each).toBeGreaterThan(0);
+    expect(ends.map(({ data }) => Number(data.costUsd) / each)).toEqual([
+      expect.closeTo(2),
+      expect.closeTo(5),
+    ]);
     expect(ofType(events, 'session:init')).toHaveLength(1);
     const own = events.filter((event) => event.agentId === agentId).map(({ type }) => type);
     expect(own).toEqual(expect.arrayContaining(['agent:tool_call', 'agent:tool_result', 'agent:text']));

@@ -14,8 +14,12 @@ import {
 } from '@anthropic-ai/claude-agent-sdk';
 import type { DispatchStore } from '@hansard/dispatch';
 import { createClaudeMapping } from '@hansard/formats/claude';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cleanClaudeEnvironment, requireClaudeEngine } from '../../../../scripts/engines/claude-engine.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import {
+  cleanClaudeEnvironment,
+  enginePatienceMs,
+  requireClaudeEngine,
+} from '../../../../scripts/engines/claude-engine.ts';
 import {
   latestTextIn,
   type MessagesRequest,
@@ -26,6 +30,7 @@ import { createSessionStore } from '../../src/session-store.ts';
 import { newFolder, openFolder } from './open-stores.ts';
 
 const task = 'tea-shop/tasks/stock-taking';
+vi.setConfig({ testTimeout: enginePatienceMs });
 let api: ScriptedMessagesApi;
 
 beforeAll(async () => {
@@ -76,7 +81,7 @@ it('resumes a session from the log alone, when everything that the engine kept i
   expect(forked.map(({ message }) => message)).toEqual(said.map(({ message }) => message));
 
   await expectOneLog(second, sessionId);
-}, 60_000);
+});
 
 it('resumes the sub-agents of a session too, each with its own transcript', async () => {
   const machine = newMachine();
@@ -120,7 +125,7 @@ it('resumes the sub-agents of a session too, each with its own transcript', asyn
   expect(sees(woken, 'Seven cups.')).toBe(true);
   expect(sees(woken, 'Wake the helper')).toBe(false);
   expect(problemsIn([...messages, ...resumed])).toEqual([]);
-}, 60_000);
+});
 
 interface Machine {
   readonly work: string;
@@ -158,7 +163,7 @@ async function runEngine(
   mkdirSync(machine.home(), { recursive: true });
   const messages: SDKMessage[] = [];
   const abortController = new AbortController();
-  const limit = setTimeout(() => abortController.abort(), 25_000);
+  const limit = setTimeout(() => abortController.abort(), enginePatienceMs / 3);
   const run = query({
     prompt,
     options: {

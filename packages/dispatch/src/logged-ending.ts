@@ -1,0 +1,54 @@
+import { type CapturedEvent, type EnvelopeUpdates, type EventData, isEventOf } from '@hansard/events';
+import { completionUpdates } from './completion.ts';
+
+const stops: ReadonlySet<string> = new Set([
+  'harness:abort',
+  'harness:timeout',
+  'harness:stall',
+  'harness:loop_kill',
+]);
+
+/**
+ * How a dispatch ended as far as its log tells, for one whose process died before the envelope said so: a fold over its
+ * events.
+ */
+export class LoggedEnding {
+  /** `stopped`: by somebody or some limit, whatever the agent said of it then. */
+  #state: 'running' | 'stopped' | 'complete' = 'running';
+  #completion: EventData<'session:complete'> | null = null;
+  /** Whether the last activity has its `session:complete`. */
+  #isComplete = false;
+  #latest: string | null = null;
+
+  observe(event: CapturedEvent): void {
+    this.#latest = event.timestamp;
+    if (isEventOf(event, 'session:complete')) {
+      this.#completion = event.data;
+      this.#isComplete = true;
+      if (this.#state === 'running') this.#state = 'complete';
+    } else if (stops.has(event.type)) this.#state = 'stopped';
+    // Most often what ended the run; but the log does not tell it from a hook that failed.
+    else if (event.type === 'harness:error' && this.#state === 'complete') this.#state = 'running';
+    else if (event.type === 'user:message' || (this.#isComplete && isActivity(event))) {
+      this.#state = 'running';
+      this.#isComplete = false;
+    }
+  }
+
+  /** What completes the envelope; null where the log does not say that the dispatch ended. */
+  get updates(): EnvelopeUpdates | null {
+    if (this.#state === 'running' || this.#latest === null) return null;
+    const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
+    return completionUpdates(this.#completion, ending, this.#latest);
+  }
+
+  /** What completes the envelope of a dispatch that ended with its process. */
+  crashedAt(time: string): EnvelopeUpdates {
+    return completionUpdates(this.#completion, 'crashed', time);
+  }
+}
+
+/** Not what is only said of a session, also behind its end. */
+function isActivity({ type }: CapturedEvent): boolean {
+  return type === 'session:init' || !/^(session|system|harness):/.test(type);
+}

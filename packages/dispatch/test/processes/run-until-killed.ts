@@ -1,0 +1,40 @@
+import { openDispatchStore, startDispatch } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import type { AgentProvider } from '@hansard/provider';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+
+/** Runs a dispatch, and is killed where it would complete the envelope: all events are in the log by then. */
+const [, , root = '', taskDir = '', ending = ''] = process.argv;
+
+const provider = new Proxy(openJsonFileStore({ root }), {
+  get(target, key) {
+    if (key === 'updateDispatch') return () => process.kill(process.pid, 'SIGKILL');
+    const member: unknown = Reflect.get(target, key, target);
+    return typeof member === 'function' ? member.bind(target) : member;
+  },
+});
+
+const agent: AgentProvider = {
+  async *run({ signal }) {
+    yield { kind: 'event', event: newEvent('agent:text', { text: 'working' }) };
+    if (ending === 'abort') {
+      run.abort('wrong branch', 'product-analyst');
+      signal.throwIfAborted();
+    }
+    if (ending === 'error') throw new Error('lost my way');
+    yield {
+      kind: 'event',
+      event: newEvent('session:complete', {
+        status: 'completed',
+        costUsd: 0.25,
+        usage: { inputTokens: 10, outputTokens: 2 },
+        turns: 3,
+        structuredResult: { route: 'north' },
+      }),
+    };
+  },
+};
+
+const store = openDispatchStore(provider);
+const run = await startDispatch({ store, taskDir, role: 'worker', dispatchId: 'D1', agent });
+await run.ended;

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { type GameLogFile, type ReadGame, readGameLog, readWerewolfMatch } from '../../src/index.ts';
+import { gameText, isCorpusThere, skipped } from '../corpus.ts';
+
+const at = (minute: number) => `2026-03-01T09:${String(minute).padStart(2, '0')}:00.000Z`;
+const game = (minute: number, event_type: string, payload: object = {}, more: object = {}) =>
+  JSON.stringify({ timestamp: at(minute), turn: 'Day 1', event_type, payload, ...more });
+const say = (minute: number, speaker: string, message: string, more: object = {}) =>
+  JSON.stringify({ timestamp: at(minute), turn: 'Day 1', speaker, message, ...more });
+const start = (minute: number, ...players: string[]) => game(minute, 'GAME_START', { players });
+
+const village = [
+  start(1, 'Ann', 'Bo', 'Cy'),
+  say(2, 'Ann', 'One.'),
+  game(3, 'DEATH', { player: 'Cy' }),
+  say(4, 'Bo', 'Two.'),
+  '{"torn": ',
+  game(5, 'GAME_END'),
+  start(10, 'Ann', 'Di'),
+  say(11, 'Di', 'Three.'),
+  say(11, 'Di', 'Three.', { is_whisper: true }),
+];
+
+/** What an import adds game by game, and that it finds the games again. */
+function expectBeginning(shorter: readonly ReadGame[], longer: readonly ReadGame[], what: string): void {
+  for (const [number, { events, origin }] of shorter.entries()) {
+    expect(origin, what).toEqual(longer[number]?.origin);
+    expect(events, what).toEqual(longer[number]?.events.slice(0, events.length));
+  }
+}
+
+describe('a game log that goes on', () => {
+  it('gives, cut anywhere, the beginning of what it gives in the end', () => {
+    const text = village.map((line) => `${line}\n`).join('');
+    const whole = readGameLog([{ source: text }]);
+    for (let end = text.indexOf('\n'); end < text.length; end += 1)
+      expectBeginning(readGameLog([{ source: text.slice(0, end) }]), whole, `${end} characters`);
+    expect(whole.map(({ events }) => events.length)).toEqual([12, 6]);
+  });
+
+  it('tells what is cut short, and leaves it out until it is whole', () => {
+    const [only, ...others] = readGameLog([
+      { file: 'chat.jsonl', source: say(2, 'Ann', 'One.').slice(0, 50) },
+      { file: 'game_events.jsonl', source: start(1, 'Ann') },
+    ]);
+    expect(others).toEqual([]);
+    expect(only?.events.map(({ id }) => id)).toEqual(['event-1', 'player-Ann']);
+    expect(only?.report.oddities).toMatchObject([
+      { code: 'unfinished', file: 'chat.jsonl', line: 1 },
+      { code: 'game_without_end' },
+    ]);
+  });
+
+  it.skipIf(!isCorpusThere)(`gives what it gave before, for a real log after any line${skipped}`, () => {
+    const lines = ['chat', 'game_events'].flatMap((file) =>
+      gameText(`tossim/${file}.jsonl`)
+        .trimEnd()
+        .split('\n')
+        .map((line) => ({ file, line, time: JSON.parse(line).timestamp as string })),
+    );
+    lines.sort((a, b) => (a.time < b.time ? -1 : 1));
+    const filesAfter = (count: number): GameLogFile[] =>
+      ['chat', 'game_events'].map((file) => ({
+        file,
+        source: lines
+          .slice(0, count)
+          .filter((line) => line.file === file)
+          .map(({ line }) => `${line}\n`)
+          .join(''),
+      }));
+    const whole = readGameLog(filesAfter(lines.length));
+    for (let count = 1; count < lines.length; count += 23)
+      expectBeginning(readGameLog(filesAfter(count)), whole, `${count} lines`);
+  });
+});
+
+describe('a game of a log', () => {
+  const ids = (games: readonly ReadGame[]) => games.map(({ events }) => events.map(({ id }) => id));
+
+  it('is the same when its log is split, put together or loses its older games', () => {
+    const lines = village.filter((line) => line.startsWith('{"timestamp'));
+    const whole = readGameLog([{ source: lines.join('\n') }]);
+    const chat = lines.filter((line) => line.includes('speaker'));
+    const rest = lines.filter((line) => !line.includes('speaker'));
+    const split = readGameLog([{ source: chat.join('\n') }, { source: rest.join('\n') }]);
+    expect(split.map(({ events }) => events)).toEqual(whole.map(({ events }) => events));
+    const later = readGameLog([{ source: lines.slice(5).join('\n') }]);
+    expect(later[0]?.events).toEqual(whole[1]?.events);
+    expect(later[0]?.origin).toEqual(whole[1]?.origin);
+    expect(ids(later)).toEqual([['event-1', 'player-Ann', 'player-Di', 'chat-1', 'chat-1.1', 'chat-2']]);
+  });
+
+  it('tells by its first record where it comes from, with its run and its time', () => {
+    const first = game(1, 'GAME_START', { players: ['Ann'] }, { run_id: 'R1' });
+    const [one, two] = readGameLog([{ file: 'g.jsonl', source: [first, start(9, 'Bo')].join('\n') }]);
+    expect(one?.origin).toEqual({
+      id: 'R1',
+      time: Date.parse(at(1)),
+      firstRecord: JSON.parse(first),
+      file: 'g.jsonl',
+    });
+    expect(two?.origin).toMatchObject({ id: null, time: Date.parse(at(9)) });
+  });
+
+  it('has what stands above its first line, and no time of import where any line has a time', () => {
+    const trace = JSON.stringify({ event_type: 'AGENT_REQUEST', agent: 'Ann', payload: {} });
+    const now = () => Date.UTC(2030, 0, 1);
+    const read = readGameLog(
+      [
+        { source: `${trace}\n` },
+        { source: `${start(1, 'Ann', 'Bo')}\n` },
+        { source: `${JSON.stringify({ speaker: 'Ann', message: 'No time.' })}\n` },
+      ],
+      { now },
+    );
+    expect(ids(read)).toEqual([['record-1', 'event-1', 'player-Ann', 'player-Bo', 'chat-1', 'chat-1.1']]);
+    expect(new Set(read[0]?.events.map(({ timestamp }) => timestamp))).toEqual(new Set([at(1)]));
+  });
+
+  it('lets hear a whisper whom it is to, where the log says so', () => {
+    const [only] = readGameLog([
+      { source: [start(1, 'Ann', 'Bo', 'Cy'), say(2, 'Ann', 'Psst.', { to: ['Cy', 'Zoe'] })].join('\n') },
+    ]);
+    expect(only?.events.slice(4)).toMatchObject([
+      { type: 'agent:created', agentId: 'Zoe' },
+      { id: 'chat-1', type: 'agent:piece_of_text', agentId: 'Ann' },
+      { type: 'user:message', agentId: 'Cy', substance: 'chat-1' },
+      { type: 'user:message', agentId: 'Zoe', substance: 'chat-1' },
+    ]);
+    expect(only?.report.oddities.map(({ code }) => code)).toEqual(['agent_not_created', 'game_without_end']);
+  });
+});
+
+describe('a werewolf match', () => {
+  it('keeps its events and where it comes from when more is said', () => {
+    const chat = [
+      { from: 'Host', to: ['Ann'], content: 'Night falls.' },
+      { from: 'Ann', to: ['Host'], content: 'Good night.' },
+    ];
+    const now = () => Date.UTC(2026, 2, 1);
+    const shorter = readWerewolfMatch(JSON.stringify({ chat: chat.slice(0, 1) }), { now });
+    const longer = readWerewolfMatch(JSON.stringify({ chat, winner: 'WOLF' }), { now });
+    expect(shorter.events).toEqual(longer.events.slice(0, shorter.events.length));
+    expect(shorter.origin).toEqual(longer.origin);
+    const named = readWerewolfMatch(JSON.stringify({ game_id: 7, timestamp: at(1), chat }), { now });
+    expect(named.origin).toMatchObject({ id: '7', time: Date.parse(at(1)) });
+  });
+});

@@ -1,0 +1,126 @@
+import type { ContextPolicy } from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+import { ann, annAlone, type Row, write } from './talk.ts';
+
+const _prompts = (rows: readonly Row[]) =>
+  rows.map(({ prompt }) => prompt.map(({ content }: Row) => content).join(' | '));
+
+describe('a conversation', () => {
+  it('does not go on where another policy rendered the call between, though all said the same', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'Hello?');
+    for (const policy of [{ name: 'full' }, { name: 'lastMessages', count: 1 }, { name: 'full' }] as const) {
+      talk.tell(ann, 'Well?');
+      talk.answer(talk.ask(ann, policy), { text: 'ok' });
+    }
+    const { rows } = await write(talk, { format: 'openai' });
+    expect(rows.map(({ messages }) => messages.map(({ weight }: Row) => weight ?? 1))).toEqual([
+      [1, 1, 1, 1],
+      [1, 1, 1, 1],
+      [1, 1, 1, 0, 1, 0, 1, 1],
+    ]);
+  });
+
+  it('does not go on where a call that came to nothing saw the beginning otherwise', async () => {
+    const talk = annAlone();
+    const faded: ContextPolicy = { name: 'faded', budget: 700, step: 0 };
+    talk.tell(ann, 'on and on '.repeat(200));
+    talk.answer(talk.ask(ann, faded), { text: 'First' });
+    talk.tell(ann, 'further '.repeat(200));
+    talk.discard(talk.ask(ann, faded));
+    talk.tell(ann, 'Well?');
+    talk.answer(talk.ask(ann, faded), { text: 'Second' });
+    expect(talk.given[1]?.messages.map(({ text }) => text.slice(0, 5))).toEqual([
+      'You a',
+      'on an',
+      'First',
+      'furth',
+      'Well?',
+    ]);
+    expect(talk.given[1]?.messages[1]?.text).toContain('left out');
+    const { rows } = await write(talk, { format: 'openai' });
+    expect(rows.map(({ messages }) => messages.length)).toEqual([3, 6]);
+  });
+
+  it('does not go on where the answer before is shown shortened', async () => {
+    const faded: ContextPolicy = { name: 'faded', budget: 300, step: 0 };
+    const call = { toolCallId: 'c1', tool: 'look', input: { at: 'far away '.repeat(200) } };
+    for (const answer of [{ text: 'on and on '.repeat(200) }, { calls: [call] }]) {
+      const talk = annAlone();
+      talk.tell(ann, 'One');
+      talk.answer(talk.ask(ann, faded), answer);
+      if (answer.calls !== undefined) talk.result(ann, 'c1', 'look', 'seen');
+      talk.tell(ann, 'Two');
+      talk.answer(talk.ask(ann, faded), { text: 'Second' });
+      expect(JSON.stringify(talk.given[1]?.messages[2])).toContain('left out');
+      const { rows } = await write(talk, { format: 'openai' });
+      expect(rows).toHaveLength(2);
+    }
+  });
+
+  it('is no row of a format that trains all answers where another answer came in between, of the same words', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'One');
+    const early = talk.ask(ann);
+    talk.tell(ann, 'Are you there?');
+    const late = talk.ask(ann);
+    const said = [early, late].map((request) => talk.answer(request, { text: 'ok' }));
+    talk.tell(ann, 'Two');
+    said.push(talk.say(ann, 'Second'));
+    const chat = await write(talk, { format: 'trl-chat' });
+    expect(chat.rows.map(({ messages }) => messages.length)).toEqual([3]);
+    expect(chat.manifest.dropped).toEqual({ trained_twice: { count: 2, first: said.slice(1) } });
+    const { rows } = await write(talk, { format: 'openai' });
+    expect(rows.map(({ messages }) => messages.map(({ weight }: Row) => weight ?? 1))).toEqual([
+      [1, 1, 1],
+      [1, 1, 1, 1, 0, 1, 1],
+    ]);
+  });
+
+  it('begins anew behind a compaction that left no answer in the prompt', async () => {
+    const talk = annAlone();
+    for (const text of ['First', 'Second', 'Third', 'Fourth']) {
+      if (text === 'Third')
+        talk.add('session:compaction', { trigger: 'auto', summary: 'So far.' }, { agentId: ann });
+      talk.tell(ann, 'More');
+      talk.say(ann, text);
+    }
+    const { rows, manifest } = await write(talk, { format: 'trl-chat' });
+    expect(rows.map(({ messages }) => messages.map(({ role }: Row) => role))).toEqual([
+      ['system', 'user', 'assistant', 'user', 'assistant'],
+      ['system', 'user', 'user', 'assistant', 'user', 'assistant'],
+    ]);
+    expect(manifest.dropped).toEqual({});
+  });
+
+  it('does not go on where what was observed before the answer is left out behind it', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'One');
+    talk.add('agent:output', { parts: [{ kind: 'text', text: 'seen' }] }, { agentId: ann });
+    talk.say(ann, 'First');
+    talk.tell(ann, 'Two');
+    talk.say(ann, 'Second');
+    const { rows } = await write(talk, { format: 'openai' });
+    expect(rows.map(({ messages }) => messages.map(({ content }: Row) => content))).toEqual([
+      ['You are Ann.', 'One', 'seen', 'First'],
+      ['You are Ann.', 'One', 'First', 'Two', 'Second'],
+    ]);
+  });
+
+  it('does not go on where a result came between the prompt and its answer, and a call that came to nothing saw it', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'One');
+    talk.answer(talk.ask(ann), { calls: [{ toolCallId: 'c1', tool: 'look', input: {} }] });
+    const early = talk.ask(ann);
+    talk.result(ann, 'c1', 'look', 'seen');
+    talk.discard(talk.ask(ann));
+    talk.answer(early, { text: 'First' });
+    talk.tell(ann, 'Two');
+    talk.say(ann, 'Second');
+    const { rows } = await write(talk, { format: 'openai' });
+    expect(rows.map(({ messages }) => messages[3].content)).toEqual([
+      expect.stringContaining('interrupted'),
+      'seen',
+    ]);
+  });
+});

@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PluginReference } from './load-plugins.ts';
+
+/**
+ * One reference for each plugin, where the first of it stands, with the configuration that any of them gives. What
+ * `configurations` name and `plugins` do not is left out. Of two configurations that differ, both references stay: the
+ * second plugin is refused. `locate` gives null for what is not found.
+ */
+export async function mergeReferences(
+  plugins: readonly PluginReference[],
+  configurations: readonly PluginReference[],
+  locate: (reference: string) => Promise<string | null>,
+): Promise<readonly PluginReference[]> {
+  const merged: PluginReference[] = [];
+  const places = new Map<string, number>();
+  for (const reference of plugins) await add(reference, true);
+  for (const reference of configurations) await add(reference, false);
+  return merged;
+
+  async function add(reference: PluginReference, isToLoad: boolean): Promise<void> {
+    const location = await locate(reference.plugin);
+    const place = location === null ? undefined : places.get(location);
+    const earlier = place === undefined ? undefined : merged[place];
+    if (place === undefined || earlier === undefined) {
+      if (!isToLoad) return;
+      if (location !== null) places.set(location, merged.length);
+      merged.push(reference);
+    } else if (earlier.config === undefined) merged[place] = { ...earlier, config: reference.config };
+    else if (reference.config !== undefined && !isDeepStrictEqual(earlier.config, reference.config))
+      merged.push(reference);
+  }
+}
