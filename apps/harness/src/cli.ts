@@ -6,6 +6,7 @@ import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
 import { addEvents } from './commands/events.ts';
 import { addExport } from './commands/export.ts';
+import { addHelp, pathOf } from './commands/help.ts';
 import { addImport } from './commands/import.ts';
 import { addJudge } from './commands/judge.ts';
 import { addLs } from './commands/ls.ts';
@@ -68,17 +69,29 @@ export function createProgram(context: CliContext): Command {
       '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log.\nExample:\n  hansard demo',
     )
     .configureHelp({ subcommandTerm })
-    .showHelpAfterError('(`hansard help COMMAND` shows examples)')
     .showSuggestionAfterError();
   for (const add of commands) add(program, context);
+  for (const parent of [program, ...program.commands.filter(({ commands: own }) => own.length > 0)])
+    addHelp(parent);
   const nested = program.commands.flatMap(({ commands: subcommands }) => subcommands);
   for (const command of [program, ...program.commands, ...nested]) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
-    });
+    command
+      .showHelpAfterError(afterError(command))
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => context.stdout.write(text),
+        writeErr: (text) => context.stderr.write(text),
+      });
   }
   return program;
+}
+
+/** Below what was wrong: how it goes. */
+function afterError(command: Command): string {
+  const path = pathOf(command).split(' ').slice(1);
+  if (command.commands.length > 0) return `(\`${pathOf(command)} help\` lists the commands)`;
+  const usage = `Usage: ${pathOf(command)} ${command.usage()}`;
+  return `${usage}\n(\`hansard help ${path.join(' ')}\` shows examples)`;
 }
 
 /** Without the `[options]` that every command has: the descriptions would have no room in 80 columns. */

@@ -12,7 +12,7 @@ export interface CommonOptions {
 }
 
 /** What the arguments of the commands that read may be. */
-export const taskHelp = 'PROJECT/SLUG';
+export const taskHelp = 'PROJECT/SLUG, as `hansard ls` shows it';
 export const dispatchHelp = 'its id, the first or last characters of it, or "latest"';
 
 /** Opens the configured store for reading, and closes it whatever happens. */

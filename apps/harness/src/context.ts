@@ -9,7 +9,7 @@ export interface CliContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, or where the process is asked to end (SIGTERM, SIGHUP); the reason says by which. */
   readonly signal: AbortSignal;
   /** Aborted by Ctrl-C, and when nobody takes the output any more (`| head`): the end for a command that only reads. */
   readonly readSignal: AbortSignal;

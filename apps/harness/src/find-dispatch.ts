@@ -1,5 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
 import { CliError, exitCode } from './cli-error.ts';
 import { toTaskName } from './task-name.ts';
 
@@ -20,7 +21,12 @@ export async function findDispatch(
   taskDir: string,
   wanted: string,
 ): Promise<DispatchEnvelope> {
-  const envelopes = await findDispatches(store, taskDir);
+  const envelopes = await findDispatches(store, taskDir).catch(async (error) => {
+    // Another dispatch of the task may be damaged.
+    const exact = isStoreError(error, 'STORE_CORRUPT') ? await findExactly(store, taskDir, wanted) : null;
+    if (exact === null) throw error;
+    return [exact];
+  });
   const fitting =
     wanted === 'latest'
       ? envelopes.slice(-1)
@@ -36,4 +42,18 @@ export async function findDispatch(
       : `${wanted} fits ${fitting.length} dispatches of ${name}.`,
     `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "latest".`,
   );
+}
+
+/** Null also for what is no id at all, such as the end of one. */
+async function findExactly(
+  store: DispatchStore,
+  taskDir: string,
+  wanted: string,
+): Promise<DispatchEnvelope | null> {
+  try {
+    return await store.getDispatchEnvelope(taskDir, wanted);
+  } catch (error) {
+    if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
+    throw error;
+  }
 }

@@ -1,14 +1,22 @@
 import type { DispatchStore } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
 import { CliError, exitCode } from './cli-error.ts';
 import { type CliContext, letInterrupt } from './context.ts';
+
+interface WantedPosition {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  /** A position, or the id of an event. */
+  readonly after: string;
+  /** Gets each event up to there that was read on the way: all of them for an id, none for a position. */
+  onRead(event: CapturedEvent): void;
+}
 
 /** The position that `--after` means: a whole number is one already, all else is the id of an event. */
 export async function findPosition(
   context: CliContext,
   store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  after: string,
+  { taskDir, dispatchId, after, onRead }: WantedPosition,
 ): Promise<number> {
   if (/^\d{1,9}$/.test(after)) {
     const total = await store.countEvents(taskDir, dispatchId);
@@ -19,8 +27,10 @@ export async function findPosition(
     await letInterrupt(context);
     const page = await store.readEvents(taskDir, dispatchId, { after: cursor });
     if (page.events.length === 0) throw noSuchEvent(`${dispatchId} has no event ${after}.`);
-    const index = page.events.findIndex(({ id }) => id === after);
-    if (index >= 0) return page.first + index;
+    for (const [index, event] of page.events.entries()) {
+      onRead(event);
+      if (event.id === after) return page.first + index;
+    }
     cursor = page.next;
   }
 }

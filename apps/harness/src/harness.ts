@@ -42,8 +42,10 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     throw plugins.report.plugins[0]?.state === 'loaded' ? notAStore(loaded) : (error ?? notAStore(loaded));
   }
   const store = openDispatchStore(provider);
+  // `plugins` may name one, too, such as the console with its configuration.
+  const shown = options.load === 'live' ? plugins.providers('CommunicationProvider') : [];
   const communication = createCommunicationHub(
-    plugins.providers('CommunicationProvider').map((entry) => entry.provider),
+    shown.map((entry) => entry.provider),
     { onProblem: (problem) => note(context, `hansard: ${describeCommunicationProblem(problem)}`) },
   );
   // Not waited for: a provider that is slow to start holds up nobody, and gets all that happened when it has started.
@@ -84,6 +86,8 @@ export async function loadConfigured(
     // The plugins that come with the command are found from where it lies, whatever folder it is called in.
     packageDirs: [fileURLToPath(new URL('.', import.meta.url))],
     plugins: [config.store, ...communication, ...others].map(toReference),
+    // Whoever configures the store there means it for those who only read, too.
+    configurations: load === 'store' ? config.plugins.map(toReference) : [],
     folders: config.pluginFolders,
     deny: config.deny,
   });
@@ -91,7 +95,7 @@ export async function loadConfigured(
 }
 
 function toReference(use: PluginUse): PluginReference {
-  return typeof use === 'string' ? { plugin: use } : { plugin: use.plugin, config: use.config ?? {} };
+  return typeof use === 'string' ? { plugin: use } : use;
 }
 
 function notAStore({ config }: LoadedConfig): CliError {
@@ -111,6 +115,6 @@ function findAgent(plugins: LoadedPlugins, id: string): AgentProvider {
   throw new CliError(
     exitCode.usage,
     `There is no agent ${JSON.stringify(id)} (loaded: ${known}).`,
-    'Name its plugin under "plugins" in hansard.config.json; `hansard plugins` shows what is loaded.',
+    'Say --agent claude for Claude Code, or name the plugin of another under "plugins" in hansard.config.json; `hansard plugins` shows what is loaded.',
   );
 }

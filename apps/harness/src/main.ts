@@ -2,11 +2,15 @@ import { runCli } from './cli.ts';
 import { exitCode } from './cli-error.ts';
 
 const stop = new AbortController();
-process.on('SIGINT', () => {
-  // The first Ctrl-C ends what runs in good order; a second one ends the process.
-  if (stop.signal.aborted) process.exit(130);
-  stop.abort('Ctrl-C');
-});
+/** How the process is asked to end: what the log says of it, and the exit code that shells expect. */
+const requests = { SIGINT: ['Ctrl-C', 130], SIGTERM: ['SIGTERM', 143], SIGHUP: ['SIGHUP', 129] } as const;
+for (const [signal, [reason, code]] of Object.entries(requests)) {
+  process.on(signal, () => {
+    // The first request ends what runs in good order; a second one ends the process.
+    if (stop.signal.aborted) process.exit(code);
+    stop.abort(reason);
+  });
+}
 const outputClosed = new AbortController();
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A recording goes on without its audience, so the process is not ended here.

@@ -1,7 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A whole number from 0, as an option's value. */
-export function parseCount(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number from 0.');
-  return Number(text);
+const most = 999_999_999;
+
+/** Reads an option's value as a whole number; `example` is one that makes sense for it. */
+export function parseCount({ from = 0, example }: { readonly from?: number; readonly example: number }) {
+  return (text: string): number => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (count >= from) return count;
+    throw new InvalidArgumentError(`Give a whole number from ${from} to ${most}, such as ${example}.`);
+  };
 }

@@ -6,7 +6,8 @@ export function parsePolicy(text: string): ContextPolicy {
   try {
     return parseContextPolicy(text);
   } catch (error) {
-    if (error instanceof TypeError) throw new InvalidArgumentError(error.message);
+    if (error instanceof TypeError)
+      throw new InvalidArgumentError(`${error.message} Such as last:20 or faded:8000.`);
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export function toTaskDir(name: string): string {
   throw new CliError(
     exitCode.usage,
     `${JSON.stringify(name)} does not name a task.`,
-    'Name it as PROJECT/SLUG, such as research/route-models.',
+    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls` lists those that are there.',
   );
 }
 

@@ -26,13 +26,6 @@ describe('hansard, given something wrong,', () => {
       2,
       /STORE_INVALID_PATH/,
     ],
-    ['a number that is none', ['events', 'a/b', 'latest', '--tail', 'many'], 2, /whole number/],
-    [
-      'a wait that is none',
-      ['run', demoStream('hook-deny'), '--task', 'a/b', '--delay', 'long'],
-      2,
-      /whole number/,
-    ],
     [
       'an empty role',
       ['run', demoStream('hook-deny'), '--task', 'a/b', '--role', '', '--quiet'],
@@ -58,6 +51,25 @@ describe('hansard, given something wrong,', () => {
     expect(answer.err).toMatch(message);
     expect(answer.code).toBe(code);
     expect(answer.err).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([
+    ['events a/b latest --tail many', /whole number from 0 to 999999999, such as 20/],
+    ['events a/b latest --tail 1.5', /whole number from 0/],
+    ['tail a/b -n -1', /whole number from 0/],
+    ['run x.jsonl --task a/b --delay long', /whole number from 0 .*such as 100/],
+    ['run go --agent claude --task a/b --turns abc', /whole number from 1 .*such as 20/],
+    ['run go --agent claude --task a/b --turns 0', /whole number from 1 /],
+    ['run go --agent claude --task a/b --turns 9999999999', /to 999999999/],
+    ['demo --delay 1s', /whole number from 0 .*such as 500/],
+    ['replay a/b --speed x', /factor above 0, such as 4 or 0\.5, or max/],
+    ['replay a/b --max-gap banana', /duration with its unit, such as 500ms, 2s, 1\.5m or 1h/],
+    ['context a/b --policy banana', /full, last:MESSAGES.* Such as last:20/],
+    ['context a/b --policy last:0', /Such as last:20/],
+  ])('says which value is allowed, with an example: %s', async (words, message) => {
+    using line = commandLine();
+    const { code, out, err } = await line.hansard(...words.split(' '));
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 
   it.each([

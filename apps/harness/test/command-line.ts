@@ -32,17 +32,20 @@ export interface CommandLine extends Disposable {
       readonly signal: AbortSignal;
       readonly onOutput?: (text: string) => void;
       readonly stdin?: CliContext['stdin'];
+      /** The output is a terminal of so many columns. */
+      readonly columns?: number;
     },
   ): Promise<Answer>;
 }
 
 export function commandLine(): CommandLine {
   const cwd = mkdtempSync(join(tmpdir(), 'hansard-cli-'));
-  const start: CommandLine['start'] = async (args, { signal, onOutput, stdin = new PassThrough() }) => {
+  const start: CommandLine['start'] = async (args, options) => {
+    const { signal, onOutput, stdin = new PassThrough(), columns } = options;
     const out = collect(onOutput);
     const err = collect();
     const context = {
-      stdout: out.stream,
+      stdout: columns === undefined ? out.stream : Object.assign(out.stream, { isTTY: true, columns }),
       stderr: err.stream,
       stdin,
       cwd,
@@ -81,7 +84,7 @@ function spawnProcess(args: readonly string[], cwd: string) {
   return spawn(process.execPath, [...commandFromSource, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 15_000,
+    timeout: 30_000,
   });
 }
 

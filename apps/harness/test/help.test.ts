@@ -23,6 +23,43 @@ describe('help', () => {
     }
   });
 
+  it('explains commands below a command, asked in either way', async () => {
+    using line = commandLine();
+    const own = await line.hansard('judge', 'pack', '--help');
+    expect(own.out).toContain('Usage: hansard judge pack');
+    expect(await line.hansard('help', 'judge', 'pack')).toMatchObject({ code: 0, out: own.out, err: '' });
+    expect(await line.hansard('judge', 'help', 'pack')).toMatchObject({ code: 0, out: own.out, err: '' });
+  });
+
+  it.each([
+    [['help', 'nonsense'], /unknown command 'nonsense'/],
+    [['help', 'replya'], /unknown command 'replya'\n\(Did you mean replay\?\)/],
+    [['help', 'judge', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
+    [['judge', 'help', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
+    [['help', 'ls', 'tasks'], /hansard ls has no commands of its own, such as 'tasks'/],
+  ])('says that there is no such command, and which is near: %j', async (words, message) => {
+    using line = commandLine();
+    expect(await line.hansard(...words)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(message),
+    });
+  });
+
+  it('is at hand where an argument is missing: how the command goes, and where examples are', async () => {
+    using line = commandLine();
+    expect((await line.hansard('events', 'a/b')).err).toBe(
+      "error: missing required argument 'dispatch'\nUsage: hansard events [options] <task> <dispatch>\n(`hansard help events` shows examples)\n",
+    );
+    expect((await line.hansard('judge', 'pack', 'a/b')).err).toMatch(
+      /\(`hansard help judge pack` shows examples\)\n$/,
+    );
+    expect((await line.hansard('nonsense')).err).toMatch(/\(`hansard help` lists the commands\)\n$/);
+    expect((await line.hansard('judge', 'nonsense')).err).toMatch(
+      /\(`hansard judge help` lists the commands\)\n$/,
+    );
+  });
+
   it('of exports fits 80 columns', async () => {
     using line = commandLine();
     const { out } = await line.hansard('help', 'export');

@@ -106,7 +106,7 @@ describe('importing transcripts of Claude Code', () => {
     const documents = answer.json() as Document[];
     expect(documents.filter(({ error }) => error !== undefined)).toHaveLength(2);
     expect(documents.find(({ file }) => file === good)).toMatchObject({ added: 1 });
-    expect(answer.err).toContain('does not show which format');
+    expect(answer.err).toContain('empty.jsonl is empty');
   });
 
   it('ends with 0 and a summary where a file has oddities', async () => {

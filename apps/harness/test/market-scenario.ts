@@ -80,13 +80,13 @@ export async function signalWhen(
   cwd: string,
   args: readonly string[],
   seen: RegExp,
-  signal: 'SIGKILL' | 'SIGINT',
+  signal: 'SIGKILL' | 'SIGINT' | 'SIGTERM',
   first: () => Promise<void> = async () => {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [...commandFromSource, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 15_000,
+    timeout: 30_000,
   });
   let output = '';
   const ended = new Promise<Ended>((resolve, reject) => {

@@ -106,7 +106,7 @@ describe('replay', () => {
 
   it.each([
     ['a speed that is none', ['--speed', '0'], 2, /factor above 0/],
-    ['a duration without a unit', ['--max-gap', '2'], 2, /duration such as 500ms/],
+    ['a duration without a unit', ['--max-gap', '2'], 2, /duration with its unit, such as 500ms/],
     ['a step with a speed', ['--step', '--speed', '2'], 2, /cannot be used/],
     ['an event that is not there', ['--after', 'event-five'], 1, /has no event event-five/],
     ['a position beyond the end', ['--after', '4'], 1, /has 4 events, the first at position 0/],

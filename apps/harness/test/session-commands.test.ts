@@ -333,13 +333,13 @@ describe('import and export', () => {
   });
 
   it.each([
-    ['nothing', '', /does not show which format/],
-    ['no record', 'hello\nworld\n', /does not show which format/],
-  ])('a file with %s is refused without a trace', async (_what, text, message) => {
+    ['nothing', '', 1, /FORMAT_EMPTY: .*empty\.jsonl/],
+    ['no record', 'hello\nworld\n', 2, /does not show which format/],
+  ])('a file with %s is refused without a trace', async (_what, text, code, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'empty.jsonl'), text);
     const answer = await line.hansard('import', 'empty.jsonl', '--task', 'a/b');
-    expect(answer).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) });
+    expect(answer).toMatchObject({ code, out: '', err: expect.stringMatching(message) });
     const told = await line.hansard('import', 'empty.jsonl', '--task', 'a/b', '--as', 'session-v2');
     expect(told).toMatchObject({ code: 1, err: expect.stringContaining('FORMAT_NO_RECORDS') });
     expect((await line.hansard('ls', '--json')).json()).toEqual([]);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { toTimestamp } from '@hansard/events';
 import type { AddCommand } from '../command.ts';
 import { printLine } from '../context.ts';
@@ -18,7 +19,7 @@ export const addDemo: AddCommand = (program, context) => {
     .command('demo')
     .description('play recorded and scripted agents into the log, and show what can be seen of them')
     .option('--config <file>', 'the configuration to use (default: hansard.config.json, or none)')
-    .option('--delay <ms>', 'wait that long before each message', parseCount, 110)
+    .option('--delay <ms>', 'wait that long before each message', parseCount({ example: 500 }), 110)
     .addHelpText('after', '\nExample:\n  hansard demo')
     .action(async (options: DemoOptions) => {
       const { signal } = context;
@@ -48,8 +49,9 @@ export const addDemo: AddCommand = (program, context) => {
 };
 
 /** Null with a store of another kind. */
-function dispatchesFolder({ loaded }: Harness, taskDir: string): string | null {
-  return loaded.config.store === '@hansard/store-jsonfile'
-    ? `${loaded.baseDir}/.projects/${taskDir}/dispatches`
-    : null;
+function dispatchesFolder({ loaded, plugins }: Harness, taskDir: string): string | null {
+  const [store] = plugins.providers('DispatchStoreProvider');
+  if (store?.id !== 'store-jsonfile') return null;
+  const { root } = store.config as { readonly root: string };
+  return `${resolve(loaded.baseDir, root)}/${taskDir}/dispatches`;
 }

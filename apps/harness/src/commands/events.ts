@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { eventLine, matchesEventType, renderEventLine } from '@hansard/views';
+import type { CapturedEvent } from '@hansard/events';
+import { matchesEventType } from '@hansard/views';
 import {
   type AddCommand,
   type CommonOptions,
@@ -9,7 +9,8 @@ import {
   withCommonOptions,
   withStore,
 } from '../command.ts';
-import { type CliContext, letInterrupt, printLine, terminalWidth } from '../context.ts';
+import { type CliContext, letInterrupt, note } from '../context.ts';
+import { createEventPrinter, type EventPrinter } from '../event-printer.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
@@ -25,7 +26,7 @@ export const addEvents: AddCommand = (program, context) => {
     .argument('<dispatch>', dispatchHelp)
     .description('the events of a dispatch, a line each')
     .option('--type <pattern>', "only these types, such as 'agent:*' or 'harness:loop_*'")
-    .option('--tail <n>', 'only the last n events (of that type)', parseCount)
+    .option('--tail <n>', 'only the last n events (of that type)', parseCount({ example: 20 }))
     .addHelpText(
       'after',
       "\nExamples:\n  hansard events research/route-models latest --type 'agent:*'\n  hansard events research/route-models 4K7Q --tail 20 --json",
@@ -34,27 +35,48 @@ export const addEvents: AddCommand = (program, context) => {
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch);
-        const events = await selectEvents(context, store, taskDir, dispatchId, options);
-        for await (const event of events) printEvent(context, event, options.json === true);
+        const printer = createEventPrinter(context, options.json === true);
+        const seen = new Set<string>();
+        const events = await selectEvents(context, { store, taskDir, dispatchId, printer, seen }, options);
+        let printed = 0;
+        for await (const event of events) {
+          printer.print(event);
+          printed += 1;
+        }
+        if (printed === 0) noteNothing(context, dispatchId, seen, options);
       }),
     );
 };
 
-/** One event for people, or as its line of JSON. */
-export function printEvent(context: CliContext, event: CapturedEvent, json: boolean): void {
-  const width = terminalWidth(context);
-  printLine(context, json ? encodeEvent(event) : renderEventLine(eventLine(event), { width }));
+interface EventSource {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly printer: EventPrinter;
+  /** Takes in the types of all events that are read. */
+  readonly seen: Set<string>;
+}
+
+/** No output may be the answer, or a type that was written in another way. */
+function noteNothing(
+  context: CliContext,
+  dispatchId: string,
+  seen: ReadonlySet<string>,
+  { type, tail }: EventsOptions,
+): void {
+  if (type === undefined || tail === 0) return;
+  const there = seen.size === 0 ? 'It has none at all.' : `There are: ${[...seen].sort().join(', ')}.`;
+  note(context, `hansard: ${dispatchId} has no event of type ${type}. ${there}`);
 }
 
 async function selectEvents(
   context: CliContext,
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
+  source: EventSource,
   { type = '*', tail }: EventsOptions,
 ): Promise<AsyncIterable<CapturedEvent> | CapturedEvent[]> {
-  if (tail !== undefined && type === '*') return await store.getRecentEvents(taskDir, dispatchId, tail);
-  const matching = matchingEvents(context, store, taskDir, dispatchId, type);
+  if (tail !== undefined && type === '*')
+    return await source.store.getRecentEvents(source.taskDir, source.dispatchId, tail);
+  const matching = matchingEvents(context, source, type);
   if (tail === undefined) return matching;
   const last: CapturedEvent[] = [];
   for await (const event of matching) {
@@ -64,12 +86,10 @@ async function selectEvents(
   return last;
 }
 
-/** Page by page, so that a dispatch of any length can be read. */
+/** Page by page, so that a dispatch of any length can be read. The printer learns names from what does not match, too. */
 async function* matchingEvents(
   context: CliContext,
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
+  { store, taskDir, dispatchId, printer, seen }: EventSource,
   type: string,
 ): AsyncIterable<CapturedEvent> {
   let after = -1;
@@ -77,7 +97,11 @@ async function* matchingEvents(
     await letInterrupt(context);
     const page = await store.readEvents(taskDir, dispatchId, { after });
     if (page.events.length === 0) return;
-    for (const event of page.events) if (matchesEventType(type, event.type)) yield event;
+    for (const event of page.events) {
+      printer.learn(event);
+      seen.add(event.type);
+      if (matchesEventType(type, event.type)) yield event;
+    }
     after = page.next;
   }
 }

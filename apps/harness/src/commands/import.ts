@@ -24,7 +24,7 @@ export const addImport: AddCommand = (program, context) => {
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --as game-log --task lab/games',
+      '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',
     )
     .action((names: readonly string[], options: CommonOptions & ImportOptions) =>
       withStore(context, options, (harness) =>

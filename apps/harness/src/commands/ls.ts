@@ -1,12 +1,17 @@
-import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { TaskListing } from '@hansard/provider';
+import type { StoreError, TaskListing } from '@hansard/provider';
 import { formatCost } from '@hansard/views';
+import { CliError, exitCode } from '../cli-error.ts';
 import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { printJson, printLine } from '../context.ts';
+import { type CliContext, printJson, printLine, terminalWidth } from '../context.ts';
+import { explainError } from '../explain-error.ts';
 import { findDispatches } from '../find-dispatch.ts';
+import { type ListedTask, listAllTasks, taskFigures } from '../listed-task.ts';
 import { plainTable } from '../plain-table.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
+
+/** As many of the last characters of a dispatch's id as are shown where there is no room for all. */
+const leastOfId = 9;
 
 export const addLs: AddCommand = (program, context) => {
   withCommonOptions(program.command('ls'))
@@ -21,63 +26,94 @@ export const addLs: AddCommand = (program, context) => {
         if (task !== undefined) {
           const envelopes = await findDispatches(store, toTaskDir(task));
           if (options.json) for (const envelope of envelopes) printJson(context, envelope);
-          else printLine(context, dispatchTable(envelopes));
+          else printLine(context, dispatchTable(context, envelopes));
           return;
         }
-        const tasks = await summariseTasks(store);
-        if (options.json) for (const summary of tasks) printJson(context, summary);
-        else
-          printLine(
-            context,
-            tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : taskTable(tasks),
-          );
+        const tasks = await listAllTasks(store);
+        if (options.json) for (const listed of tasks) printJson(context, toJson(listed));
+        else if (tasks.length === 0) printLine(context, 'No tasks yet. `hansard demo` records one.');
+        else printLine(context, taskTable(context, tasks));
+        assertReadable(tasks);
       }),
     );
 };
 
-interface TaskSummary extends TaskListing {
-  readonly dispatches: number;
-  readonly running: number;
-  readonly costUsd: number;
-  readonly lastStartedAt: string | null;
+function toJson(listed: ListedTask): object {
+  const { taskDir, task, errors } = listed;
+  const told = errors.map(({ code, message, details }) => ({ code, message, ...details }));
+  return { taskDir, task, ...taskFigures(listed), ...(told.length === 0 ? {} : { errors: told }) };
 }
 
-async function summariseTasks(store: DispatchStore): Promise<TaskSummary[]> {
-  const summaries: TaskSummary[] = [];
-  for (const listing of await store.listTasks()) {
-    const envelopes = await store.getDispatchEnvelopes(listing.taskDir);
-    summaries.push({
-      ...listing,
-      dispatches: envelopes.length,
-      running: envelopes.filter(({ status }) => status === 'running').length,
-      costUsd: envelopes.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
-      lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
-    });
-  }
-  return summaries;
+function taskTable(context: CliContext, tasks: readonly ListedTask[]): string {
+  const width = terminalWidth(context);
+  const rows = tasks.map((listed) => {
+    const { taskDir, task, errors } = listed;
+    const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
+    return [toTaskName(taskDir), status, ...figuresOf(listed, width), nameOf(listed, width)];
+  });
+  return plainTable(['task', 'status', 'dispatches', 'cost', 'last started', 'name'], rows, {
+    width,
+    cut: [{ column: 'name', least: 0 }],
+  });
 }
 
-function taskTable(tasks: readonly TaskSummary[]): string {
-  const rows = tasks.map(({ taskDir, task, dispatches, running, costUsd, lastStartedAt }) => [
-    toTaskName(taskDir),
-    task?.status ?? '',
+function figuresOf(listed: ListedTask, width: number | undefined): string[] {
+  const { dispatches, running, costUsd, lastStartedAt } = taskFigures(listed);
+  if (listed.envelopes === null || costUsd === null) return ['?', '?', '?'];
+  return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
-    formatCost(costUsd),
-    lastStartedAt ?? '',
-    task?.name ?? '',
-  ]);
-  return plainTable(['task', 'status', 'dispatches', 'cost', 'last started', 'name'], rows);
+    listed.envelopes.some(({ cost }) => cost !== null) ? formatCost(costUsd) : '',
+    lastStartedAt === null ? '' : timeOf(lastStartedAt, width),
+  ];
 }
 
-function dispatchTable(envelopes: readonly DispatchEnvelope[]): string {
+function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): string {
+  const width = terminalWidth(context);
   const rows = envelopes.map(({ dispatchId, role, status, model, cost, startedAt, parentDispatchId }) => [
     dispatchId,
     role,
     status,
     model ?? '',
     cost === null ? '' : formatCost(cost),
-    startedAt,
+    timeOf(startedAt, width),
     parentDispatchId ?? '',
   ]);
-  return plainTable(['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'], rows);
+  return plainTable(['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'], rows, {
+    width,
+    cut: [
+      { column: 'parent', least: leastOfId, keep: 'end' },
+      { column: 'dispatch', least: leastOfId, keep: 'end' },
+      { column: 'model', least: 8 },
+      { column: 'role', least: 8 },
+    ],
+  });
+}
+
+/** On a terminal only where it says more than the task itself does. */
+function nameOf({ taskDir, task }: TaskListing, width: number | undefined): string {
+  const name = task?.name ?? '';
+  return width !== undefined && taskDir.endsWith(`/${name}`) ? '' : name;
+}
+
+/** As it is in the log, or to the minute, in UTC too, for people at a terminal. */
+function timeOf(timestamp: string, width: number | undefined): string {
+  return width === undefined ? timestamp : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)}`;
+}
+
+function stateOf(errors: readonly StoreError[]): string {
+  return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
+}
+
+/** @throws CliError that tells of each task that can't be read what is wrong where */
+function assertReadable(tasks: readonly ListedTask[]): void {
+  const told = tasks.flatMap(({ taskDir, errors }) =>
+    errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
+  );
+  const [first] = told;
+  if (first === undefined) return;
+  const worst = told.find((one) => one.exitCode === exitCode.damaged) ?? first;
+  const bad = tasks.filter(({ errors }) => errors.length > 0);
+  const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
+  const lines = told.map(({ name, message }) => `${name}: ${message}`);
+  throw new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
 }

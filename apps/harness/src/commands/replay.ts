@@ -10,11 +10,11 @@ import {
   withStore,
 } from '../command.ts';
 import { type CliContext, note } from '../context.ts';
+import { createEventPrinter } from '../event-printer.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { afterHelp, findPosition } from '../find-position.ts';
 import { parseDuration } from '../parse-duration.ts';
 import { toTaskDir } from '../task-name.ts';
-import { printEvent } from './events.ts';
 
 interface ReplayCommandOptions extends CommonOptions {
   readonly speed: ReplayPace;
@@ -27,7 +27,9 @@ export const addReplay: AddCommand = (program, context) => {
   withCommonOptions(program.command('replay'))
     .argument('<task>', taskHelp)
     .argument('[dispatch]', dispatchHelp)
-    .description('the events of a dispatch once more, at the pace in which they came, until Ctrl-C')
+    .description(
+      'the events of a dispatch (default: the one started last) once more, at the pace in which they came, until Ctrl-C',
+    )
     .option(
       '--speed <factor>',
       '4: four times as fast; 0.5: half as fast; max: without waiting',
@@ -46,8 +48,11 @@ export const addReplay: AddCommand = (program, context) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
         const { speed, maxGap, after, step = false } = options;
+        const printer = createEventPrinter(context, options.json === true);
         const cursor =
-          after === undefined ? -1 : await findPosition(context, store, taskDir, dispatchId, after);
+          after === undefined
+            ? -1
+            : await findPosition(context, store, { taskDir, dispatchId, after, onRead: printer.learn });
         const replay = replayDispatch(store, taskDir, dispatchId, {
           pace: step ? 'fast' : speed,
           ...(maxGap === undefined ? {} : { maxGapMs: maxGap }),
@@ -55,7 +60,7 @@ export const addReplay: AddCommand = (program, context) => {
           signal: context.readSignal,
         });
         const events = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
-        for await (const { event } of events) printEvent(context, event, options.json === true);
+        for await (const { event } of events) printer.print(event);
       }),
     );
 };

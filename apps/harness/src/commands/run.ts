@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, Fidelity } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
@@ -49,7 +49,11 @@ export const addRun: AddCommand = (program, context) => {
       'open the prompt with what the earlier dispatches of that task came to (with --agent)',
     )
     .option('--schema <file>', 'JSON Schema of the result that the agent is asked for (with --agent)')
-    .option('--turns <n>', 'the most turns that the agent may take (with --agent)', parseTurns)
+    .option(
+      '--turns <n>',
+      'the most turns that the agent may take (with --agent)',
+      parseCount({ from: 1, example: 20 }),
+    )
     .option('--model <model>', 'the model to ask the agent for')
     .option('--cwd <folder>', 'the folder that the agent works in')
     .addOption(
@@ -57,7 +61,7 @@ export const addRun: AddCommand = (program, context) => {
         .choices(['narrative', 'full'])
         .default('narrative'),
     )
-    .option('--delay <ms>', 'wait that long before each message of a stream', parseCount, 0)
+    .option('--delay <ms>', 'wait that long before each message of a stream', parseCount({ example: 100 }), 0)
     .option('-q, --quiet', 'show no events while recording')
     .addHelpText(
       'after',
@@ -88,10 +92,10 @@ async function recordAll(
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
   await ensureTask(harness.store, taskDir);
-  for (const { dispatchId, role } of await closeAbandonedDispatches(harness.store, taskDir)) {
+  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir)) {
     note(
       context,
-      `hansard: ${role} ${dispatchId} was left running by a process that died; it is now crashed, with all that was recorded.`,
+      `hansard: ${role} ${dispatchId} was left running by a process that died; it is now ${status}, with all that was recorded.`,
     );
   }
   const ended: DispatchEnvelope[] = [];
@@ -132,12 +136,6 @@ async function planRuns(
     return [await planAgent(context, harness, taskDir, words.join(' '), { ...options, agent })];
   assertNoAgentOptions(options);
   return planStreams(context, words, options.delay);
-}
-
-function parseTurns(text: string): number {
-  const turns = parseCount(text);
-  if (turns === 0) throw new InvalidArgumentError('Give a whole number from 1.');
-  return turns;
 }
 
 type RunningAs = Pick<PlannedRun, 'agent' | 'options'>;

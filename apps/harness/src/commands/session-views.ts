@@ -38,7 +38,10 @@ interface HeardOptions extends SessionViewOptions {
   readonly never?: string;
 }
 
-const idArgument = ['<id>', 'the id of an event or a message'] as const;
+const idArgument = [
+  '<id>',
+  'the id of an event or a message, as `hansard dialog` and `hansard events --json` show it',
+] as const;
 
 export const addSessionViews: AddCommand = (program, context) => {
   addSessionView<DialogOptions>(program, context, {

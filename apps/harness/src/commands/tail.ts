@@ -7,11 +7,11 @@ import {
   withCommonOptions,
   withStore,
 } from '../command.ts';
+import { createEventPrinter } from '../event-printer.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { afterHelp, findPosition } from '../find-position.ts';
 import { parseCount } from '../parse-count.ts';
 import { toTaskDir } from '../task-name.ts';
-import { printEvent } from './events.ts';
 
 interface TailOptions extends CommonOptions {
   readonly follow?: boolean;
@@ -24,7 +24,7 @@ export const addTail: AddCommand = (program, context) => {
     .argument('<task>', taskHelp)
     .argument('[dispatch]', dispatchHelp)
     .description('the last events of a dispatch (default: the one started last), and with -f those to come')
-    .option('-n, --lines <n>', 'how many', parseCount, 10)
+    .option('-n, --lines <n>', 'how many', parseCount({ example: 20 }), 10)
     .addOption(new Option('--after <event>', afterHelp).conflicts('lines'))
     .option('-f, --follow', 'go on with new events, by any process, until Ctrl-C')
     .addHelpText(
@@ -35,19 +35,24 @@ export const addTail: AddCommand = (program, context) => {
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
-        const json = options.json === true;
+        const printer = createEventPrinter(context, options.json === true);
         const { readSignal: signal } = context;
         if (options.follow !== true && options.after === undefined) {
           for (const event of await store.getRecentEvents(taskDir, dispatchId, options.lines))
-            printEvent(context, event, json);
+            printer.print(event);
           return;
         }
         const after =
           options.after === undefined
             ? Math.max((await store.countEvents(taskDir, dispatchId)) - options.lines, 0) - 1
-            : await findPosition(context, store, taskDir, dispatchId, options.after);
+            : await findPosition(context, store, {
+                taskDir,
+                dispatchId,
+                after: options.after,
+                onRead: printer.learn,
+              });
         for await (const item of store.follow(taskDir, dispatchId, { after, signal })) {
-          if (item.kind === 'event') printEvent(context, item.event, json);
+          if (item.kind === 'event') printer.print(item.event);
           else if (options.follow !== true) return;
         }
       }),

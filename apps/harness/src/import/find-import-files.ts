@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { CliError, exitCode } from '../cli-error.ts';
-import { unreadable } from './import-formats.ts';
+import { readStart, unreadable } from './read-source.ts';
 
 /** A file to import, with the transcripts of its sub-agents where it is a session. */
 export interface ImportFile {
@@ -10,74 +10,112 @@ export interface ImportFile {
   readonly bytes: number;
 }
 
+export type OnUnreadable = (folder: string, error: CliError) => void;
+
 const subAgentsFolder = `${sep}subagents${sep}`;
 
 /**
  * The files that a path means, in the order of their names: a file itself; of a folder, all `.jsonl` files in it and
- * below, sub-agents with their session; of the folder beside a session's file, that session.
+ * below, sub-agents with their session; of the folder beside a session's file, that session. `onUnreadable` is told the
+ * folders below that can't be read; a file that can't is among the files.
  */
-export function findImportFiles(path: string, readSessionId: (path: string) => string | null): ImportFile[] {
+export function findImportFiles(path: string, onUnreadable: OnUnreadable): ImportFile[] {
   const session = `${path}.jsonl`;
   const isFolder = isDirectory(path);
   if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session))
-    return findImportFiles(session, readSessionId);
-  const all = isFolder ? listLogs(path) : [...new Set([path, ...subAgentsOf(path), ...flatAgents(path)])];
-  const sessions = new Map<string, string[]>();
-  const agents: string[] = [];
+    return findImportFiles(session, onUnreadable);
+  const all = isFolder ? listLogs(path, onUnreadable) : [path, ...agentsOf(path, onUnreadable)];
   const known = new Set(all);
+  const subAgents = new Map<string, string[]>();
+  const owned: [string, string][] = [];
   for (const file of all) {
-    const owner = file === path ? null : ownerOf(file, readSessionId);
-    if (owner !== null && known.has(owner)) agents.push(file);
-    else sessions.set(file, []);
+    const owner = file === path ? null : ownerOf(file);
+    if (owner !== null && known.has(owner)) owned.push([file, owner]);
+    else subAgents.set(file, []);
   }
-  for (const file of agents) sessions.get(ownerOf(file, readSessionId) ?? '')?.push(file);
-  if (isFolder && sessions.size === 0)
+  const owners = new Map(owned);
+  for (const [file, owner] of owned) subAgents.get(sessionOf(owner, owners))?.push(file);
+  if (isFolder && all.length === 0)
     throw new CliError(
       exitCode.failed,
       `${path} holds no .jsonl file.`,
       'Name a file, or a folder that holds some.',
     );
-  return [...sessions].map(([file, subAgents]) => ({
+  return [...subAgents].map(([file, agents]) => ({
     path: file,
-    subAgents,
-    bytes: sizes([file, ...subAgents]),
+    subAgents: agents,
+    bytes: [file, ...agents].reduce((sum, name) => sum + sizeOf(name), 0),
   }));
 }
 
+const bytesOfStart = 64 * 1024;
+
 /** The session that a sub-agent's file belongs to, by where it lies; of older ones, which lie beside it, by what it says. */
-function ownerOf(file: string, readSessionId: (path: string) => string | null): string | null {
+function ownerOf(file: string): string | null {
   const at = file.lastIndexOf(subAgentsFolder);
   if (at >= 0) return `${file.slice(0, at)}.jsonl`;
   if (!basename(file).startsWith('agent-')) return null;
-  const sessionId = readSessionId(file);
+  const sessionId = sessionIdIn(file);
   return sessionId === null ? null : join(dirname(file), `${sessionId}.jsonl`);
 }
 
-function subAgentsOf(file: string): string[] {
-  const folder = join(file.replace(/\.jsonl$/, ''), 'subagents');
-  return existsSync(folder) ? listLogs(folder) : [];
+/** A sub-agent may have some of its own. */
+function sessionOf(file: string, owners: ReadonlyMap<string, string>): string {
+  const owner = owners.get(file);
+  return owner === undefined ? file : sessionOf(owner, owners);
 }
 
-function flatAgents(file: string): string[] {
-  if (basename(file).startsWith('agent-') || !existsSync(dirname(file))) return [];
-  return listNames(dirname(file))
-    .filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl'))
-    .map((name) => join(dirname(file), name));
-}
-
-function listLogs(folder: string): string[] {
-  return listNames(folder, true)
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => join(folder, name))
-    .filter((file) => !isDirectory(file));
-}
-
-function listNames(folder: string, recursive = false): string[] {
+/** The session that the first record of a file names. What can't be read is told when it is imported. */
+function sessionIdIn(file: string): string | null {
   try {
-    return readdirSync(folder, { recursive, encoding: 'utf8' }).sort();
+    return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(readStart(file, bytesOfStart).text)?.[1] ?? null;
+  } catch (error) {
+    if (error instanceof CliError) return null;
+    throw error;
+  }
+}
+
+/** The files of a session's sub-agents, below it and beside it. */
+function agentsOf(file: string, onUnreadable: OnUnreadable): string[] {
+  const folder = join(file.replace(/\.jsonl$/, ''), 'subagents');
+  const below = existsSync(folder) ? listLogs(folder, onUnreadable) : [];
+  if (basename(file).startsWith('agent-')) return below;
+  const beside = listEntries(dirname(file))
+    .filter(({ name }) => name.startsWith('agent-') && name.endsWith('.jsonl'))
+    .map(({ name }) => join(dirname(file), name))
+    .filter((agent) => ownerOf(agent) === file);
+  return [...below, ...beside.sort()];
+}
+
+function listLogs(folder: string, onUnreadable: OnUnreadable): string[] {
+  return [...walk(folder, onUnreadable)].sort();
+}
+
+function* walk(folder: string, onUnreadable: OnUnreadable): Generator<string> {
+  for (const entry of listEntries(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      try {
+        yield* walk(path, onUnreadable);
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        onUnreadable(path, error);
+      }
+    } else if (entry.name.endsWith('.jsonl') && !isLinkedFolder(entry, path)) yield path;
+  }
+}
+
+function listEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
   } catch (cause) {
     throw unreadable(folder, cause);
   }
+}
+
+/** A link to a folder is not followed, for it may lead back. */
+function isLinkedFolder(entry: Dirent, path: string): boolean {
+  return entry.isSymbolicLink() && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 }
 
 function isDirectory(path: string): boolean {
@@ -88,6 +126,6 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function sizes(files: readonly string[]): number {
-  return files.reduce((sum, file) => sum + statSync(file).size, 0);
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,13 +1,16 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import {
+  detectGameFormat,
   detectSessionFormat,
+  FormatError,
   type GameFormatId,
   gameFormats,
+  isWholeGameLog,
   type SessionFormatId,
   sessionFormats,
 } from '@hansard/formats';
 import { type ClaudeFormatId, detectClaudeFormat } from '@hansard/formats/claude';
 import { CliError, exitCode } from '../cli-error.ts';
+import { readStart } from './read-source.ts';
 
 /** A format of single files. */
 export type FileFormatId = ClaudeFormatId | SessionFormatId;
@@ -21,10 +24,6 @@ export const importFormatIds: readonly ImportFormatId[] = [
   ...(Object.keys(gameFormats) as GameFormatId[]),
 ];
 
-export function isGameFormat(format: ImportFormatId): format is GameFormatId {
-  return Object.hasOwn(gameFormats, format);
-}
-
 export function isSessionFormat(format: ImportFormatId): format is SessionFormatId {
   return Object.hasOwn(sessionFormats, format);
 }
@@ -32,10 +31,14 @@ export function isSessionFormat(format: ImportFormatId): format is SessionFormat
 const bytesOfStart = 1024 * 1024;
 
 /** The format of a file by its first records. */
-export function detectImportFormat(file: string): FileFormatId {
-  const start = readStart(file);
-  const format = detectClaudeFormat(start) ?? detectSessionFormat(start);
+export function detectImportFormat(file: string): ImportFormatId {
+  const { text } = readStart(file, bytesOfStart);
+  const format = detectClaudeFormat(text) ?? detectSessionFormat(text) ?? detectGameFormat(text);
   if (format !== null) return format;
+  if (text === '')
+    throw new FormatError('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
+      details: { file },
+    });
   throw new CliError(
     exitCode.usage,
     `${file} does not show which format it has.`,
@@ -43,25 +46,31 @@ export function detectImportFormat(file: string): FileFormatId {
   );
 }
 
-function readStart(file: string): string {
-  try {
-    const bytes = Buffer.alloc(bytesOfStart);
-    const descriptor = openSync(file, 'r');
-    try {
-      return bytes.toString('utf8', 0, readSync(descriptor, bytes));
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (cause) {
-    throw unreadable(file, cause);
-  }
+/** Whether a file of a game log is one by itself: it has what happens, and what is said. */
+export function isGameLogByItself(file: string): boolean {
+  return isWholeGameLog(readStart(file, bytesOfStart).text);
 }
 
-export function unreadable(file: string, cause: unknown): CliError {
-  return new CliError(
-    exitCode.failed,
-    `${file} can't be read: ${(cause as Error).message}`,
-    'Check the path. Nothing was imported.',
-    { cause },
+const claudeLogs: Readonly<Record<ClaudeFormatId, string>> = {
+  'claude-transcript': 'a transcript of Claude Code',
+  'claude-stream': 'a recorded stream of the Agent SDK',
+};
+
+/**
+ * Refuses a file as a transcript that is clearly a stream, and the other way round: where records of its start show
+ * their format, and none that it is the one that it shall be.
+ */
+export function refuseOtherFormat(file: string, as: ImportFormatId): void {
+  if (as !== 'claude-transcript' && as !== 'claude-stream') return;
+  const { text, isCut } = readStart(file, bytesOfStart);
+  const lines = text.split('\n');
+  const whole = isCut ? lines.slice(0, -1) : lines;
+  const shown = new Set(whole.map(detectClaudeFormat).filter((format) => format !== null));
+  const [other] = shown;
+  if (other === undefined || shown.has(as)) return;
+  throw new CliError(
+    exitCode.usage,
+    `${file} looks like ${claudeLogs[other]}, and no record of it like one of ${claudeLogs[as]}. Say --as ${other}.`,
+    'Without --as, the records tell the format.',
   );
 }

@@ -1,88 +1,81 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note, printJson } from '../context.ts';
-import { explainError } from '../explain-error.ts';
+import type { CliContext } from '../context.ts';
 import type { Harness } from '../harness.ts';
 import { createProgress } from '../progress.ts';
 import { findImportFiles, type ImportFile } from './find-import-files.ts';
+import { groupGameLogs } from './group-game-logs.ts';
 import { type ImportFileOptions, importFile } from './import-file.ts';
-import { type ImportFormatId, isGameFormat } from './import-formats.ts';
+import { detectImportFormat, type ImportFormatId, refuseOtherFormat } from './import-formats.ts';
 import { importGames } from './import-games.ts';
+import { ImportProblems } from './import-problems.ts';
 import { YoungGeneration } from './young-generation.ts';
 
-export type ImportOptions = Omit<ImportFileOptions, 'as'> & { readonly as?: ImportFormatId };
+export type ImportOptions = Omit<ImportFileOptions, 'taken'> & { readonly as?: ImportFormatId };
 
 /** Imports all files that some paths mean, one after the other. One that can't be read stops none of the others. */
 export async function importPaths(
   context: CliContext,
   { store }: Harness,
   paths: readonly string[],
-  { as, ...options }: ImportOptions,
+  { as, ...given }: ImportOptions,
 ): Promise<void> {
-  if (as !== undefined && isGameFormat(as)) {
-    await importGames(context, store, paths, as, options);
-    return;
-  }
-  const fileOptions: ImportFileOptions = { ...options, ...(as === undefined ? {} : { as }) };
-  const problems: unknown[] = [];
-  const files = new Map<string, ImportFile>();
-  for (const path of paths) {
-    try {
-      for (const file of findImportFiles(path, readSessionId)) files.set(file.path, file);
-    } catch (error) {
-      if (paths.length === 1) throw error;
-      tell(context, path, error, fileOptions, problems);
-    }
-  }
-  const all = [...files.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  const options: ImportFileOptions = { ...given, taken: new Map() };
+  const problems = new ImportProblems(context, given.json ?? false);
+  const files = findAll(paths, as, problems);
+  const isOnly = paths.length === 1 && files.length === 1;
+  const gameFiles: string[] = [];
+  const all = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const progress = createProgress(context, 'importing, bytes');
   using young = new YoungGeneration();
   let done = 0;
-  for (const file of files.values()) {
+  for (const file of files) {
+    const { path, bytes } = file;
     try {
-      await importFile(context, store, file, fileOptions, (bytes) => {
-        young.hold();
-        progress.update(done + bytes, all);
-      });
+      const format = as ?? detectImportFormat(path);
+      if (as !== undefined) refuseOtherFormat(path, as);
+      // Those of game logs may be logs only together.
+      if (format === 'game-log') gameFiles.push(path);
+      else if (format === 'werewolf-match') await importGames(context, store, [path], format, options);
+      else
+        await importFile(context, store, file, format, options, (read) => {
+          young.hold();
+          progress.update(done + read, all);
+        });
     } catch (error) {
       progress.end();
-      if (context.signal.aborted || (paths.length === 1 && files.size === 1)) throw error;
-      tell(context, file.path, error, fileOptions, problems);
+      if (context.signal.aborted || isOnly) throw error;
+      problems.tell(path, error);
     }
-    done += file.bytes;
+    done += bytes;
   }
   progress.end();
-  if (problems.length === 0) return;
-  throw new CliError(
-    exitCode.failed,
-    `${problems.length} files or folders were not imported.`,
-    'Their names and what is amiss stand above; the others are in the log.',
-  );
-}
-
-function tell(
-  context: CliContext,
-  file: string,
-  error: unknown,
-  { json }: ImportFileOptions,
-  problems: unknown[],
-): void {
-  problems.push(error);
-  const { message } = explainError(error);
-  note(context, `hansard: ${message}`);
-  if (json) printJson(context, { file, error: message });
-}
-
-const bytesOfStart = 64 * 1024;
-
-/** The session that the first record of a file names. */
-function readSessionId(path: string): string | null {
-  const descriptor = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(bytesOfStart);
-    const start = bytes.toString('utf8', 0, readSync(descriptor, bytes));
-    return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(start)?.[1] ?? null;
-  } finally {
-    closeSync(descriptor);
+  const games = groupGameLogs(gameFiles, new Set(as === undefined ? [] : paths));
+  for (const parts of games) {
+    try {
+      await importGames(context, store, parts, 'game-log', options);
+    } catch (error) {
+      const isAll = games.length === 1 && parts.length === files.length && problems.count === 0;
+      if (context.signal.aborted || isAll) throw error;
+      problems.tell(parts.join(', '), error);
+    }
   }
+  problems.throwIfAny();
+}
+
+function findAll(
+  paths: readonly string[],
+  as: ImportFormatId | undefined,
+  problems: ImportProblems,
+): ImportFile[] {
+  const files = new Map<string, ImportFile>();
+  for (const path of paths) {
+    try {
+      const found = findImportFiles(path, (folder, error) => problems.tell(folder, error));
+      for (const file of found) files.set(file.path, file);
+    } catch (error) {
+      // The files that are named of a game log are one log.
+      if (paths.length === 1 || as === 'game-log') throw error;
+      problems.tell(path, error);
+    }
+  }
+  return [...files.values()];
 }

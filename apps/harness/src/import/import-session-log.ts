@@ -1,37 +1,57 @@
-import { readFileSync } from 'node:fs';
 import type { DispatchStore } from '@hansard/dispatch';
-import { toTimestamp } from '@hansard/events';
-import { type FormatOddity, type SessionFormatId, sessionFormats } from '@hansard/formats';
+import { type SessionFormatId, sessionFormats } from '@hansard/formats';
+import { CliError, exitCode } from '../cli-error.ts';
+import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { ensureTask } from '../ensure-task.ts';
-import { unreadable } from './import-formats.ts';
+import { toTaskDir, toTaskName } from '../task-name.ts';
+import { identifyLog, type TakenDispatches, takeDispatch } from './identify-log.ts';
+import { readSource } from './read-source.ts';
+import { recordEvents } from './record-events.ts';
+import { eventCounts, interrupted, noteRewritten, oddityCounts } from './tell-imported.ts';
 
-export interface ImportedSessionLog {
-  readonly dispatchId: string;
-  readonly records: number;
-  readonly events: number;
-  readonly oddities: readonly FormatOddity[];
+export interface ImportSessionOptions {
+  readonly task?: string;
+  readonly json?: boolean;
+  readonly taken: TakenDispatches;
 }
 
-/** Brings a session log into a new dispatch: its records have no times, so nothing tells two imports apart. */
+/** Brings a session log into its dispatch, and says what came of it. */
 export async function importSessionLog(
+  context: CliContext,
   store: DispatchStore,
-  taskDir: string,
   file: string,
   format: SessionFormatId,
-): Promise<ImportedSessionLog> {
-  const { events, report } = sessionFormats[format].read(readSource(file), { file });
+  { task, json, taken }: ImportSessionOptions,
+): Promise<void> {
+  if (task === undefined)
+    throw new CliError(
+      exitCode.usage,
+      `${file} is a session log (${format}), which does not tell what task it belongs to.`,
+      'Name it: --task PROJECT/SLUG.',
+    );
+  const taskDir = toTaskDir(task);
+  const source = readSource(file);
+  const read = (now: number) => sessionFormats[format].read(source, { file, now: () => now });
+  const first = read(Date.now());
+  const dispatchId = identifyLog(format, first.origin);
+  takeDispatch(taken, taskDir, dispatchId, first.origin);
+  const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
+  // Records have no times: all have that of the first import.
+  const { events, report } = existing === null ? first : read(Date.parse(existing.startedAt));
   await ensureTask(store, taskDir);
-  const { dispatchId } = await store.createDispatch(taskDir, { role: 'imported', fidelity: 'full' });
-  await store.appendEvents(taskDir, dispatchId, events);
-  const completedAt = toTimestamp(Date.now());
-  await store.updateDispatch(taskDir, dispatchId, { status: 'completed', completedAt });
-  return { dispatchId, records: report.records, events: events.length, oddities: report.oddities };
-}
-
-function readSource(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw unreadable(file, cause);
-  }
+  const log = { dispatchId, role: 'imported', events, isComplete: true };
+  const recorded = await recordEvents(store, taskDir, log, context.signal);
+  const { added, rewrittenCount, notInLog } = recorded;
+  const { records, oddities } = report;
+  for (const { line, message } of oddities) note(context, `${file}:${line}: ${message}`);
+  noteRewritten(context, file, recorded, first.origin);
+  if (json) {
+    const numbers = { records, events: events.length, added, rewritten: rewrittenCount, notInLog };
+    printJson(context, { file, taskDir, dispatchId, format, ...numbers, oddities });
+  } else
+    printLine(
+      context,
+      `${toTaskName(taskDir)} ${dispatchId}: ${format}, records: ${records}, events: ${eventCounts(events.length, recorded)}, oddities: ${oddityCounts(oddities, rewrittenCount)}`,
+    );
+  if (context.signal.aborted) throw interrupted(file);
 }

@@ -1,8 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { type CapturedEvent, type Fidelity, toTimestamp } from '@hansard/events';
+import { type Fidelity, toTimestamp } from '@hansard/events';
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/formats/claude';
-import { isStoreError } from '@hansard/provider';
 import { CliError, exitCode } from '../cli-error.ts';
+import { appendEvents } from './append-events.ts';
 
 export interface RecordLogOptions {
   readonly fidelity?: Fidelity | undefined;
@@ -48,7 +48,7 @@ export async function recordLog(
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
-      await append(store, taskDir, dispatchId, events, (id) => {
+      await appendEvents(store, taskDir, dispatchId, events, (id) => {
         rewrittenCount += 1;
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
@@ -62,45 +62,6 @@ export async function recordLog(
   // The events of a log have ids of their own, so of a new dispatch nobody has to count them.
   const added = before === null ? appended : (await store.countEvents(taskDir, dispatchId)) - before;
   return { summary: log.summary(), added, rewritten: [...rewritten], rewrittenCount };
-}
-
-async function append(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  events: readonly CapturedEvent[],
-  onRewritten: (id: string) => void,
-): Promise<void> {
-  try {
-    await store.appendEvents(taskDir, dispatchId, events);
-  } catch (error) {
-    if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
-    for (const event of events) {
-      if (await appendUnder(store, taskDir, dispatchId, event)) onRewritten(event.id);
-    }
-  }
-}
-
-const longestId = 128;
-const mostVersions = 1_000;
-
-/** Appends an event, under another id where its own has other content; whether it had. */
-async function appendUnder(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  event: CapturedEvent,
-): Promise<boolean> {
-  for (let version = 1; ; version += 1) {
-    const suffix = version === 1 ? '' : `:rewritten-${version}`;
-    const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;
-    try {
-      await store.appendEvent(taskDir, dispatchId, { ...event, id });
-      return version > 1;
-    } catch (error) {
-      if (!isStoreError(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
-    }
-  }
 }
 
 async function end(

@@ -4,9 +4,11 @@ import { eventLine } from '@hansard/views';
 import { CliError, exitCode } from '../cli-error.ts';
 import { toTaskName } from '../task-name.ts';
 
-/** The events that tell why a dispatch did not end by itself. */
-const endings: ReadonlySet<string> = new Set([
-  'harness:error',
+/** What an agent still does while it is stopped fits in. */
+const lookBack = 500;
+
+/** The events that tell who or what stopped a dispatch. */
+const stops: ReadonlySet<string> = new Set([
   'harness:abort',
   'harness:timeout',
   'harness:stall',
@@ -23,8 +25,9 @@ export async function tellBadEnds(
   if (bad.length === 0) return;
   const told: string[] = [];
   for (const { role, dispatchId, status } of bad) {
-    const events = await store.getRecentEvents(taskDir, dispatchId, 20);
-    const end = events.findLast(({ type }) => endings.has(type)) ?? events.findLast(isBadCompletion);
+    const events = await store.getRecentEvents(taskDir, dispatchId, lookBack);
+    const stop = status === 'aborted' ? events.findLast(({ type }) => stops.has(type)) : undefined;
+    const end = stop ?? events.findLast(isBadEnd);
     const why = end === undefined ? '' : `: ${reasonOf(end)}`;
     told.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
   }
@@ -35,8 +38,9 @@ export async function tellBadEnds(
   );
 }
 
-function isBadCompletion(event: CapturedEvent): boolean {
-  return isEventOf(event, 'session:complete') && event.data.status !== 'completed';
+function isBadEnd(event: CapturedEvent): boolean {
+  if (isEventOf(event, 'session:complete')) return event.data.status !== 'completed';
+  return event.type === 'harness:error';
 }
 
 function reasonOf(event: CapturedEvent): string {

@@ -19,7 +19,7 @@ export interface Conversation {
 }
 
 /**
- * Talks to the root of a session to the end of what there is to say, and completes the session: `aborted` after Ctrl-C,
+ * Talks to the root of a session to the end of what there is to say, and completes the session: `aborted` when stopped,
  * `failed` after an error, each as far as it got.
  */
 export async function converse(context: CliContext, conversation: Conversation): Promise<void> {
@@ -40,7 +40,7 @@ export async function converse(context: CliContext, conversation: Conversation):
   await session.complete('aborted');
   throw new CliError(
     exitCode.failed,
-    'Stopped by Ctrl-C.',
+    `Stopped by ${context.signal.reason}.`,
     '`hansard resume TASK` goes on where it stopped.',
   );
 }

@@ -1,0 +1,43 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
+
+/** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
+export interface ListedTask extends Omit<TaskListing, 'error'> {
+  readonly envelopes: readonly DispatchEnvelope[] | null;
+  readonly errors: readonly StoreError[];
+}
+
+/** What its dispatches come to; null: they can't be read. */
+interface TaskFigures {
+  readonly dispatches: number | null;
+  readonly running: number | null;
+  readonly costUsd: number | null;
+  readonly lastStartedAt: string | null;
+}
+
+/** Every task, also where some can't be read: one damaged file hides no other task. */
+export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> {
+  const listed: ListedTask[] = [];
+  for (const { error: unreadable, ...listing } of await store.listTasks()) {
+    const errors = unreadable === undefined ? [] : [unreadable];
+    try {
+      const envelopes = await store.getDispatchEnvelopes(listing.taskDir);
+      listed.push({ ...listing, envelopes, errors });
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+      listed.push({ ...listing, envelopes: null, errors: [...errors, error] });
+    }
+  }
+  return listed;
+}
+
+export function taskFigures({ envelopes }: ListedTask): TaskFigures {
+  if (envelopes === null) return { dispatches: null, running: null, costUsd: null, lastStartedAt: null };
+  return {
+    dispatches: envelopes.length,
+    running: envelopes.filter(({ status }) => status === 'running').length,
+    costUsd: envelopes.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
+  };
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const task = 'research/route-models';
+
+let line: CommandLine;
+
+/** Ben is created and speaks, then a model is called, then Ben speaks once more. */
+beforeAll(async () => {
+  line = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  const taskDir = 'research/tasks/route-models';
+  const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
+  const ofBen = (id: string, event: NewEvent): NewEvent => ({ ...event, id, agentId: 'agent_001' });
+  await store.appendEvents(taskDir, dispatchId, [
+    ofBen('created', newEvent('agent:created', { name: 'Ben' })),
+    ofBen('first', newEvent('agent:text', { text: 'One.' })),
+    ofBen('second', newEvent('agent:thinking', { text: 'Hm.' })),
+    ofBen('third', newEvent('agent:text', { text: 'Two.' })),
+  ]);
+  await store.close();
+});
+afterAll(() => line[Symbol.dispose]());
+
+it.each([
+  ['events', ['events', task, 'latest'], 4],
+  [
+    'events of one type, though its event is not printed',
+    ['events', task, 'latest', '--type', 'agent:text'],
+    2,
+  ],
+  ['the last events of one type', ['events', task, 'latest', '--type', 'agent:text', '--tail', '1'], 1],
+  ['replay', ['replay', task, '--speed', 'max'], 4],
+  ['replay behind an event', ['replay', task, '--speed', 'max', '--after', 'second'], 1],
+  ['tail as far back as that', ['tail', task], 4],
+  ['tail behind an event', ['tail', task, '--after', 'first'], 2],
+])('%s: calls an agent by its name', async (_, args, count) => {
+  const { out } = await line.hansard(...args);
+  const lines = out.trimEnd().split('\n');
+  expect(lines).toHaveLength(count);
+  for (const one of lines) expect(one).toMatch(/^\S+ {2}\(Ben\) {2}/);
+});
+
+it.each([
+  ['the last events', ['tail', task, '-n', '2']],
+  ['the last events, with events', ['events', task, 'latest', '--tail', '2']],
+  ['what comes behind a position', ['tail', task, '--after', '1']],
+])('%s are not read from the beginning, and go by ids', async (_, args) => {
+  const { out } = await line.hansard(...args);
+  expect(out.match(/\(agent_001\)/g)).toHaveLength(2);
+});
+
+it('events says which types there are where none is of the one that was asked for', async () => {
+  const { code, out, err } = await line.hansard('events', task, 'latest', '--type', 'text');
+  expect([code, out]).toEqual([0, '']);
+  expect(err).toMatch(/no event of type text\. There are: agent:created, agent:text, agent:thinking\.\n$/);
+  const found = await line.hansard('events', task, 'latest', '--type', '*text', '--json');
+  expect([found.err, found.json()]).toMatchObject(['', [{ type: 'agent:text' }, { type: 'agent:text' }]]);
+});
+
+it('JSON has the ids', async () => {
+  const { out } = await line.hansard('replay', task, '--speed', 'max', '--json');
+  expect(out.match(/"agentId":"agent_001"/g)).toHaveLength(4);
+});

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { expect, it } from 'vitest';
+import { commandLine, demoStream } from './command-line.ts';
+
+it('run says of each dispatch that a dead process left running how it ended', async () => {
+  using line = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  const taskDir = 'research/tasks/route-models';
+  for (const dispatchId of ['DONE', 'LOST'])
+    await store.createDispatch(taskDir, { role: 'worker', dispatchId });
+  const done = newEvent('session:complete', { status: 'completed', costUsd: 0.25 });
+  await store.appendEvent(taskDir, 'DONE', done);
+  await store.close();
+
+  const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
+  const { code, err } = await line.hansard(...run);
+  expect(code).toBe(0);
+  expect(err).toContain('worker DONE was left running by a process that died; it is now completed');
+  expect(err).toContain('worker LOST was left running by a process that died; it is now crashed');
+  expect((await line.hansard('ls', 'research/route-models', '--json')).json().slice(0, 2)).toMatchObject([
+    { dispatchId: 'DONE', status: 'completed', cost: 0.25 },
+    { dispatchId: 'LOST', status: 'crashed', cost: null },
+  ]);
+});

@@ -1,0 +1,165 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const startedAt = '2026-03-01T09:30:05.000Z';
+const long = 'home-USER-projects-of-mine-worktrees/4d5611e5-241a-462a-8d15-5122611a9569';
+
+/** A dispatch each of several tasks. */
+async function recorded(...tasks: readonly string[]): Promise<CommandLine> {
+  const line = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  for (const task of tasks) {
+    const [project = '', slug = ''] = task.split('/');
+    const taskDir = `${project}/tasks/${slug}`;
+    await store.putTask(taskDir, {
+      slug,
+      name: `The ${slug.slice(0, 4)} that we look at now`,
+      project,
+      status: 'open',
+      created: startedAt,
+    });
+    const dispatch = { role: 'product-analyst', model: 'claude-sonnet-4-5-20250929', startedAt };
+    const { dispatchId } = await store.createDispatch(taskDir, dispatch);
+    await store.updateDispatch(taskDir, dispatchId, { status: 'completed', cost: 1_234.5 });
+    await store.createDispatch(taskDir, { ...dispatch, parentDispatchId: dispatchId });
+  }
+  await store.close();
+  return line;
+}
+
+function at(line: CommandLine, columns: number, ...args: string[]) {
+  return line.start(args, { signal: new AbortController().signal, columns });
+}
+
+/** Cuts the file of the first dispatch of a task off in its envelope; its path. */
+function damage(line: CommandLine, task: string): string {
+  const folder = join(line.cwd, '.projects', task.replace('/', '/tasks/'), 'dispatches');
+  const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) ?? '');
+  truncateSync(file, 40);
+  return file;
+}
+
+describe('ls beside a damaged dispatch', () => {
+  it('lists every other task, names the file and what to do, and exits with 3', async () => {
+    using line = await recorded('a/one', 'a/three', 'a/two', 'b/four');
+    const files = [damage(line, 'a/two'), damage(line, 'b/four')];
+    const { code, out, err } = await line.hansard('ls');
+    expect(code).toBe(3);
+    expect(out.split('\n').map((row) => row.replaceAll(/ +/g, ' ').trim())).toEqual([
+      'task status dispatches cost last started name',
+      `a/one open 2 (1 running) $1,234.50 ${startedAt} The one that we look at now`,
+      `a/three open 2 (1 running) $1,234.50 ${startedAt} The thre that we look at now`,
+      'a/two damaged ? ? ? The two that we look at now',
+      'b/four damaged ? ? ? The four that we look at now',
+      '',
+    ]);
+    expect(err).toMatch(
+      /^hansard: 2 of 4 tasks can't be read whole; the others are listed\.\n {2}a\/two: STORE_CORRUPT: /,
+    );
+    for (const file of files) expect(err).toContain(`${file} is damaged at byte `);
+    expect(err).toMatch(/\n {2}Nothing was changed\. Copy the file before you repair it\.\n$/);
+  });
+
+  it('lists a task whose record is damaged with what its dispatches come to, and every other', async () => {
+    using line = await recorded('a/one', 'a/two');
+    const file = join(line.cwd, '.projects/a/tasks/one/task.json');
+    truncateSync(file, 20);
+    const { code, out, err } = await line.hansard('ls');
+    expect(code).toBe(3);
+    expect(out).toMatch(/^a\/one +damaged +2 \(1 running\) +\$1,234\.50 +\S+Z$/m);
+    expect(out).toMatch(/^a\/two +open +2 /m);
+    expect(err).toContain(`a/one: STORE_CORRUPT: ${file} is damaged at byte 0: it is not JSON.`);
+    const asJson = await line.hansard('ls', '--json');
+    expect(asJson.code).toBe(3);
+    expect(asJson.json()).toMatchObject([
+      { taskDir: 'a/tasks/one', task: null, dispatches: 2, errors: [{ code: 'STORE_CORRUPT', file }] },
+      { taskDir: 'a/tasks/two', dispatches: 2 },
+    ]);
+  });
+
+  it('says the same in JSON, a line for each task', async () => {
+    using line = await recorded('a/one', 'a/two');
+    const file = damage(line, 'a/one');
+    const { code, err, json } = await line.hansard('ls', '--json');
+    expect(code).toBe(3);
+    expect(err).toContain(file);
+    expect(json()).toMatchObject([
+      {
+        taskDir: 'a/tasks/one',
+        task: { slug: 'one' },
+        dispatches: null,
+        running: null,
+        costUsd: null,
+        lastStartedAt: null,
+        errors: [{ code: 'STORE_CORRUPT', file, message: expect.stringContaining('is damaged at byte') }],
+      },
+      { taskDir: 'a/tasks/two', dispatches: 2, running: 1, costUsd: 1_234.5, lastStartedAt: startedAt },
+    ]);
+  });
+
+  it('shows a dispatch beside it that is named by its whole id', async () => {
+    using line = await recorded('a/one');
+    const [, whole] = (await line.hansard('ls', 'a/one', '--json')).json() as { dispatchId: string }[];
+    const file = damage(line, 'a/one');
+    const id = file.includes(`${whole?.dispatchId}`) ? 'none' : `${whole?.dispatchId}`;
+    expect(await line.hansard('show', 'a/one', id)).toMatchObject({ code: 0, err: '' });
+    const other = await line.hansard('show', 'a/one', 'latest');
+    expect([other.code, other.err]).toEqual([3, expect.stringContaining(file)]);
+  });
+
+  it('leaves the damaged file as it is', async () => {
+    using line = await recorded('a/one');
+    const file = damage(line, 'a/one');
+    const before = readFileSync(file);
+    await line.hansard('ls');
+    expect(readFileSync(file)).toEqual(before);
+  });
+});
+
+describe('ls on a terminal', () => {
+  it('fits its width, and cuts no name that one goes on with', async () => {
+    using line = await recorded('research/route-models', long);
+    const { out } = await at(line, 80, 'ls');
+    expect(out.split('\n')).toEqual([
+      'task                   status  dispatches     cost       last started',
+      long,
+      '                       open    2 (1 running)  $1,234.50  2026-03-01 09:30',
+      'research/route-models  open    2 (1 running)  $1,234.50  2026-03-01 09:30',
+      '',
+    ]);
+    const wide = await at(line, 160, 'ls');
+    expect(wide.out.split('\n').filter((row) => row.length > 160)).toEqual([]);
+    expect(wide.out).toMatch(
+      new RegExp(`^${long}  open .* 2026-03-01 09:30  The 4d56 that we look at now$`, 'm'),
+    );
+  });
+
+  it('cuts names of tasks before anything else, and says nothing twice', async () => {
+    using line = await recorded('a/one');
+    const { out } = await at(line, 70, 'ls');
+    expect(out).toMatch(/ {2}The one th…\n$/);
+    expect(out.split('\n')[1]).toHaveLength(70);
+    const file = join(line.cwd, '.projects/a/tasks/one/task.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('The one that we look at now', 'one'));
+    expect((await at(line, 100, 'ls')).out).not.toContain('name');
+    expect((await line.hansard('ls')).out).toMatch(/ one\n$/);
+  });
+
+  it('shows dispatches by the ends of their ids where there is no room for all', async () => {
+    using line = await recorded('a/one');
+    const [first, second] = (await line.hansard('ls', 'a/one', '--json')).json() as { dispatchId: string }[];
+    const { out } = await at(line, 80, 'ls', 'a/one');
+    const rows = out.trimEnd().split('\n');
+    expect(rows.filter((row) => row.length > 80)).toEqual([]);
+    const [, shown = ''] = /^…(\w+) /.exec(rows[1] ?? '') ?? [];
+    expect(shown).toHaveLength(8);
+    const ids = [first, second].map((envelope) => envelope?.dispatchId);
+    expect(ids.some((id) => id?.endsWith(shown))).toBe(true);
+    expect(await line.hansard('show', 'a/one', shown)).toMatchObject({ code: 0 });
+    expect((await at(line, 200, 'ls', 'a/one')).out).toContain(`${ids[0]}`);
+  });
+});
