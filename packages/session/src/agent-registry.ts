@@ -68,6 +68,11 @@ export class AgentRegistry {
     return this.#records.has(agentId);
   }
 
+  /** Whose an event or message is; null for an id that the log does not have. */
+  ownerOf(eventId: string): string | null {
+    return this.#owners.get(eventId) ?? null;
+  }
+
   /** @throws SESSION_AGENT_NOT_FOUND */
   get(agentId: string): AgentRecord {
     const record = this.#records.get(agentId);
@@ -128,7 +133,7 @@ export class AgentRegistry {
 
   #parentOf(record: AgentRecord): string | null {
     const [cause] = record.causes;
-    return cause === undefined ? null : (this.#owners.get(cause) ?? null);
+    return cause === undefined ? null : this.ownerOf(cause);
   }
 }
 

@@ -4,6 +4,7 @@ import type { TranscriptMessage } from '@hansard/views';
 import type { AgentRecord } from './agent-record.ts';
 import { answer } from './answer.ts';
 import { deliver } from './deliver.ts';
+import { type CompactionOptions, logCompaction } from './log-compaction.ts';
 import { logOutput, type ObservationLinks } from './log-output.ts';
 import { logTranscriptEntry } from './log-transcript-entry.ts';
 import { LoggedString } from './logged-string.ts';
@@ -81,6 +82,19 @@ export class Agent {
    */
   async observe(values: readonly unknown[], links: ObservationLinks = {}): Promise<string> {
     const { eventId, recorded } = logOutput(this.#parts, this.agentId, values, links);
+    await recorded;
+    return eventId;
+  }
+
+  /**
+   * Puts a summary in the place of what the agent's model saw so far, from its next call on, and gives the id of the
+   * `session:compaction`; durable when it resolves. The originals stay in the log and in the transcript; system prompts
+   * are seen as before. A later compaction takes the place of an earlier one.
+   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED; TypeError where `keptFrom` is not the agent's, or is absent while
+   * the agent owes a response
+   */
+  async compact(summary: string, options: CompactionOptions = {}): Promise<string> {
+    const { eventId, recorded } = logCompaction(this.#parts, this.agentId, summary, options);
     await recorded;
     return eventId;
   }

@@ -2,6 +2,7 @@ export { Agent, type HarkenOptions } from './agent.ts';
 export type { AgentCreation } from './create-agent.ts';
 export { createSession } from './create-session.ts';
 export { loadSession } from './load-session.ts';
+export type { CompactionOptions } from './log-compaction.ts';
 export type { ObservationLinks } from './log-output.ts';
 export type { TranscriptLinks } from './log-transcript-entry.ts';
 export { LoggedString } from './logged-string.ts';

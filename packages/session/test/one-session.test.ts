@@ -1,6 +1,7 @@
 import { closeAbandonedDispatches, startDispatch } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
+import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { dispatchId, prepare, taskDir, typesOf } from './prepare.ts';
@@ -45,6 +46,41 @@ describe('a dispatch that has an open session', () => {
     await load();
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
     expect(await envelope()).toMatchObject({ status: 'running' });
+  });
+});
+
+describe('a dispatch that a start-up ends', () => {
+  it('is loaded as a session when that is done, not in the middle', async () => {
+    const provider = createMemoryStore();
+    const gone = await prepare(provider).create();
+    await gone.session.flushed();
+    const reading = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const slow = new Proxy(provider, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (typeof member !== 'function') return member;
+        if (key !== 'readEvents') return member.bind(target);
+        return async (...place: unknown[]) => {
+          reading.resolve();
+          await goOn.promise;
+          return member.apply(target, place);
+        };
+      },
+    });
+    const { store, load, envelope } = prepare(slow);
+    const closing = closeAbandonedDispatches(store, taskDir);
+    await reading.promise;
+    await expect(load()).rejects.toMatchObject({
+      code: 'STORE_LOCKED',
+      message: expect.stringContaining('a start-up'),
+    });
+    goOn.resolve();
+    await closing;
+    expect(await envelope()).toMatchObject({ status: 'crashed' });
+    const { session } = await load();
+    expect(await envelope()).toMatchObject({ status: 'running' });
+    await session.close();
   });
 });
 
@@ -102,6 +138,18 @@ describe('a session whose store failed', () => {
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
     await again.root.harken('Hello?');
     await again.session.close();
+  });
+
+  it('is left alone once it was ended and somebody set it running again by hand', async () => {
+    const failing = failingStore(1);
+    const { store, create, load } = prepare(failing.provider);
+    const { root } = await create();
+    await expect(root.harken('Hello?')).rejects.toBe(failing.error);
+    failing.recover();
+    expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(1);
+    await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
+    expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
+    await (await load()).session.close();
   });
 
   it('is ended by a start-up in the same process, whatever it was doing', async () => {
