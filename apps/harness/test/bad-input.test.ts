@@ -74,7 +74,7 @@ describe('hansard, given something wrong,', () => {
 
   it.each([
     ['no JSON', '{ "store": ', /is not JSON/],
-    ['an unknown key', '{ "stroe": "x" }', /stroe/],
+    ['an unknown key', '{ "stroe": "x" }', /stroe is "x": Unrecognized key/],
     ['a wrong value', '{ "limits": { "timeMs": "long" } }', /limits\.timeMs is "long"/],
     [
       'a store that is no plugin',

@@ -97,6 +97,17 @@ describe('importing a folder of many formats', () => {
     expect(answer.err).not.toMatch(/unexpected|\n\s+at /);
   });
 
+  it('counts one that could not be imported as one', async () => {
+    using cli = commandLine();
+    fill(cli);
+    const paths = ['logs/a-transcript.jsonl', 'logs/e-unknown.jsonl'];
+    const answer = await cli.hansard('import', ...paths, '--task', 'lab/mixed');
+    expect(answer).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('\nhansard: 1 file or folder was not imported.\n'),
+    });
+  });
+
   it('adds nothing the second time', async () => {
     using cli = commandLine();
     fill(cli);

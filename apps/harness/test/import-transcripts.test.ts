@@ -76,6 +76,36 @@ describe('importing transcripts of Claude Code', () => {
     ]);
   });
 
+  it('imports sub-agents once, with their session, where a shell names all files of a folder', async () => {
+    using line = commandLine();
+    const agent = (number: number, agentId: string, fields: object = {}) =>
+      prompt(number, agentId, { isSidechain: true, agentId, ...fields });
+    const files = [
+      put(line, 'p/agent-x.jsonl', agent(2, 'x')),
+      put(line, 'p/agent-y.jsonl', agent(3, 'y', { sessionId: 'session-2' })),
+      put(line, 'p/session-1.jsonl', prompt(1, 'one')),
+      put(line, 'p/session-2.jsonl', prompt(4, 'two', { sessionId: 'session-2' })),
+    ];
+    const named = await importJson(line, ...files);
+    expect(named.map(({ taskDir, events }) => [taskDir, events])).toEqual([
+      ['home-ann-house/tasks/session-1', 3],
+      ['home-ann-house/tasks/session-2', 3],
+    ]);
+    const ofFolder = await importJson(line, 'p');
+    expect(ofFolder.map(({ dispatchId, added }) => [dispatchId, added])).toEqual(
+      named.map(({ dispatchId }) => [dispatchId, 0]),
+    );
+  });
+
+  it('imports files as sessions that call themselves sub-agents, where they name each other', async () => {
+    using line = commandLine();
+    const named = (sessionId: string) => prompt(1, 'hello', { sessionId });
+    put(line, 'p/agent-a.jsonl', named('agent-b'));
+    put(line, 'p/agent-b.jsonl', named('agent-a'));
+    put(line, 'p/agent-c.jsonl', named('agent-c'));
+    expect(await importJson(line, 'p')).toMatchObject([{ events: 1 }, { events: 1 }, { events: 1 }]);
+  });
+
   it('imports a whole projects folder: sub-agents with their session, by either layout', async () => {
     using line = commandLine();
     const side = { isSidechain: true };
@@ -155,7 +185,11 @@ describe('importing transcripts of Claude Code', () => {
     const all = await store.getDispatchEvents(taskDir, dispatchId);
     expect(all.slice(0, kept.length)).toEqual(kept);
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, index) => uuid(index + 1)));
-    expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ status: 'completed' });
+    const whole = await store.getDispatchEnvelope(taskDir, dispatchId);
+    expect(whole).toMatchObject({ status: 'completed' });
+    await recordLog(store, taskDir, await openClaudeTranscript(path), { signal: AbortSignal.abort() });
+    const { completedAt } = whole ?? {};
+    expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ completedAt });
   });
 
   it('keeps the fidelity of a dispatch', async () => {

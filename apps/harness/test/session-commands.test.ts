@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CapturedEvent } from '@hansard/events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CommandLine, commandLine } from './command-line.ts';
+import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}.jsonl`, import.meta.url));
 
@@ -283,6 +283,22 @@ describe('import and export', () => {
     expect(await events('a/again')).toEqual(await events('a/b'));
   });
 
+  it('a session that was imported has no model calls, and context says so', async () => {
+    using line = commandLine();
+    await line.hansard('import', fixture('traders-v2'), '--task', 'a/b');
+    expect(await line.hansard('context', 'a/b')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/There is no model call\.\n.*imported tell of none/),
+    });
+  });
+
+  it('a narrative goes out with a note of what it lacks', async () => {
+    using line = commandLine();
+    await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const { code, err } = await line.hansard('export', 'a/b', '--as', 'session-v2');
+    expect([code, err]).toEqual([0, expect.stringContaining('hansard: recorded as a narrative: what tools')]);
+  });
+
   it('a session that was played goes out and comes back with the same dialog', async () => {
     using line = commandLine();
     const cafe = fileURLToPath(new URL('../../../examples/scenarios/cafe.yaml', import.meta.url));
@@ -334,7 +350,7 @@ describe('import and export', () => {
 
   it.each([
     ['nothing', '', 1, /FORMAT_EMPTY: .*empty\.jsonl/],
-    ['no record', 'hello\nworld\n', 2, /does not show which format/],
+    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*if it is one of them, say --as/],
   ])('a file with %s is refused without a trace', async (_what, text, code, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'empty.jsonl'), text);

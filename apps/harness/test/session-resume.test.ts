@@ -240,6 +240,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('a session that was stopped with %
 
   it('is told as stopped, not as a fault of Hansard', () => {
     expect(output).not.toMatch(/unexpected|fault of Hansard/);
+    expect(output).toMatch(new RegExp(`hansard resume ${task} \\w{26}\``));
   });
 
   it('is no longer running: its envelope says aborted', async () => {

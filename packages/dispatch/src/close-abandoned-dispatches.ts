@@ -1,7 +1,7 @@
 import { type DispatchEnvelope, type EnvelopeUpdates, newEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import type { DispatchStore } from './dispatch-store.ts';
-import { isDrivenHere } from './hold-dispatch.ts';
+import { holdDispatch, isDrivenHere } from './hold-dispatch.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
 /**
@@ -29,8 +29,9 @@ async function closeAbandoned(
   dispatchId: string,
 ): Promise<DispatchEnvelope | null> {
   if (isDrivenHere(store, taskDir, dispatchId)) return null;
+  const hold = holdDispatch(store, taskDir, dispatchId, 'a start-up that ends it');
   try {
-    // Changes nothing, but is refused where somebody else writes: the log of those is not worth reading.
+    // Changes nothing, but makes this process the writer, and is refused where somebody else is: the log of those is not worth reading.
     const now = await store.updateDispatch(taskDir, dispatchId, {});
     // It may have ended since it was listed.
     if (now.status !== 'running') return null;
@@ -39,6 +40,8 @@ async function closeAbandoned(
     // Somebody else writes it, or removed it since it was listed.
     if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
     throw error;
+  } finally {
+    hold.release();
   }
 }
 

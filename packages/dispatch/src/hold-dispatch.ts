@@ -41,8 +41,11 @@ export function holdDispatch(
   holders.set(key, holder);
   let isHeld = true;
   const release = () => {
-    if (isHeld) holders.delete(key);
+    if (!isHeld) return;
     isHeld = false;
+    holders.delete(key);
+    // What has ended is nobody's any more: who sets it running again, also by hand, drives it.
+    if (!store.isRunningHere(taskDir, dispatchId)) abandoned.delete(key);
   };
   return {
     release,

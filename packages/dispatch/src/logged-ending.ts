@@ -19,6 +19,8 @@ export class LoggedEnding {
   /** Whether the last activity has its `session:complete`. */
   #isComplete = false;
   #latest: string | null = null;
+  /** What goes on in the background, also behind a `session:complete`, by the ids of the agent's engine. */
+  readonly #tasks = new Set<unknown>();
 
   observe(event: CapturedEvent): void {
     this.#latest = event.timestamp;
@@ -26,10 +28,14 @@ export class LoggedEnding {
       this.#completion = event.data;
       this.#isComplete = true;
       if (this.#state === 'running') this.#state = 'complete';
-    } else if (stops.has(event.type)) this.#state = 'stopped';
+    } else if (stops.has(event.type)) {
+      this.#state = 'stopped';
+      this.#isComplete = false;
+    } else if (event.type === 'system:task_started') this.#tasks.add(event.data.task_id);
+    else if (event.type === 'system:task_notification') this.#tasks.delete(event.data.task_id);
     // Most often what ended the run; but the log does not tell it from a hook that failed.
     else if (event.type === 'harness:error' && this.#state === 'complete') this.#state = 'running';
-    else if (event.type === 'user:message' || (this.#isComplete && isActivity(event))) {
+    else if (this.#isAskedMore(event) || (this.#isComplete && isActivity(event))) {
       this.#state = 'running';
       this.#isComplete = false;
     }
@@ -38,6 +44,7 @@ export class LoggedEnding {
   /** What completes the envelope; null where the log does not say that the dispatch ended. */
   get updates(): EnvelopeUpdates | null {
     if (this.#state === 'running' || this.#latest === null) return null;
+    if (this.#state === 'complete' && this.#tasks.size > 0) return null;
     const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
     return completionUpdates(this.#completion, ending, this.#latest);
   }
@@ -45,6 +52,12 @@ export class LoggedEnding {
   /** What completes the envelope of a dispatch that ended with its process. */
   crashedAt(time: string): EnvelopeUpdates {
     return completionUpdates(this.#completion, 'crashed', time);
+  }
+
+  /** An engine that is stopped notes that, too, as a message of the system. */
+  #isAskedMore(event: CapturedEvent): boolean {
+    if (!isEventOf(event, 'user:message')) return false;
+    return this.#state !== 'stopped' || event.data.source.kind !== 'system';
   }
 }
 

@@ -93,6 +93,17 @@ describe('dispatches that a dead process left running', () => {
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
   });
 
+  it('are ended once where two start-ups of this process find them at the same time', async () => {
+    const store = await leftBehind();
+    const closed = await Promise.all([
+      closeAbandonedDispatches(store, taskDir),
+      closeAbandonedDispatches(store, taskDir),
+    ]);
+    expect(closed.flat()).toHaveLength(2);
+    for (const dispatchId of ['lost-1', 'lost-2'])
+      expect(await store.getDispatchEvents(taskDir, dispatchId)).toHaveLength(1);
+  });
+
   it('are left alone where their writer lives elsewhere', async () => {
     const provider = changedStore((store) => ({
       updateDispatch(task, dispatchId, updates) {
@@ -146,6 +157,13 @@ const abort = newEvent('harness:abort', { by: 'signal' });
 const error = newEvent('harness:error', { message: 'The hook is broken.' });
 const init = newEvent('session:init', { model: 'm', sessionId: 's' });
 const files = newEvent('system:files_persisted', {});
+const interrupted = newEvent('user:message', {
+  text: '[Request interrupted by user]',
+  source: { kind: 'system' },
+});
+const told = newEvent('user:message', { text: 'The task is done.', source: { kind: 'system' } });
+const started = newEvent('system:task_started', { task_id: 'a1', is_backgrounded: true });
+const over = newEvent('system:task_notification', { task_id: 'a1', status: 'stopped' });
 
 /** What becomes of a dispatch that was left running with these events, one a second. */
 async function closedWith(events: readonly NewEvent[]) {
@@ -201,6 +219,10 @@ describe('a dispatch that was left running behind its own end', () => {
     ['it was silent', [newEvent('harness:stall', { idleMs: 2, limitMs: 1 })], 'aborted'],
     ['it says that it was done after it was stopped', [abort, init, text, complete('completed')], 'aborted'],
     ['it failed while it was stopped', [abort, error], 'aborted'],
+    ['its engine notes that it was stopped', [text, abort, text, interrupted], 'aborted'],
+    ['it was stopped behind an earlier end', [complete('completed'), abort, text], 'aborted'],
+    ['nothing is in the background any more', [started, complete('completed'), over], 'completed'],
+    ['it was stopped with a task in the background', [started, complete('completed'), abort], 'aborted'],
   ] as const)('also where %s', async (_what, events, status) => {
     const { envelope, added } = await closedWith(events);
     const last = `2026-03-01T09:00:0${events.length}.000Z`;
@@ -212,6 +234,8 @@ describe('a dispatch that was left running behind its own end', () => {
     ['it was asked more', [complete('completed', { costUsd: 0.5 }), message]],
     ['it did more', [complete('completed', { costUsd: 0.5 }), text]],
     ['it began anew', [complete('completed', { costUsd: 0.5 }), init]],
+    ['it heard of a task in the background', [complete('completed', { costUsd: 0.5 }), told]],
+    ['a task went on in the background', [text, started, complete('completed', { costUsd: 0.5 })]],
     ['an error came after it', [complete('completed', { costUsd: 0.5 }), error]],
     ['it went on after it was stopped', [complete('aborted', { costUsd: 0.5 }), abort, message]],
     ['it was stopped and asked more', [complete('completed', { costUsd: 0.5 }), message, abort, message]],

@@ -10,7 +10,9 @@ export function describeIssues(
   prefix = '',
 ): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
   const found = error.issues.slice(0, mostIssues).map((issue) => {
-    const keys = prefix === '' ? issue.path : [prefix, ...issue.path];
+    const keys = [...(prefix === '' ? [] : [prefix]), ...issue.path];
+    // Of an unknown key, the path leads only to what it is in.
+    if (issue.code === 'unrecognized_keys') keys.push(...issue.keys.slice(0, 1));
     return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
   });
   const first = found[0] ?? { path: '(value)', message: 'invalid', value: preview(root) };

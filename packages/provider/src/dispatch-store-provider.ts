@@ -39,7 +39,8 @@ export interface DispatchStoreProvider {
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written.
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. With
+   * `writers: 'dispatch'`, who updates one that is `running` then, be it with no change, is its writer from then on.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
    */
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<void>;

@@ -33,7 +33,12 @@ export const kindColumns = 8;
 /** `system:KIND` of a name that is not in the vocabulary: what an engine told, as captured. */
 const ofEngine = /^system:(.+)$/s;
 
-type Describers = { readonly [T in KnownEventType]: (data: EventData<T>) => EventDescription };
+/** What to call an agent of the dispatch, by its id. */
+type CallAgent = (agentId: string) => string;
+
+type Describers = {
+  readonly [T in KnownEventType]: (data: EventData<T>, callAgent: CallAgent) => EventDescription;
+};
 
 const describers: Describers = {
   'agent:created': ({ name, languageModel }) =>
@@ -63,11 +68,8 @@ const describers: Describers = {
     }),
   'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
 
-  'user:message': ({ text, source }) =>
-    row('message', 'notice', {
-      target: `from ${[source.kind, source.agentId, source.dispatchId].filter(Boolean).join(' ')}`,
-      text,
-    }),
+  'user:message': ({ text, source }, callAgent) =>
+    row('message', 'notice', { target: `from ${senderInWords(source, callAgent)}`, text }),
 
   'session:init': ({ model, sessionId, cwd, tools }) =>
     row('init', 'dim', {
@@ -127,9 +129,13 @@ const describers: Describers = {
 
 /**
  * What an event says. A type that this version does not know, or a known one whose data has another shape (written by a
- * newer version), is described by its type and its data as JSON; what an engine noted for itself in words.
+ * newer version), is described by its type and its data as JSON; what an engine noted for itself in words. `callAgent`
+ * says what to call the agents that it speaks of; absent: by their ids.
  */
-export function describeEvent(event: CapturedEvent): EventDescription {
+export function describeEvent(
+  event: CapturedEvent,
+  callAgent: CallAgent = (agentId) => agentId,
+): EventDescription {
   const { type, data } = event;
   if (!isKnownType(type) || !isReadableAs(event, type)) {
     const noted = ofEngine.exec(type)?.[1];
@@ -137,8 +143,8 @@ export function describeEvent(event: CapturedEvent): EventDescription {
       ? row(type, 'plain', { text: compactJson(data) })
       : observed('engine', data, noted.replaceAll('_', ' '));
   }
-  const describe = describers[type] as (data: JsonObject) => EventDescription;
-  return describe(data);
+  const describe = describers[type] as (data: JsonObject, callAgent: CallAgent) => EventDescription;
+  return describe(data, callAgent);
 }
 
 /** How a dispatch came out, by its `session:complete`: the result, and what went wrong. */
@@ -174,6 +180,15 @@ function observed(kind: string, data: JsonObject, target = ''): EventDescription
 
 function inWords(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ');
+}
+
+function senderInWords(
+  { kind, agentId, dispatchId }: EventData<'user:message'>['source'],
+  callAgent: CallAgent,
+): string {
+  // The names of another dispatch are not known here.
+  const agent = agentId === undefined || dispatchId !== undefined ? agentId : callAgent(agentId);
+  return [kind, agent, dispatchId].filter(Boolean).join(' ');
 }
 
 function toolAndTarget({ tool, target }: { readonly tool: string; readonly target?: string | undefined }) {

@@ -20,10 +20,11 @@ const nobody = new AgentNames();
  */
 export function eventLine(event: CapturedEvent, names?: AgentNames): EventLine {
   names?.learn(event);
-  const { kind, target, text, ...rest } = describeEvent(event);
+  const callAgent = (agentId = '') => (names ?? nobody).of(agentId);
+  const { kind, target, text, ...rest } = describeEvent(event, callAgent);
   return {
     time: formatTime(event.timestamp),
-    agent: (names ?? nobody).of(event.agentId),
+    agent: callAgent(event.agentId),
     kind: neutraliseControlsInLine(kind),
     target: neutraliseControlsInLine(target),
     text: neutraliseControlsInLine(text),

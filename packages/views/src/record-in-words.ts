@@ -29,7 +29,8 @@ export function recordInWords(record: JsonObject): string {
     'parentUuid' in record
       ? Object.fromEntries(Object.entries(record).filter(([key]) => !ofEveryRecord.has(key)))
       : record;
-  return fitColumns(fieldsOf(own, 0).join(', '), longest);
+  // A nested object may say again what stands beside it.
+  return fitColumns([...new Set(fieldsOf(own, 0))].join(', '), longest);
 }
 
 function fieldsOf(record: JsonObject, depth: number): string[] {

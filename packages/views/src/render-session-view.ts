@@ -2,6 +2,7 @@ import { columnsOf, padColumns } from './columns.ts';
 import { kindColumns } from './describe-event.ts';
 import { formatCost, formatDuration, formatTime, formatUsage } from './format.ts';
 import { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
+import { newDays } from './new-days.ts';
 import type { SessionRow, SessionView } from './session-view.ts';
 
 const longestOutcome = 20;
@@ -35,12 +36,17 @@ function header(view: SessionView): string {
 function body({ rows }: SessionView): string {
   if (rows.length === 0) return '(no events)';
   const lastComplete = rows.findLast(({ event }) => event.type === 'session:complete');
+  const days = newDays(rows.map(({ event }) => event.timestamp));
   return rows
-    .map((row, index) => {
+    .flatMap((row, index) => {
+      const day = days[index] ?? '';
       const isSameMessage =
-        row.event.messageId !== undefined && row.event.messageId === rows[index - 1]?.event.messageId;
+        day === '' &&
+        row.event.messageId !== undefined &&
+        row.event.messageId === rows[index - 1]?.event.messageId;
       // The last result stands below, in full.
-      return renderRow(row === lastComplete ? { ...row, text: '' } : row, isSameMessage);
+      const lines = renderRow(row === lastComplete ? { ...row, text: '' } : row, isSameMessage);
+      return day === '' ? [lines] : [day, lines];
     })
     .join('\n');
 }
@@ -62,7 +68,9 @@ function contentOf(row: SessionRow): string[] {
   const duration = row.durationMs === undefined ? '' : formatDuration(row.durationMs);
   const status = [row.status ?? '', duration].filter(Boolean).join(' ');
   const head = [target, status].filter(Boolean).join('  ');
-  const text = row.text === '' ? [] : linesOf(row.text);
+  // Models often begin or end with empty lines.
+  const said = row.text.trimEnd().replace(/^(?:[ \t]*\n)+/, '');
+  const text = said === '' ? [] : linesOf(said);
   const outcome = outcomeLines(row.outcome);
   const lines = [...moreTarget, ...text, ...outcome];
   if (head === '') return lines.length === 0 ? [''] : lines;

@@ -39,6 +39,10 @@ type Result = EventOf<'agent:tool_result'>;
  */
 export function sessionView(envelope: DispatchEnvelope, events: readonly CapturedEvent[]): SessionView {
   const agents = sessionAgents(envelope, events);
+  const callAgent = (agentId: string) => {
+    const agent = agents.of(agentId);
+    return agent.agentId === agentId ? agent.name : agentId;
+  };
   const { answers, answering } = joinToolCalls(events);
   const denied = deniedCalls(events);
   const complete = events.findLast((event) => isReadableAs(event, 'session:complete'));
@@ -50,7 +54,7 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
     .map((event): SessionRow => {
       const agent = agents.of(event.agentId);
       if (!isReadableAs(event, 'agent:tool_call')) {
-        return { ...describeEvent(event), event, answer: null, agent, outcome: '' };
+        return { ...describeEvent(event, callAgent), event, answer: null, agent, outcome: '' };
       }
       const answer = answers.get(event) ?? null;
       const isDenied = denied.has(event.data.toolCallId);

@@ -151,6 +151,21 @@ describe('eventLine', () => {
     expect(text).toBe('slug lint, version 2.1.0');
   });
 
+  it('says once what an engine noted twice', () => {
+    const snapshot = { messageId: 'm', snapshot: { messageId: 'm', files: 2 } };
+    expect(eventLine(anyEvent('system:file_history_snapshot', snapshot)).text).toBe('messageId m, files 2');
+  });
+
+  it('calls who sent a message by the name that is known, but not an agent of another dispatch', () => {
+    const names = new AgentNames();
+    names.add('agent_002', 'Jack');
+    const from = (source: { agentId: string; dispatchId?: string }) =>
+      eventLine(event('user:message', { text: 'Hi.', source: { kind: 'agent', ...source } }), names).target;
+    expect(from({ agentId: 'agent_002' })).toBe('from agent Jack');
+    expect(from({ agentId: 'agent_003' })).toBe('from agent agent_003');
+    expect(from({ agentId: 'agent_002', dispatchId: 'D2' })).toBe('from agent agent_002 D2');
+  });
+
   it('has words for every type of the vocabulary', () => {
     const kinds = Object.entries(examples).map(([type, data]) =>
       eventLine(event(type as KnownEventType, data as never)),

@@ -210,6 +210,42 @@ structured result
 `);
   });
 
+  it('calls who sent a message by name, and says a text without the empty lines around it', () => {
+    const from = (agentId: string) =>
+      event('user:message', { text: '\n\n  Two\n\nfiles.\n\n', source: { kind: 'agent', agentId } });
+    const created = event('agent:created', { name: 'Jack' }, { agentId: 'agent_002' });
+    const text = renderSessionView(sessionView(envelope(), [created, from('agent_002'), from('gone')]));
+    expect(text.split('\n').slice(-8)).toEqual([
+      '09:30:00  message   from agent Jack',
+      '                      Two',
+      '',
+      '                    files.',
+      '09:30:00  message   from agent gone',
+      '                      Two',
+      '',
+      '                    files.',
+    ]);
+    const empty = event('agent:text', { text: '\n\n' });
+    expect(renderSessionView(sessionView(envelope(), [empty]))).toMatch(/\n09:30:00 {2}text$/);
+  });
+
+  it('names the day before the first row of each, where there are several', () => {
+    const at = (timestamp: string) => ({
+      ...event('agent:text', { text: 'Hi.' }, { messageId: 'm' }),
+      timestamp,
+    });
+    const events = [at('2026-03-01T23:59:00.000Z'), at('2026-03-02T00:01:00.000Z')];
+    const body = (rows: readonly CapturedEvent[]) =>
+      renderSessionView(sessionView(envelope(), rows)).split('\n\n').at(1)?.split('\n');
+    expect(body(events)).toEqual([
+      '2026-03-01',
+      '23:59:00  text      Hi.',
+      '2026-03-02',
+      '00:01:00  text      Hi.',
+    ]);
+    expect(body(events.slice(1))).toEqual(['00:01:00  text      Hi.']);
+  });
+
   it('says so where nothing happened yet', () => {
     const text = renderSessionView(
       sessionView(

@@ -30,6 +30,18 @@ describe('timelineOf', () => {
     expect(renderTimeline(timelineOf(events), { width: 30 }).split('\n')[2]).toHaveLength(30);
   });
 
+  it('names the day before the first event of each, where there are several', () => {
+    const at = (timestamp: string) => ({ ...anyEvent('weather:rain', { drops: 3 }), timestamp });
+    const days = ['2026-03-01T23:59:00.000Z', '2026-03-02T00:01:00.000Z', '2026-03-02T00:02:00.000Z'];
+    expect(renderTimeline(timelineOf(days.map(at))).split('\n')).toEqual([
+      '2026-03-01',
+      '0  23:59:00  weather:rain  {"drops":3}',
+      '2026-03-02',
+      '1  00:01:00  weather:rain  {"drops":3}',
+      '2  00:02:00  weather:rain  {"drops":3}',
+    ]);
+  });
+
   it('tells whose each row is where those of several dispatches are mixed', () => {
     const [first = [], second = []] = ['tester', 'coder'].map((role) =>
       timelineOf(events).map((row) => ({ ...row, position: row.position + 9, role })),

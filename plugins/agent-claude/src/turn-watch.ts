@@ -1,7 +1,7 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import { isPlainObject } from '@hansard/events';
 
-/** How often in a row the API refuses before there is nothing to wait for: the engine renews a login up to twice. */
+/** How often in a row the API refuses a request before there is nothing to wait for: the engine renews a login up to twice. */
 const mostRefusals = 3;
 
 /** How far an engine is with its turns, by what it tells. */
@@ -11,6 +11,7 @@ export class TurnWatch {
   #isRunning = false;
   #refusal: string | null = null;
   #refusals = 0;
+  #isLockedOut = false;
   #commands: readonly string[] = [];
   #missingSession: string | null = null;
 
@@ -21,6 +22,7 @@ export class TurnWatch {
     this.#isRunning = false;
     this.#refusal = null;
     this.#refusals = 0;
+    this.#isLockedOut = false;
     this.#commands = [];
     this.#missingSession = null;
   }
@@ -80,7 +82,7 @@ export class TurnWatch {
 
   /** Whether it goes on asking an API that does not let it in. */
   get isLockedOut(): boolean {
-    return this.#refusals >= mostRefusals;
+    return this.#isLockedOut;
   }
 
   /** What the last turn ended with, where that is a refusal to let the agent in. */
@@ -93,15 +95,18 @@ export class TurnWatch {
     return this.#missingSession;
   }
 
-  #countRefusals(type: string, subtype: string | undefined, { error, error_status }: MessageFields): void {
-    if (this.isLockedOut) return;
+  #countRefusals(type: string, subtype: string | undefined, fields: MessageFields): void {
+    if (this.#isLockedOut) return;
     if (subtype !== 'api_retry') {
       // Whatever the model says, the API let it.
       if (type === 'stream_event' || type === 'assistant') this.#refusals = 0;
       return;
     }
+    const { error, error_status, attempt } = fields;
     this.#refusals = error === 'authentication_failed' ? this.#refusals + 1 : 0;
-    if (this.isLockedOut) this.#refusal = `API error ${error_status}: ${error}`;
+    // Agents that ask side by side may each be refused before the login is renewed.
+    this.#isLockedOut = Math.min(this.#refusals, Number(attempt)) >= mostRefusals;
+    if (this.#isLockedOut) this.#refusal = `API error ${error_status}: ${error}`;
   }
 }
 

@@ -9,13 +9,14 @@ function watched(messages: readonly object[]): TurnWatch {
   return watch;
 }
 
-const retry = (error_status: number | null, error: string) => ({
+const retry = (error_status: number | null, error: string, attempt = 1) => ({
   type: 'system',
   subtype: 'api_retry',
+  attempt,
   error_status,
   error,
 });
-const refused = retry(401, 'authentication_failed');
+const refused = (attempt: number) => retry(401, 'authentication_failed', attempt);
 const overloaded = retry(529, 'overloaded');
 const token = { type: 'stream_event', event: { type: 'message_start' } };
 const state = (now: string) => ({ type: 'system', subtype: 'session_state_changed', state: now });
@@ -28,12 +29,18 @@ const tasks = (...ids: string[]) => ({
 
 describe('an engine', () => {
   it.each([
-    ['is locked out when the API refused it three times in a row', [refused, refused, refused], true],
-    ['is not when it may renew its login yet', [refused, refused], false],
+    ['is locked out when the API refused it three times in a row', [1, 2, 3].map(refused), true],
+    ['is not when it may renew its login yet', [1, 2].map(refused), false],
+    ['is not when three of its agents were refused once or twice', [1, 1, 1, 2, 2, 2].map(refused), false],
+    ['is when three of its agents are refused on and on', [1, 1, 1, 2, 2, 2, 3].map(refused), true],
     ['is not when the API fails for other reasons', [overloaded, overloaded, overloaded, overloaded], false],
-    ['is not when the API had other reasons meanwhile', [refused, refused, overloaded, refused], false],
-    ['is not when the API let it in meanwhile', [refused, refused, token, refused], false],
-    ['stays locked out whatever it says then', [refused, refused, refused, token], true],
+    [
+      'is not when the API had other reasons meanwhile',
+      [refused(1), refused(2), overloaded, refused(4)],
+      false,
+    ],
+    ['is not when the API let it in meanwhile', [refused(1), refused(2), token, refused(3)], false],
+    ['stays locked out whatever it says then', [...[1, 2, 3].map(refused), token], true],
   ])('%s', (_, messages, isLockedOut) => {
     const watch = watched(messages);
     expect(watch.isLockedOut).toBe(isLockedOut);

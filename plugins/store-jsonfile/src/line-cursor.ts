@@ -3,7 +3,8 @@ import { continuesBatch } from './event-line.ts';
 import { readInto } from './file-io.ts';
 import type { EventRange } from './scan-lines.ts';
 
-const windowSize = 256 * 1024;
+const smallestWindow = 16 * 1024;
+const largestWindow = 256 * 1024;
 const longestLent = 256 * 1024;
 const idAt = '{"id":"'.length;
 const mostBytesPerUnit = 3;
@@ -19,6 +20,7 @@ export class LineCursor {
   #window = Buffer.alloc(0);
   #windowAt = 0;
   #windowLength = 0;
+  #windowSize = smallestWindow;
   #lent: Buffer | null = null;
 
   /** Whether the line that stands next is this one, byte for byte; then the cursor stands behind it. */
@@ -70,7 +72,11 @@ export class LineCursor {
   #reach({ fd, file, start, end }: EventRange, offset: number, size: number): number {
     const isThere = offset >= this.#windowAt && offset + size <= this.#windowAt + this.#windowLength;
     if (!isThere) {
-      const length = Math.min(Math.max(windowSize, size), end - start - offset);
+      // After a jump the next one is likely, and what is read ahead would be read for nothing.
+      const windowEnd = this.#windowAt + this.#windowLength;
+      const goesOn = offset >= this.#windowAt && offset <= windowEnd + separatorLength;
+      this.#windowSize = goesOn ? Math.min(this.#windowSize * 2, largestWindow) : smallestWindow;
+      const length = Math.min(Math.max(this.#windowSize, size), end - start - offset);
       if (this.#window.length < length) this.#window = Buffer.allocUnsafeSlow(length);
       this.#windowAt = offset;
       this.#windowLength = readInto(fd, this.#window, 0, length, start + offset);

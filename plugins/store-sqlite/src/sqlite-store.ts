@@ -71,6 +71,7 @@ export class SqliteStore implements DispatchStoreProvider {
         leases.assertFree(row.number, dispatchId);
         const changed: Record<string, unknown> = { ...this.#decodeEnvelope(row) };
         for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
+        if (changed.status === 'running') leases.take(row.number, dispatchId);
         statements.setEnvelope.run(JSON.stringify(changed), row.number);
         if (ends) leases.release(row.number);
       });

@@ -119,7 +119,9 @@ function findCall(
   throw new CliError(
     exitCode.failed,
     wanted === 'latest' ? `There is no model call${whose}.` : `There is no model call ${wanted}${whose}.`,
-    '`hansard events TASK DISPATCH --type agent:inference --json` shows their ids.',
+    calls.length === 0
+      ? 'Sessions and agents record them (agent:inference); session logs and games that were imported tell of none.'
+      : '`hansard events TASK DISPATCH --type agent:inference --json` shows their ids.',
   );
 }
 

@@ -169,7 +169,7 @@ function cannotWrite(path: string, cause: Error): CliError {
   return new CliError(
     exitCode.failed,
     `${path} can't be written: ${cause.message}`,
-    'Name a new one in a folder that you may write to.',
+    'Name a new one in a folder that you may write to, and where there is room.',
     { cause },
   );
 }

@@ -19,6 +19,8 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       const notes = Object.entries(leftOut).map(
         ([type, count]) => `${count} of ${type} left out: ${id} has no place for them.`,
       );
+      if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
+        notes.unshift('recorded as a narrative: what tools were given and gave is not in the log.');
       return { summary: { leftOut }, notes };
     },
   };

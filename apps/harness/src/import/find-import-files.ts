@@ -12,19 +12,27 @@ export interface ImportFile {
 
 export type OnUnreadable = (folder: string, error: CliError) => void;
 
+/** The sub-agents' files that lie beside their sessions, by session, of each folder that was looked through. */
+export type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
+
 const subAgentsFolder = `${sep}subagents${sep}`;
 
 /**
  * The files that a path means, in the order of their names: a file itself; of a folder, all `.jsonl` files in it and
  * below, sub-agents with their session; of the folder beside a session's file, that session. `onUnreadable` is told the
- * folders below that can't be read; a file that can't is among the files.
+ * folders below that can't be read; a file that can't is among the files. Many paths share an `agentsBeside`, so that each
+ * folder is looked through once.
  */
-export function findImportFiles(path: string, onUnreadable: OnUnreadable): ImportFile[] {
+export function findImportFiles(
+  path: string,
+  onUnreadable: OnUnreadable,
+  agentsBeside: AgentsBeside = new Map(),
+): ImportFile[] {
   const session = `${path}.jsonl`;
   const isFolder = isDirectory(path);
   if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session))
-    return findImportFiles(session, onUnreadable);
-  const all = isFolder ? listLogs(path, onUnreadable) : [path, ...agentsOf(path, onUnreadable)];
+    return findImportFiles(session, onUnreadable, agentsBeside);
+  const all = isFolder ? listLogs(path, onUnreadable) : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
   const known = new Set(all);
   const subAgents = new Map<string, string[]>();
   const owned: [string, string][] = [];
@@ -56,7 +64,9 @@ function ownerOf(file: string): string | null {
   if (at >= 0) return `${file.slice(0, at)}.jsonl`;
   if (!basename(file).startsWith('agent-')) return null;
   const sessionId = sessionIdIn(file);
-  return sessionId === null ? null : join(dirname(file), `${sessionId}.jsonl`);
+  // Of those that lie beside their session, none belongs to another one: they would lead round in a circle.
+  if (sessionId === null || sessionId.startsWith('agent-')) return null;
+  return join(dirname(file), `${sessionId}.jsonl`);
 }
 
 /** A sub-agent may have some of its own. */
@@ -76,15 +86,24 @@ function sessionIdIn(file: string): string | null {
 }
 
 /** The files of a session's sub-agents, below it and beside it. */
-function agentsOf(file: string, onUnreadable: OnUnreadable): string[] {
+function agentsOf(file: string, onUnreadable: OnUnreadable, agentsBeside: AgentsBeside): string[] {
   const folder = join(file.replace(/\.jsonl$/, ''), 'subagents');
   const below = existsSync(folder) ? listLogs(folder, onUnreadable) : [];
   if (basename(file).startsWith('agent-')) return below;
-  const beside = listEntries(dirname(file))
-    .filter(({ name }) => name.startsWith('agent-') && name.endsWith('.jsonl'))
-    .map(({ name }) => join(dirname(file), name))
-    .filter((agent) => ownerOf(agent) === file);
-  return [...below, ...beside.sort()];
+  const parent = dirname(file);
+  const beside = agentsBeside.get(parent) ?? listAgents(parent);
+  agentsBeside.set(parent, beside);
+  return [...below, ...(beside.get(file) ?? [])];
+}
+
+/** The files of sub-agents in a folder, by the session that each belongs to. */
+function listAgents(folder: string): ReadonlyMap<string | null, readonly string[]> {
+  const names = listEntries(folder).map(({ name }) => name);
+  const agents = names.filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl')).sort();
+  return Map.groupBy(
+    agents.map((name) => join(folder, name)),
+    ownerOf,
+  );
 }
 
 function listLogs(folder: string, onUnreadable: OnUnreadable): string[] {

@@ -42,7 +42,7 @@ export function detectImportFormat(file: string): ImportFormatId {
   throw new CliError(
     exitCode.usage,
     `${file} does not show which format it has.`,
-    `Say it: --as ${importFormatIds.join(' or --as ')}.`,
+    `These can be imported; if it is one of them, say --as and its name: ${importFormatIds.join(', ')}.`,
   );
 }
 

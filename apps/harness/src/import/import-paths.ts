@@ -1,7 +1,8 @@
+import type { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import type { Harness } from '../harness.ts';
 import { createProgress } from '../progress.ts';
-import { findImportFiles, type ImportFile } from './find-import-files.ts';
+import { type AgentsBeside, findImportFiles, type ImportFile } from './find-import-files.ts';
 import { groupGameLogs } from './group-game-logs.ts';
 import { type ImportFileOptions, importFile } from './import-file.ts';
 import { detectImportFormat, type ImportFormatId, refuseOtherFormat } from './import-formats.ts';
@@ -67,9 +68,11 @@ function findAll(
   problems: ImportProblems,
 ): ImportFile[] {
   const files = new Map<string, ImportFile>();
+  const agentsBeside: AgentsBeside = new Map();
+  const tell = (folder: string, error: CliError) => problems.tell(folder, error);
   for (const path of paths) {
     try {
-      const found = findImportFiles(path, (folder, error) => problems.tell(folder, error));
+      const found = findImportFiles(path, tell, agentsBeside);
       for (const file of found) files.set(file.path, file);
     } catch (error) {
       // The files that are named of a game log are one log.
@@ -77,5 +80,7 @@ function findAll(
       problems.tell(path, error);
     }
   }
-  return [...files.values()];
+  // What was named beside its session, as a shell does with *.jsonl, comes in with it.
+  const owned = new Set([...files.values()].flatMap(({ subAgents }) => subAgents));
+  return [...files.values()].filter(({ path }) => !owned.has(path));
 }

@@ -28,8 +28,10 @@ export class ImportProblems {
     if (this.#count === 0) return;
     throw new CliError(
       exitCode.failed,
-      `${this.#count} files or folders were not imported.`,
-      'Their names and what is amiss stand above; the others are in the log.',
+      this.#count === 1
+        ? '1 file or folder was not imported.'
+        : `${this.#count} files or folders were not imported.`,
+      'What is amiss stands above; all else is in the log.',
     );
   }
 }

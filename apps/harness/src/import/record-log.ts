@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { type Fidelity, toTimestamp } from '@hansard/events';
+import { type DispatchEnvelope, type Fidelity, toTimestamp } from '@hansard/events';
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/formats/claude';
 import { CliError, exitCode } from '../cli-error.ts';
 import { appendEvents } from './append-events.ts';
@@ -55,10 +55,10 @@ export async function recordLog(
       appended += events.length;
     }
   } catch (error) {
-    await end(store, taskDir, log, 'aborted');
+    await end(store, taskDir, log, 'aborted', existing);
     throw error;
   }
-  await end(store, taskDir, log, signal.aborted ? 'aborted' : log.summary().status);
+  await end(store, taskDir, log, signal.aborted ? 'aborted' : log.summary().status, existing);
   // The events of a log have ids of their own, so of a new dispatch nobody has to count them.
   const added = before === null ? appended : (await store.countEvents(taskDir, dispatchId)) - before;
   return { summary: log.summary(), added, rewritten: [...rewritten], rewrittenCount };
@@ -69,16 +69,22 @@ async function end(
   taskDir: string,
   log: ClaudeLog,
   status: ClaudeLogSummary['status'],
+  before: DispatchEnvelope | null,
 ): Promise<void> {
   const { model, usage, costUsd, structuredResult, completedAt } = log.summary();
   await store.updateDispatch(taskDir, log.dispatchId, {
     status,
-    completedAt: toTimestamp(completedAt),
+    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
     ...(model === null ? {} : { model }),
     ...(usage === null ? {} : { usage }),
     ...(costUsd === null ? {} : { cost: costUsd }),
     ...(structuredResult === null ? {} : { structuredResult }),
   });
+}
+
+/** An import that came less far than the one before takes nothing away from what that one found. */
+function later(one: string, other: string): string {
+  return one > other ? one : other;
 }
 
 function otherFidelity({ files, dispatchId }: ClaudeLog, fidelity: Fidelity): CliError {

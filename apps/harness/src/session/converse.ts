@@ -2,6 +2,7 @@ import type { Agent, Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
 import { CliError, exitCode } from '../cli-error.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
+import { toTaskName } from '../task-name.ts';
 import type { SessionProviders } from './session-providers.ts';
 
 type Input = SessionProviders['inputs'][number];
@@ -41,7 +42,7 @@ export async function converse(context: CliContext, conversation: Conversation):
   throw new CliError(
     exitCode.failed,
     `Stopped by ${context.signal.reason}.`,
-    '`hansard resume TASK` goes on where it stopped.',
+    `\`hansard resume ${toTaskName(session.taskDir)} ${session.dispatchId}\` goes on where it stopped.`,
   );
 }
 

@@ -89,5 +89,5 @@ export class EventWriter {
 export function withDetails<T extends object>(data: T, details: JsonObject): T {
   if (!hasFields(details)) return data;
   const own = (data as { details?: JsonObject }).details;
-  return { ...data, details: { ...details, ...own } };
+  return { ...data, details: own === undefined ? details : { ...details, ...own } };
 }

@@ -63,11 +63,6 @@ export class Inferences {
     inference.time = news.time;
   }
 
-  /** Whether that message of the agent is the one that is not over. */
-  isOpen(agent: SubAgent | undefined, messageId: string): boolean {
-    return this.#open.get(agent?.id)?.messageId === messageId;
-  }
-
   /** The agent's message is over. */
   end(agent: SubAgent | undefined): void {
     const inference = this.#open.get(agent?.id);

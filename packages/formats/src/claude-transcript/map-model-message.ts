@@ -70,7 +70,7 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   if (model !== undefined && agent === undefined) writeInit(step, model);
   if (counted === undefined) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
-  } else if (messageId !== undefined && isTold(step, messageId, agent)) {
+  } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
     tellAgain(step, messageId, usage ?? {});
     step.transcript.usageTotals.replace(messageId, counted);
   } else {
@@ -78,11 +78,6 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
     step.state.inferences.hear(agent, messageId, { model, usage, stopReason, details, time });
   }
   step.writeInferences();
-}
-
-/** Whether the usage of a message is written already. */
-function isTold({ state }: TranscriptStep, messageId: string, agent: SubAgent | undefined): boolean {
-  return !state.inferences.isOpen(agent, messageId) && state.ids.has(`${messageId}:inference`);
 }
 
 function tellAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {

@@ -1,5 +1,6 @@
 import type { EventType, JsonObject } from '@hansard/events';
 import { unknownEventType } from '../claude-messages/event-type.ts';
+import { asEventId } from '../claude-messages/ids.ts';
 import {
   asCount,
   asName,
@@ -51,7 +52,7 @@ export function mapCompaction(step: TranscriptStep): void {
     ...step.events.details,
     [key]: without(metadata, Object.keys(named)),
   };
-  const kept = asText(asObject(metadata.preservedSegment)?.headUuid);
+  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
   const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
   const data = withoutUndefined({ trigger: trigger ?? 'unknown', preTokens, postTokens, keptFrom });
   step.transcript.compaction = step.events.event('session:compaction', data, { agentId: agent?.id });

@@ -59,7 +59,8 @@ export function readWerewolfMatch(
         data: { text, source: { kind: 'agent', agentId } },
       });
   }
-  const isComplete = rest.winner !== undefined;
+  // A match that goes on may say so by null.
+  const isComplete = (rest.winner ?? null) !== null;
   if (isComplete) {
     const data = jsonObjectSchema.parse({ ...rest, players });
     events.push({ id: eventIds.take('match-end'), type: 'game:game_end', timestamp, data });
@@ -70,7 +71,7 @@ export function readWerewolfMatch(
       message: 'The match says no winner.',
       ...(file === undefined ? {} : { file }),
     });
-  const origin = originOf(jsonObjectSchema.parse(chat[0] ?? { players }), file, jsonObjectSchema.parse(rest));
+  const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
   return { events, report: { records: chat.length, oddities }, isComplete, origin };
 
   function join(name: string, languageModel?: string): string {
@@ -103,11 +104,12 @@ function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<ty
     throw notMatch(file, `it is not JSON: ${(cause as Error).message}`, cause);
   }
   const checked = matchSchema.safeParse(value);
-  if (checked.success) return checked.data;
+  if (checked.success && checked.data.chat.length > 0) return checked.data;
+  if (checked.success) throw notMatch(file, 'nothing is said in it so far.');
   throw notMatch(file, describeIssues(checked.error, value).text, checked.error);
 }
 
-function notMatch(file: string, reason: string, cause: unknown): FormatError {
+function notMatch(file: string, reason: string, cause?: unknown): FormatError {
   return new FormatError('FORMAT_NO_RECORDS', `${file} is no werewolf match: ${reason}`, {
     cause,
     details: { file },

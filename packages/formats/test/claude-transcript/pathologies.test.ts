@@ -215,6 +215,37 @@ describe('what is odd about the records of a transcript', () => {
     expect(read.events.at(-1)?.data).toMatchObject({ details: { logicalParentUuid: 'gone' } });
   });
 
+  it('refers from a compaction to no record that no event is named by', async () => {
+    const odd = 'é/1';
+    const compaction = record(2, {
+      type: 'system',
+      subtype: 'compact_boundary',
+      compactMetadata: { trigger: 'auto', preservedSegment: { headUuid: odd } },
+    });
+    const read = await readTranscript(lines({ ...first, uuid: odd }, compaction));
+    expect(read.events.at(-1)?.data).toEqual({
+      trigger: 'auto',
+      details: expect.objectContaining({
+        compactMetadata: { preservedSegment: { headUuid: odd } },
+      }),
+    });
+  });
+
+  it('keeps the usage of a message that two agents write, where its event is written for the other one', async () => {
+    const agent = { isSidechain: true, agentId: 'a1' };
+    const later = { usage: { input_tokens: 3, output_tokens: 8 }, id: 'msg_a' };
+    const read = await readTranscript(
+      lines(
+        answer(1, text('a'), { id: 'msg_a' }),
+        answer(2, text('a'), { id: 'msg_a' }, agent),
+        answer(3, text('b')),
+        answer(4, text('c'), later, agent),
+      ),
+    );
+    expect(read.events.at(-1)?.data).toMatchObject({ text: 'c', details: { usage: later.usage } });
+    expect(read.summary.counts).toMatchObject({ usage_again: 1 });
+  });
+
   it('keeps a second result of a call, and says so', async () => {
     const read = await readTranscript(
       lines(

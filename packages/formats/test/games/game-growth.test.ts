@@ -145,4 +145,17 @@ describe('a werewolf match', () => {
     const named = readWerewolfMatch(JSON.stringify({ game_id: 7, timestamp: at(1), chat }), { now });
     expect(named.origin).toMatchObject({ id: '7', time: Date.parse(at(1)) });
   });
+
+  it('goes on while it names nobody as its winner, and does not end twice', () => {
+    const chat = [{ from: 'Host', to: ['Ann'], content: 'Night falls.' }];
+    const [open, ended] = [null, 'WOLF'].map((winner) => readWerewolfMatch(JSON.stringify({ chat, winner })));
+    expect([open?.isComplete, ended?.isComplete]).toEqual([false, true]);
+    expect(open?.events.map(({ id }) => id)).not.toContain('match-end');
+    expect(open?.report.oddities.map(({ code }) => code)).toContain('game_without_end');
+  });
+
+  it('is none before anything is said in it, for nothing would tell it from others', () => {
+    const empty = JSON.stringify({ chat: [], players: { Ann: {} } });
+    expect(() => readWerewolfMatch(empty, { file: 'm.json' })).toThrow(/m\.json .*nothing is said/);
+  });
 });

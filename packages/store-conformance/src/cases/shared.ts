@@ -93,4 +93,43 @@ export const sharedCases = caseFamily('shared', [
       await holdsEvents(second, [sampleEvent('second')]);
     },
   },
+  {
+    name: 'held-since-it-runs-again',
+    rule: 6,
+    title: 'a dispatch that was set running again is STORE_LOCKED for a second writer before its next event',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      await beginDispatch(store);
+      await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      await store.updateDispatch(taskDir, dispatchId, { status: 'running' });
+      await refuses('STORE_LOCKED', 'updateDispatch of a second writer', () =>
+        second.updateDispatch(taskDir, dispatchId, { status: 'running' }),
+      );
+      await refuses('STORE_LOCKED', 'appendEvent of a second writer', () =>
+        second.appendEvent(taskDir, dispatchId, sampleEvent('second')),
+      );
+      await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      await second.updateDispatch(taskDir, dispatchId, { status: 'crashed' });
+    },
+  },
+  {
+    name: 'held-since-a-change',
+    rule: 6,
+    title:
+      'a running dispatch that its writer left is STORE_LOCKED again since another changed nothing in it',
+    needs: ['durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      await beginDispatch(store);
+      const second = await openBeside();
+      const third = await openBeside();
+      await store.close();
+      await second.updateDispatch(taskDir, dispatchId, {});
+      await refuses('STORE_LOCKED', 'updateDispatch of a third writer', () =>
+        third.updateDispatch(taskDir, dispatchId, {}),
+      );
+      await second.updateDispatch(taskDir, dispatchId, { status: 'crashed' });
+      await third.updateDispatch(taskDir, dispatchId, { cost: 1 });
+    },
+  },
 ]);
