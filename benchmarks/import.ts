@@ -7,8 +7,8 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { HeapRestraint } from '../apps/harness/src/import/heap-restraint.ts';
 import { recordLog } from '../apps/harness/src/import/record-log.ts';
-import { YoungGeneration } from '../apps/harness/src/import/young-generation.ts';
 import { openDispatchStore } from '../packages/dispatch/src/index.ts';
 import { openClaudeTranscript } from '../packages/formats/src/claude.ts';
 import { readLines } from '../packages/formats/src/json-lines/read-lines.ts';
@@ -35,8 +35,8 @@ async function map(file: string): Promise<void> {
 
 async function importInto(file: string, root: string): Promise<void> {
   const store = openDispatchStore(await openStore('store-jsonfile', root));
-  using young = new YoungGeneration();
-  await recordLog(store, taskDir, await openClaudeTranscript(file), { onProgress: () => young.hold() });
+  using heap = new HeapRestraint();
+  await recordLog(store, taskDir, await openClaudeTranscript(file), { onProgress: () => heap.hold() });
   await store.close();
 }
 

@@ -4,11 +4,11 @@ import type { Harness } from '../harness.ts';
 import { createProgress } from '../progress.ts';
 import { type AgentsBeside, findImportFiles, type ImportFile } from './find-import-files.ts';
 import { groupGameLogs } from './group-game-logs.ts';
+import { HeapRestraint } from './heap-restraint.ts';
 import { type ImportFileOptions, importFile } from './import-file.ts';
 import { detectImportFormat, type ImportFormatId, refuseOtherFormat } from './import-formats.ts';
 import { importGames } from './import-games.ts';
 import { ImportProblems } from './import-problems.ts';
-import { YoungGeneration } from './young-generation.ts';
 
 export type ImportOptions = Omit<ImportFileOptions, 'taken'> & { readonly as?: ImportFormatId };
 
@@ -26,7 +26,7 @@ export async function importPaths(
   const gameFiles: string[] = [];
   const all = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const progress = createProgress(context, 'importing, bytes');
-  using young = new YoungGeneration();
+  using heap = new HeapRestraint();
   let done = 0;
   for (const file of files) {
     const { path, bytes } = file;
@@ -38,7 +38,7 @@ export async function importPaths(
       else if (format === 'werewolf-match') await importGames(context, store, [path], format, options);
       else
         await importFile(context, store, file, format, options, (read) => {
-          young.hold();
+          heap.hold();
           progress.update(done + read, all);
         });
     } catch (error) {
