@@ -1,8 +1,9 @@
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
+import { lines, put } from './import-files.ts';
 
 interface Imported {
   readonly dispatchId: string;
@@ -10,16 +11,6 @@ interface Imported {
   readonly added: number;
   readonly rewritten: number;
   readonly notInLog: number;
-}
-
-const lines = (...records: readonly object[]) =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join('');
-
-function put(cli: CommandLine, name: string, content: string): string {
-  const path = join(cli.cwd, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-  return path;
 }
 
 async function importJson(cli: CommandLine, ...args: string[]): Promise<Imported[]> {

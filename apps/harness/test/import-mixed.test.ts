@@ -1,7 +1,8 @@
-import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
+import { lines, put, uuid } from './import-files.ts';
 
 interface Document {
   readonly file?: string;
@@ -11,17 +12,6 @@ interface Document {
   readonly error?: string;
 }
 
-const lines = (...records: readonly object[]) =>
-  records.map((record) => `${JSON.stringify(record)}\n`).join('');
-
-function put(cli: CommandLine, name: string, content: string): string {
-  const path = join(cli.cwd, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-  return path;
-}
-
-const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 const prompt = (number: number, fields: object = {}) => ({
   type: 'user',
   parentUuid: null,

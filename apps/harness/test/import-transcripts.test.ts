@@ -1,11 +1,12 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { openClaudeTranscript } from '@hansard/formats/claude';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it } from 'vitest';
 import { recordLog } from '../src/import/record-log.ts';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
+import { put, uuid } from './import-files.ts';
 
 interface Document {
   readonly file: string;
@@ -19,8 +20,6 @@ interface Document {
   readonly error?: string;
 }
 
-const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-
 function prompt(number: number, content: string, fields: object = {}): string {
   const timestamp = new Date(Date.parse('2026-03-01T09:30:00.000Z') + number * 1_000).toISOString();
   const message = { role: 'user', content };
@@ -32,13 +31,6 @@ function prompt(number: number, content: string, fields: object = {}): string {
     sessionId: 'session-1',
   };
   return `${JSON.stringify({ ...base, message, uuid: uuid(number), timestamp, ...fields })}\n`;
-}
-
-function put(line: CommandLine, name: string, content: string): string {
-  const path = join(line.cwd, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-  return path;
 }
 
 async function importJson(line: CommandLine, ...args: string[]): Promise<Document[]> {

@@ -5,10 +5,10 @@ import { holdDispatch, isDrivenHere } from './hold-dispatch.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
 /**
- * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log says how it ended gets what it says:
- * its status, its time, what it cost and came to. Any other gets a `harness:error` and becomes `crashed`. One that runs
- * in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone. Gives the envelopes of those that it
- * ended. For the start-up of a harness.
+ * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
+ * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
+ * and becomes `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone.
+ * Gives the envelopes of those that it ended. For the start-up of a harness.
  */
 export async function closeAbandonedDispatches(
   store: DispatchStore,
@@ -31,7 +31,7 @@ async function closeAbandoned(
   if (isDrivenHere(store, taskDir, dispatchId)) return null;
   const hold = holdDispatch(store, taskDir, dispatchId, 'a start-up that ends it');
   try {
-    // Changes nothing, but makes this process the writer, and is refused where somebody else is: the log of those is not worth reading.
+    // Changes nothing, but makes this process the writer, and is refused where somebody else is.
     const now = await store.updateDispatch(taskDir, dispatchId, {});
     // It may have ended since it was listed.
     if (now.status !== 'running') return null;

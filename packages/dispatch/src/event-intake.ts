@@ -53,13 +53,10 @@ export class EventIntake {
   /** A new object, or what is no event at all as it is. */
   #mint(event: NewEvent): unknown {
     if (typeof event !== 'object' || event === null) return event;
-    const { id, timestamp } = event;
-    if (typeof id === 'string' && typeof timestamp === 'string')
-      return inLineOrder({ ...event, id, timestamp });
     return inLineOrder({
       ...event,
-      id: id ?? this.#createId(),
-      timestamp: timestamp ?? toTimestamp(this.#clock.now()),
+      id: event.id ?? this.#createId(),
+      timestamp: event.timestamp ?? toTimestamp(this.#clock.now()),
     });
   }
 }

@@ -12,7 +12,7 @@ const taskDir = 'lab/tasks/route-models';
 async function afterKill(ending: 'complete' | 'abort' | 'error') {
   const root = mkdtempSync(join(tmpdir(), 'hansard-killed-run-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  const script = join(import.meta.dirname, 'processes', 'run-until-killed.ts');
+  const script = join(import.meta.dirname, 'run-until-killed.ts');
   const killed = spawnSync(
     process.execPath,
     ['--conditions=@hansard/source', script, root, taskDir, ending],

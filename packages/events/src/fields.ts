@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
-let latestId = '';
+let latestId: string | undefined;
 
 /** Whether a value is an id as `idSchema` wants it; quicker than the schema, the more so where it is asked again. */
 export function isId(value: unknown): value is string {
   if (typeof value !== 'string') return false;
-  if (value === latestId && value !== '') return true;
+  if (value === latestId) return true;
   if (!idPattern.test(value)) return false;
   latestId = value;
   return true;

@@ -12,7 +12,7 @@ import { answers, says } from './scripted.ts';
 function endedAndKilled(status: 'completed' | 'aborted') {
   const root = mkdtempSync(join(tmpdir(), 'hansard-killed-session-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  const script = join(import.meta.dirname, 'processes', 'end-until-killed.ts');
+  const script = join(import.meta.dirname, 'end-until-killed.ts');
   const args = ['--conditions=@hansard/source', script, root, taskDir, dispatchId, status];
   expect(spawnSync(process.execPath, args, { encoding: 'utf8' })).toMatchObject({
     signal: 'SIGKILL',

@@ -62,16 +62,14 @@ export function withoutNull(
   more: readonly string[] = noNames,
 ): JsonObject {
   const source = ownFields(fields);
-  const isSet = names instanceof Set;
-  let hasGap = isSet || (names as readonly string[]).length > 0 || more.length > 0;
+  let hasGap = names !== noNames || more !== noNames;
   for (const key in source) hasGap ||= source[key] === null || source[key] === undefined;
   if (!hasGap) return fields;
   const picked: Fields = {};
   for (const key in source) {
     const value = source[key];
-    if (value === undefined || value === null || more.includes(key)) continue;
-    if (isSet ? names.has(key) : (names as readonly string[]).includes(key)) continue;
-    put(picked, key, value);
+    if (value === undefined || value === null) continue;
+    if (!isAmong(names, key) && !more.includes(key)) put(picked, key, value);
   }
   return picked;
 }
@@ -83,13 +81,13 @@ export function without(
   more: readonly string[] = noNames,
 ): JsonObject {
   const source = ownFields(fields);
-  const isSet = names instanceof Set;
   const picked: Fields = {};
-  for (const key in source) {
-    if (more.includes(key) || (isSet ? names.has(key) : (names as readonly string[]).includes(key))) continue;
-    put(picked, key, source[key]);
-  }
+  for (const key in source) if (!isAmong(names, key) && !more.includes(key)) put(picked, key, source[key]);
   return picked;
+}
+
+function isAmong(names: FieldNames, key: string): boolean {
+  return names instanceof Set ? names.has(key) : (names as readonly string[]).includes(key);
 }
 
 type Fields = Record<string, Field>;

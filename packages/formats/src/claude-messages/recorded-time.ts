@@ -30,12 +30,12 @@ function parseTime(timestamp: string): number | undefined {
 }
 
 const dateLength = 'YYYY-MM-DDT'.length;
-let latestDate = '';
+let latestDate: string | undefined;
 let midnight: number | undefined;
 
 /** Like `parseTime`, of a text that is known to be written as events write it: most are of the day of the one before. */
 function parseExact(timestamp: string): number | undefined {
-  if (!timestamp.startsWith(latestDate) || latestDate === '') {
+  if (latestDate === undefined || !timestamp.startsWith(latestDate)) {
     latestDate = timestamp.slice(0, dateLength);
     midnight = parseTime(`${latestDate}00:00:00.000Z`);
   }
