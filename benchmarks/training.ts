@@ -5,13 +5,14 @@
  * their text grows with the square of a dispatch: they are not measured on a long one. ShareGPT has no place for text beside tool
  * calls, so its dispatches have none.
  */
-import { encodeEvent } from '../packages/events/src/index.ts';
+
 import {
   type TrainingFormatId,
   type TrainingSource,
   trainingFormatIds,
   writeTrainingData,
-} from '../packages/formats/src/training.ts';
+} from '../packages/datasets/src/index.ts';
+import { encodeEvent } from '../packages/events/src/index.ts';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEnvelope } from './sample-events.ts';

@@ -6,16 +6,16 @@ import { root, type WorkspacePackage, workspacePackages } from './workspace.ts';
 const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[] = [
   [/^packages\/events$/, []],
   [/^packages\/provider$/, ['events']],
-  [/^packages\/store-conformance$/, ['provider']],
   [/^packages\/views$/, ['events']],
-  [/^packages\/formats$/, ['events', 'views']],
-  [/^packages\/plugin-loader$/, ['events', 'provider']],
+  [/^packages\/(store-kit|store-conformance|plugin-loader)$/, ['events', 'provider']],
   [/^packages\/dispatch$/, ['events', 'provider', 'views']],
+  [/^packages\/(claude|formats|traces)$/, ['events', 'views']],
+  [/^packages\/datasets$/, ['events', 'views', 'formats']],
   [/^packages\/session$/, ['events', 'provider', 'views', 'dispatch']],
-  [/^packages\/traces$/, ['events']],
-  [/^plugins\/agent-/, ['events', 'provider', 'formats']],
-  [/^plugins\/comm-/, ['events', 'provider', 'views']],
-  [/^plugins\/tools-dispatch$/, ['events', 'provider', 'views']],
+  [/^packages\/import$/, ['events', 'provider', 'views', 'dispatch', 'claude', 'formats']],
+  [/^plugins\/store-/, ['events', 'provider', 'store-kit']],
+  [/^plugins\/agent-claude$/, ['events', 'provider', 'claude']],
+  [/^plugins\/(comm-|tools-)/, ['events', 'provider', 'views']],
   [/^plugins\//, ['events', 'provider']],
 ];
 

@@ -164,7 +164,7 @@ describe('hansard', () => {
   it('run says why an agent did not come to its end', async () => {
     using other = commandLine();
     const stream = fileURLToPath(
-      new URL('../../../packages/formats/test/fixtures/claude-stream/api-error.jsonl', import.meta.url),
+      new URL('../../../packages/claude/test/fixtures/claude-stream/api-error.jsonl', import.meta.url),
     );
     const { code, err } = await other.hansard('run', stream, '--task', 'a/b', '--quiet');
     expect(err).toMatch(/agent \w+ crashed: API Error: /);

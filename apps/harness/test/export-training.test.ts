@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TrainingFormatId, TrainingManifest } from '@hansard/datasets';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import type { TrainingFormatId, TrainingManifest } from '@hansard/formats/training';
 import { openScriptedModel } from '@hansard/model-scripted';
 import type { LanguageModelProvider, ModelMessage } from '@hansard/provider';
 import { createSession } from '@hansard/session';

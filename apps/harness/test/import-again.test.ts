@@ -72,7 +72,7 @@ describe.each([
     expect(after.map(({ id }) => id)).toEqual(['m1', 'm2', 'm3']);
     expect(await dispatches(cli)).toMatchObject([{ role: 'imported', status: 'completed' }]);
     const { out } = await cli.hansard('import', path, '--task', 'lab/log');
-    expect(out).toMatch(/records: 3, events: 0 new, 3 there, oddities: none\n$/);
+    expect(out).toMatch(/records: 3, events: 0 new, 3 there, diagnostics: none\n$/);
   });
 
   it('says what it contradicts, keeps both, and finds both the next time', async () => {
@@ -82,7 +82,7 @@ describe.each([
     put(cli, 'runs/1/s.jsonl', lines(...records).replace('"Hi"', '"Hello"'));
     expect(await importJson(cli, path)).toMatchObject([{ events: 3, added: 1, rewritten: 1, notInLog: 0 }]);
     const again = await cli.hansard('import', path, '--task', 'lab/log');
-    expect(again.out).toContain('events: 0 new, 3 there, oddities: rewritten 1');
+    expect(again.out).toContain('events: 0 new, 3 there, diagnostics: rewritten 1');
     expect(again.err).toContain('the event m2 was imported with other content before; both are kept');
     expect(again.err).toContain('if it is another log');
     expect((await eventsOf(cli)).map(({ id }) => id)).toEqual(['m1', 'm2', 'm3', 'm2:rewritten-2']);
@@ -187,7 +187,7 @@ describe('a game log that is imported again', () => {
     await importJson(cli, 'all.jsonl');
     put(cli, 'all.jsonl', lines(...events, ...chat).replace('One.', 'Eins.'));
     const { out, err } = await cli.hansard('import', 'all.jsonl', '--task', 'lab/log');
-    expect(out).toMatch(/game 1 of 2, .*2 not in the file, oddities: rewritten 2\n/);
+    expect(out).toMatch(/game 1 of 2, .*2 not in the file, diagnostics: rewritten 2\n/);
     expect(err).toContain('the event chat-1 was imported with other content before');
   });
 

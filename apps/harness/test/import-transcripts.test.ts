@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openClaudeTranscript } from '@hansard/claude';
 import { openDispatchStore } from '@hansard/dispatch';
-import { openClaudeTranscript } from '@hansard/formats/claude';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it } from 'vitest';
 import { recordLog } from '../src/import/record-log.ts';
@@ -131,12 +131,12 @@ describe('importing transcripts of Claude Code', () => {
     expect(answer.err).toContain('empty.jsonl is empty');
   });
 
-  it('ends with 0 and a summary where a file has oddities', async () => {
+  it('ends with 0 and a summary where a file has diagnostics', async () => {
     using line = commandLine();
     const path = put(line, 's.jsonl', `${prompt(1, 'one')}// comment\n`);
     const { code, out } = await line.hansard('import', path);
     expect(code).toBe(0);
-    expect(out).toContain('lines: 2, events: 2 new, 0 there, oddities: not_json 1');
+    expect(out).toContain('lines: 2, events: 2 new, 0 there, diagnostics: not_json 1');
   });
 
   it('stops after a batch when it is interrupted; another import completes it', async () => {

@@ -194,7 +194,7 @@ describe('the commands that read a session', () => {
   });
 
   describe('two agents of one name', () => {
-    it('are told apart by their ids, and are an oddity that is told', async () => {
+    it('are told apart by their ids, and are a diagnostic that is told', async () => {
       const { out, err, code } = await line.hansard('dialog', twins);
       expect(code).toBe(0);
       expect(err).toContain('2 agents are named Kit: ag_kit_1, ag_kit_2.');
@@ -321,7 +321,7 @@ describe('import and export', () => {
     expect(await heard('b/cafe')).toEqual(await heard('chat/cafe'));
   });
 
-  it('import tells each oddity with its file and line, and keeps the record', async () => {
+  it('import tells each diagnostic with its file and line, and keeps the record', async () => {
     using line = commandLine();
     const text = [
       '{"message_id":"a","event_type":"agent_created","agent_id":"r"}',
@@ -334,8 +334,8 @@ describe('import and export', () => {
     writeFileSync(join(line.cwd, 'odd.jsonl'), `${text}\n`);
     const answer = await line.hansard('import', 'odd.jsonl', '--task', 'a/b', '--as', 'session-v2', '--json');
     expect(answer.code).toBe(0);
-    const [{ oddities }] = answer.json() as [{ oddities: { code: string; line: number }[] }];
-    expect(oddities.map(({ code, line: at }) => `${at} ${code}`)).toEqual(
+    const [{ diagnostics }] = answer.json() as [{ diagnostics: { code: string; line: number }[] }];
+    expect(diagnostics.map(({ code, line: at }) => `${at} ${code}`)).toEqual(
       expect.arrayContaining([
         '3 reference_missing',
         '4 id_taken',
@@ -344,7 +344,7 @@ describe('import and export', () => {
         '6 not_json',
       ]),
     );
-    for (const { line: at } of oddities) expect(answer.err).toContain(`odd.jsonl:${at}: `);
+    for (const { line: at } of diagnostics) expect(answer.err).toContain(`odd.jsonl:${at}: `);
     expect((await line.hansard('events', 'a/b', 'latest')).out).toContain('grey');
   });
 

@@ -255,7 +255,7 @@ async function expectWholeMarket(line: CommandLine): Promise<void> {
   const events = await eventsOf(line, task);
   expect(danglingCalls(events)).toEqual([]);
   const index = createLogIndex(events);
-  expect(index.oddities).toEqual([]);
+  expect(index.diagnostics).toEqual([]);
   expect([...index.agents.values()].map(({ name }) => name).sort()).toEqual(['Ann', 'Bo', 'Inner', null]);
   expect(await envelopesOf(line, task)).toMatchObject([{ status: 'completed' }]);
 }

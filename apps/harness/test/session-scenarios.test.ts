@@ -30,7 +30,7 @@ describe.each(names)('the scenario %s', (name) => {
       type: 'session:complete',
       data: { status: 'completed', result: answers.at(-1) },
     });
-    expect(index.oddities).toEqual([]);
+    expect(index.diagnostics).toEqual([]);
     expect(events.filter(({ type }) => type === 'harness:error')).toEqual([]);
 
     const said = dialogOf(index, [...index.agents.keys()]).map(({ text }) => text);

@@ -167,7 +167,7 @@ describe('the game of hidden roles', () => {
 
   it('lets each player hear what was meant for it: the whisper reaches Edda alone', () => {
     const index = createLogIndex(game.events);
-    expect(index.oddities).toEqual([]);
+    expect(index.diagnostics).toEqual([]);
     const whisper = hearingMatrix(index).rows.find(({ saying }) => saying.text === whispered);
     const heardBy = [...(whisper?.cells ?? [])].map(([agentId, how]) => [
       index.agents.get(agentId)?.name,

@@ -1,6 +1,7 @@
 export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from './coded-error.ts';
 export type { Delta } from './delta.ts';
 export { describeIssues, preview } from './describe-issues.ts';
+export type { Diagnostic } from './diagnostic.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
 export {
   type DispatchEnvelope,
@@ -28,6 +29,7 @@ export {
 } from './event.ts';
 export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
 export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './fields.ts';
+export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export {
   findNotJson,

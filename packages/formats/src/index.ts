@@ -1,5 +1,4 @@
-export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
-export type { FormatOddity, FormatOddityCode, FormatReport } from './format-report.ts';
+export type { FormatDiagnostic, FormatDiagnosticCode, FormatReport } from './format-diagnostic.ts';
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
 export { isWholeGameLog } from './game-log/is-game-log.ts';

@@ -16,10 +16,10 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read,
     }
   });
 
-  it.skipIf(!isCorpusThere)(`have no oddity but what an earlier part of their log had${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`have no diagnostic but what an earlier part of their log had${skipped}`, () => {
     const codesOf = (number: string) => {
-      const { oddities } = read(exampleText(id, number), { now }).report;
-      return [...new Set(oddities.map(({ code }) => code))].sort();
+      const { diagnostics } = read(exampleText(id, number), { now }).report;
+      return [...new Set(diagnostics.map(({ code }) => code))].sort();
     };
     expect(exampleNumbers(id).map(codesOf)).toEqual([
       [],

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { detectClaudeFormat } from '@hansard/claude';
 import { describe, expect, it } from 'vitest';
-import { detectClaudeFormat } from '../src/claude.ts';
 import { detectGameFormat, detectSessionFormat } from '../src/index.ts';
 import { corpus, isCorpusThere, skipped } from './corpus.ts';
 import { bookClubV1, bookClubV2, logOf } from './make.ts';

@@ -1,13 +1,7 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { FormatError, isFormatError } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import {
-  detectSessionFormat,
-  FormatError,
-  isFormatError,
-  readSessionV1,
-  readSessionV2,
-  sessionFormats,
-} from '../src/index.ts';
+import { detectSessionFormat, readSessionV1, readSessionV2, sessionFormats } from '../src/index.ts';
 import { bookClubV1, bookClubV2, call, logOf, now } from './make.ts';
 
 function eventOf(events: readonly CapturedEvent[], id: string): CapturedEvent | undefined {

@@ -29,7 +29,7 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
     const { text, leftOut } = format.write(events);
     expect(recordsIn(text)).toEqual(bookClub);
     expect(leftOut).toEqual({});
-    expect(report).toEqual({ records: bookClub.length, oddities: [] });
+    expect(report).toEqual({ records: bookClub.length, diagnostics: [] });
   });
 
   it('gives the same records for 300 random logs, each event fit for a store and for a line', () => {

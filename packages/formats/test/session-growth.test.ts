@@ -34,7 +34,7 @@ describe.each(logs)('a %s log that goes on', (_, { read }, bookClub, shape) => {
       const { events, report } = read(cut, { now });
       const lines = cut.split('\n').length - 1;
       expect(events, `${end} characters`).toEqual(whole.slice(0, events.length));
-      const cuts = report.oddities.filter(({ code }) => code === 'unfinished').map(({ line }) => line);
+      const cuts = report.diagnostics.filter(({ code }) => code === 'unfinished').map(({ line }) => line);
       const isCut = !cut.endsWith('\n') && !cut.endsWith('}');
       if (isCut) expect(cuts, `${end} characters`).toEqual([lines + 1]);
     }
@@ -60,8 +60,8 @@ describe('the ids of a log that goes on', () => {
     expect(first.events.map(({ id }) => id)).toEqual(['b', 'b.1', 'b.2']);
     expect(grown.events.map(({ id }) => id)).toEqual(['b', 'b.1', 'b.2', 'b.1:2', 'c']);
     expect(grown.events.at(-1)?.cause).toBe('b.1:2');
-    expect(grown.report.oddities.filter(({ code }) => code === 'id_taken').map(({ line }) => line)).toEqual([
-      2,
-    ]);
+    expect(
+      grown.report.diagnostics.filter(({ code }) => code === 'id_taken').map(({ line }) => line),
+    ).toEqual([2]);
   });
 });

@@ -130,9 +130,9 @@ describe('a session that Hansard recorded', () => {
     expect(writeSessionV1(unheard).leftOut).toEqual({ ...leftOut, 'agent:piece_of_text': 1 });
   });
 
-  it('is read again without an oddity', () => {
-    expect(readSessionV2(writeSessionV2(session).text).report.oddities).toEqual([]);
-    expect(readSessionV1(writeSessionV1(session).text).report.oddities).toEqual([]);
+  it('is read again without a diagnostic', () => {
+    expect(readSessionV2(writeSessionV2(session).text).report.diagnostics).toEqual([]);
+    expect(readSessionV1(writeSessionV1(session).text).report.diagnostics).toEqual([]);
   });
 
   it('is nothing where nobody took part', () => {
@@ -169,7 +169,7 @@ describe('a session that was read', () => {
     const { text, leftOut } = writeSessionV2(events);
     expect(leftOut).toEqual({});
     const { report } = readSessionV2(text);
-    expect(report).toEqual({ records: bookClubV1.length, oddities: [] });
+    expect(report).toEqual({ records: bookClubV1.length, diagnostics: [] });
     expect(recordsIn(text)[1]).toEqual({
       message_id: 'm2',
       event_type: 'transcript_entry',

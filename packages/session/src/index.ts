@@ -1,12 +1,12 @@
 export { Agent, type HarkenOptions } from './agent.ts';
 export type { AgentCreation } from './create-agent.ts';
 export { createSession } from './create-session.ts';
+export type { SessionDiagnostic, SessionDiagnosticCode } from './diagnostic.ts';
 export { loadSession } from './load-session.ts';
 export type { CompactionOptions } from './log-compaction.ts';
 export type { ObservationLinks } from './log-output.ts';
 export type { TranscriptLinks } from './log-transcript-entry.ts';
 export { LoggedString } from './logged-string.ts';
-export type { SessionOddity } from './oddity.ts';
 export { Session, type SessionStatus } from './session.ts';
 export { isSessionError, SessionError, type SessionErrorCode, sessionErrorCodes } from './session-error.ts';
 export type { LoadSessionOptions, SessionOptions, SessionRunOptions } from './session-options.ts';

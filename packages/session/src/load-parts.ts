@@ -2,8 +2,8 @@ import { type DispatchHold, holdDispatch, openToolbox } from '@hansard/dispatch'
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
+import { DiagnosticFinder, type SessionDiagnostic } from './diagnostic.ts';
 import { interruption } from './interruption.ts';
-import { OddityFinder, type SessionOddity } from './oddity.ts';
 import { readLog } from './read-log.ts';
 import { SessionError } from './session-error.ts';
 import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
@@ -11,7 +11,7 @@ import { createSessionParts, type SessionParts } from './session-parts.ts';
 
 export interface LoadedParts {
   readonly parts: SessionParts;
-  readonly oddities: readonly SessionOddity[];
+  readonly diagnostics: readonly SessionDiagnostic[];
 }
 
 /** Restores a session from its log and sets its dispatch running. */
@@ -33,7 +33,7 @@ async function restoreParts(options: LoadSessionOptions, hold: DispatchHold): Pr
   const envelope = await fullEnvelope(options);
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
   const parts = createSessionParts(options, envelope, toolbox, hold);
-  const finder = new OddityFinder();
+  const finder = new DiagnosticFinder();
   let hasAgents = false;
   let position = -1;
   const restoreRest = async () => {
@@ -60,7 +60,7 @@ async function restoreParts(options: LoadSessionOptions, hold: DispatchHold): Pr
     parts.stop(error);
     throw error;
   }
-  return { parts, oddities: finder.finish() };
+  return { parts, diagnostics: finder.finish() };
 }
 
 async function fullEnvelope({ store, taskDir, dispatchId }: LoadSessionOptions): Promise<DispatchEnvelope> {

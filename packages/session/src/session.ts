@@ -4,10 +4,10 @@ import type { AgentInfo } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { Agent } from './agent.ts';
 import { type AgentCreation, agentCreated, terminateAgent } from './create-agent.ts';
+import type { SessionDiagnostic } from './diagnostic.ts';
 import { loadParts } from './load-parts.ts';
 import { logOutput, type ObservationLinks } from './log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log-transcript-entry.ts';
-import type { SessionOddity } from './oddity.ts';
 import { sessionWasClosed } from './session-log.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -23,18 +23,18 @@ export type SessionStatus = EventData<'session:complete'>['status'];
  */
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
-  readonly #oddities: readonly SessionOddity[];
+  readonly #diagnostics: readonly SessionDiagnostic[];
   #ending: Promise<void> | null = null;
 
-  constructor(parts: SessionParts, oddities: readonly SessionOddity[] = []) {
+  constructor(parts: SessionParts, diagnostics: readonly SessionDiagnostic[] = []) {
     this.#parts = parts;
-    this.#oddities = oddities;
+    this.#diagnostics = diagnostics;
   }
 
   /** As `loadSession`, which also gives the root. */
   static async load(options: LoadSessionOptions): Promise<Session> {
-    const { parts, oddities } = await loadParts(options);
-    return new Session(parts, oddities);
+    const { parts, diagnostics } = await loadParts(options);
+    return new Session(parts, diagnostics);
   }
 
   get taskDir(): string {
@@ -52,8 +52,8 @@ export class Session implements AsyncDisposable {
   }
 
   /** What was odd about the log that was loaded, in its order. It is kept as it is. */
-  get oddities(): readonly SessionOddity[] {
-    return this.#oddities;
+  get diagnostics(): readonly SessionDiagnostic[] {
+    return this.#diagnostics;
   }
 
   /** A new id for an agent: `agent_001`, `agent_002` … None is ever used again, whatever became of its agent. */
@@ -63,7 +63,7 @@ export class Session implements AsyncDisposable {
 
   /**
    * Logs that an agent was created, and gives the id of that event. One without a cause stands beside the root, and is
-   * among the oddities when the session is loaded.
+   * among the diagnostics when the session is loaded.
    * @throws TypeError where the session has or had that agent; SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {

@@ -59,7 +59,7 @@ describe('a log from elsewhere', () => {
       { id: 'm10', type: 'game:vote', agentId: 'agent_jack', data: { for: 'Jill' } },
     ]);
     const { root, session } = await load({ model: answers(says('Fine.')) });
-    expect(session.oddities.map(({ kind, eventId, position }) => [kind, eventId, position])).toEqual([
+    expect(session.diagnostics.map(({ code, eventId, position }) => [code, eventId, position])).toEqual([
       ['unknown_agent', 'm0', 0],
       ['second_root', 'm2', 2],
       ['reference_ahead', 'm3', 3],
@@ -68,7 +68,7 @@ describe('a log from elsewhere', () => {
       ['reference_ahead', 'm6', 6],
       ['reference_ahead', 'm6', 6],
     ]);
-    expect(session.oddities[4]?.message).toContain('its substance is nowhere, which is not in this log');
+    expect(session.diagnostics[4]?.message).toContain('its substance is nowhere, which is not in this log');
     expect(root.agentId).toBe('agent_root');
     expect(session.listAgents().map(({ agentId }) => agentId)).toEqual([
       'agent_ghost',
@@ -98,7 +98,7 @@ describe('a log from elsewhere', () => {
       },
     ]);
     const { root, session } = await load();
-    expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2', position: 1 }]);
+    expect(session.diagnostics).toMatchObject([{ code: 'unreadable_event', eventId: 'm2', position: 1 }]);
     expect(await root.transcript()).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('a log from elsewhere', () => {
       { id: 'm2', type: 'agent:created', timestamp, agentId: 'agent_002', data: { name: ['Jack'] } },
     ]);
     const { session } = await load();
-    expect(session.oddities).toMatchObject([{ kind: 'unreadable_event', eventId: 'm2' }]);
+    expect(session.diagnostics).toMatchObject([{ code: 'unreadable_event', eventId: 'm2' }]);
     expect(session.allocateAgentId()).toBe('agent_003');
   });
 

@@ -35,7 +35,7 @@ describe('a session that is loaded', () => {
       }),
     });
     expect(await envelope()).toMatchObject({ status: 'running', completedAt: null });
-    expect(session.oddities).toEqual([]);
+    expect(session.diagnostics).toEqual([]);
     expect(session.listAgents()).toEqual(agents);
     expect(agents[1]).toMatchObject({ name: 'Jack', parentAgentId: 'agent_001', state: 'terminated' });
     expect(session.allocateAgentId()).toBe('agent_003');
@@ -210,7 +210,7 @@ describe('a session that is loaded', () => {
     expect(await envelope()).toMatchObject({ status: 'running' });
     expect(root.awaitsResponse).toBe(true);
     expect(String(await root.response())).toBe('Yes?');
-    expect(session.oddities).toEqual([]);
+    expect(session.diagnostics).toEqual([]);
   });
 
   it('was read once, page by page; a transcript is read when it is asked for, and then kept', async () => {

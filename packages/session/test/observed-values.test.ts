@@ -84,7 +84,7 @@ describe('what an agent observed', () => {
         return says('');
       }),
     });
-    expect(again.session.oddities).toEqual([]);
+    expect(again.session.diagnostics).toEqual([]);
     expect(again.root.awaitsResponse).toBe(true);
     await again.root.response();
     const seen = { role: 'user', text: expect.stringMatching(/^something\n\[Function/) };

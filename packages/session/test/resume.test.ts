@@ -206,7 +206,7 @@ describe.each(Object.entries(stores))('a session on %s that was killed', (name, 
       again.recover();
       const { load } = prepare(provider);
       const loaded = await load(options);
-      expect(loaded.session.oddities).toEqual([]);
+      expect(loaded.session.diagnostics).toEqual([]);
       const atKill = await transcriptsOf(loaded.session);
       const actual = await goOn(loaded);
 

@@ -32,7 +32,7 @@ describe('a new session', () => {
       parentAgentId: null,
       state: 'active',
     });
-    expect(session.oddities).toEqual([]);
+    expect(session.diagnostics).toEqual([]);
   });
 
   it('does not wait for a tool provider that never lists its tools once its owner stopped it', async () => {

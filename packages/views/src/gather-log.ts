@@ -1,9 +1,9 @@
 import { type CapturedEvent, type EventOf, isEventError, type KnownEventType } from '@hansard/events';
+import type { LogDiagnostic } from './diagnostic.ts';
 import { createTranscriptGatherer } from './gather-transcripts.ts';
 import { isReadableAs } from './is-readable-as.ts';
 import { createAgentGatherer, type LogAgent } from './log-agents.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
-import type { Oddity } from './oddity.ts';
 import type { TranscriptEntry } from './transcript-message.ts';
 
 /** What one pass over a log finds, before references are followed. */
@@ -22,7 +22,10 @@ export interface GatheredLog {
   readonly decisions: readonly LogNode[];
 }
 
-export function gatherLog(events: readonly CapturedEvent[], report: (oddity: Oddity) => void): GatheredLog {
+export function gatherLog(
+  events: readonly CapturedEvent[],
+  report: (diagnostic: LogDiagnostic) => void,
+): GatheredLog {
   const nodes: LogNode[] = [];
   const byId = new Map<string, LogNode>();
   const messages: LogMessage[] = [];
@@ -47,7 +50,7 @@ export function gatherLog(events: readonly CapturedEvent[], report: (oddity: Odd
     };
     nodes.push(node);
     if (byId.has(id)) {
-      report({ kind: 'id_repeated', eventId: id, text: `${id} is the id of more than one event.` });
+      report({ code: 'id_repeated', eventId: id, message: `${id} is the id of more than one event.` });
     } else byId.set(id, node);
     agents.add(event);
     const entry = readEntry(event);
@@ -67,7 +70,7 @@ export function gatherLog(events: readonly CapturedEvent[], report: (oddity: Odd
       return transcripts.add(event);
     } catch (error) {
       if (!isEventError(error, 'EVENT_INVALID')) throw error;
-      report({ kind: 'event_unreadable', eventId: event.id, text: error.message });
+      report({ code: 'event_unreadable', eventId: event.id, message: error.message });
       return null;
     }
   }
@@ -75,8 +78,8 @@ export function gatherLog(events: readonly CapturedEvent[], report: (oddity: Odd
   function isReadable<T extends KnownEventType>(event: CapturedEvent, type: T): event is EventOf<T> {
     if (event.type !== type) return false;
     if (isReadableAs(event, type)) return true;
-    const text = `The data of ${type} ${event.id} has a shape that this version does not know.`;
-    report({ kind: 'event_unreadable', eventId: event.id, text });
+    const message = `The data of ${type} ${event.id} has a shape that this version does not know.`;
+    report({ code: 'event_unreadable', eventId: event.id, message });
     return false;
   }
 

@@ -40,6 +40,7 @@ export { renderContextText, renderManifest } from './context/render-context-text
 export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
 export type { EventDescription, Tone } from './describe-event.ts';
+export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './diagnostic.ts';
 export { type DialogRow, dialogOf } from './dialog.ts';
 export { type DispatchFigures, dispatchDuration } from './dispatch-figures.ts';
 export { type DispatchTreeNode, dispatchTree } from './dispatch-tree.ts';
@@ -53,7 +54,6 @@ export { agentNamed, agentsNamed, type LogAgent } from './log-agents.ts';
 export { createLogIndex, type LogIndex } from './log-index.ts';
 export { matchesEventType } from './matches-event-type.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
-export { type Oddity, renderOddities } from './oddity.ts';
 export { type PerspectiveRow, perspectiveOf } from './perspective.ts';
 export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './prior-outcomes.ts';
 export { putTogether } from './put-together.ts';

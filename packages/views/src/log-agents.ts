@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { LogDiagnostic } from './diagnostic.ts';
 import { isReadableAs } from './is-readable-as.ts';
-import type { Oddity } from './oddity.ts';
 
 /** An agent of a log. */
 export interface LogAgent {
@@ -25,7 +25,7 @@ interface AgentGatherer {
   agents(): ReadonlyMap<string, LogAgent>;
 }
 
-export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGatherer {
+export function createAgentGatherer(report: (diagnostic: LogDiagnostic) => void): AgentGatherer {
   const firstEvents = new Map<string, CapturedEvent>();
   const created = new Map<string, CapturedEvent>();
   const terminated = new Map<string, CapturedEvent>();
@@ -40,8 +40,8 @@ export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGath
       const earlier = created.get(agentId);
       if (earlier === undefined) created.set(agentId, event);
       else {
-        const text = `${eventId} creates agent ${agentId}, which ${earlier.id} created before.`;
-        report({ kind: 'agent_created_twice', eventId, text });
+        const message = `${eventId} creates agent ${agentId}, which ${earlier.id} created before.`;
+        report({ code: 'agent_created_twice', eventId, message });
       }
     },
 
@@ -50,8 +50,8 @@ export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGath
       const facts = [...firstEvents].map(([agentId, first]) => {
         const event = created.get(agentId) ?? null;
         if (event === null && agentId !== '') {
-          const text = `Agent ${agentId} takes part from ${first.id} on, but was never created.`;
-          report({ kind: 'agent_not_created', eventId: first.id, text });
+          const message = `Agent ${agentId} takes part from ${first.id} on, but was never created.`;
+          report({ code: 'agent_not_created', eventId: first.id, message });
         }
         const data = event !== null && isReadableAs(event, 'agent:created') ? event.data : {};
         const { name = null, languageModel = null } = data;
@@ -60,8 +60,8 @@ export function createAgentGatherer(report: (oddity: Oddity) => void): AgentGath
       });
       for (const [name, [, second, ...others]] of idsByName) {
         if (second === undefined) continue;
-        const text = `${others.length + 2} agents are named ${name}: ${idsByName.get(name)?.join(', ')}.`;
-        report({ kind: 'agent_name_shared', eventId: created.get(second)?.id ?? second, text });
+        const message = `${others.length + 2} agents are named ${name}: ${idsByName.get(name)?.join(', ')}.`;
+        report({ code: 'agent_name_shared', eventId: created.get(second)?.id ?? second, message });
       }
       return new Map(
         facts.map((agent) => {

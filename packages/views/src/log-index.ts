@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
 import { checkReferences } from './check-references.ts';
+import type { LogDiagnostic } from './diagnostic.ts';
 import { type GatheredLog, gatherLog } from './gather-log.ts';
 import { linkSubstances } from './link-substances.ts';
-import type { Oddity } from './oddity.ts';
 import { gatherSayings, type Saying } from './sayings.ts';
 
 /** A log with everything that the views look up: found in one pass, and its references followed once. */
@@ -10,17 +10,17 @@ export interface LogIndex extends GatheredLog {
   /** Everything that was said, in the order of the log. */
   readonly sayings: readonly Saying[];
   /** What does not add up. */
-  readonly oddities: readonly Oddity[];
+  readonly diagnostics: readonly LogDiagnostic[];
 }
 
 /** Indexes the events of one dispatch, in append order. Whatever is odd about them is kept and reported. */
 export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
-  const oddities: Oddity[] = [];
-  const report = (oddity: Oddity): void => {
-    oddities.push(oddity);
+  const diagnostics: LogDiagnostic[] = [];
+  const report = (diagnostic: LogDiagnostic): void => {
+    diagnostics.push(diagnostic);
   };
   const log = gatherLog(events, report);
   checkReferences(log, report);
   linkSubstances(log);
-  return { ...log, sayings: gatherSayings(log), oddities };
+  return { ...log, sayings: gatherSayings(log), diagnostics };
 }

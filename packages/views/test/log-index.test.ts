@@ -1,50 +1,52 @@
 import { describe, expect, it } from 'vitest';
-import { agentNamed, agentsNamed, createLogIndex, findEvent, renderOddities } from '../src/index.ts';
+import { agentNamed, agentsNamed, createLogIndex, findEvent, renderDiagnostics } from '../src/index.ts';
 import { anyEvent } from './make.ts';
 import { calls, created, decides, heard, marketLog, piece, says, thinks } from './market-log.ts';
 
 describe('createLogIndex', () => {
   it('finds nothing odd about a log that adds up', () => {
-    expect(createLogIndex(marketLog()).oddities).toEqual([]);
+    expect(createLogIndex(marketLog()).diagnostics).toEqual([]);
   });
 
   it('reports a reference that leads nowhere, of each kind', () => {
-    const { oddities } = createLogIndex([
+    const { diagnostics } = createLogIndex([
       created('e1', 'ben', 'Ben', { cause: 'gone-1' }),
       heard('e2', 'ben', 'Hi', { substance: 'gone-2', via: 'gone-3' }),
       decides('e3', 'ben', { hook: 'h', on: 'delivery', decision: 'deny', subject: 'gone-4' }),
     ]);
-    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+    expect(diagnostics.map(({ code, eventId }) => [code, eventId])).toEqual([
       ['reference_lost', 'e1'],
       ['reference_lost', 'e2'],
       ['reference_lost', 'e2'],
       ['reference_lost', 'e3'],
     ]);
-    expect(renderOddities(oddities)).toContain('The substance of e2 is gone-2, which is not in this log.');
+    expect(renderDiagnostics(diagnostics)).toContain(
+      'The substance of e2 is gone-2, which is not in this log.',
+    );
   });
 
   it('reports a cause that lies in the future, and an event that caused itself', () => {
-    const { oddities } = createLogIndex([
+    const { diagnostics } = createLogIndex([
       created('e1', 'ben'),
       piece('e2', 'ben', 'Fresh bread', 'e3'),
       calls('e3', 'ben', 'c1', 'talk'),
       piece('e4', 'ben', 'Fresher bread', 'e4'),
     ]);
-    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+    expect(diagnostics.map(({ code, eventId }) => [code, eventId])).toEqual([
       ['reference_ahead', 'e2'],
       ['reference_ahead', 'e4'],
     ]);
   });
 
   it('reports agents that were never created, or twice, and names that several have', () => {
-    const { oddities, agents } = createLogIndex([
+    const { diagnostics, agents } = createLogIndex([
       created('e1', 'ben', 'Baker'),
       created('e2', 'bea', 'Baker'),
       created('e3', 'ben', 'Brewer'),
       says('e4', 'ghost', 'Boo'),
       says('e5', 'ghost', 'Boo again'),
     ]);
-    expect(oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+    expect(diagnostics.map(({ code, eventId }) => [code, eventId])).toEqual([
       ['agent_created_twice', 'e3'],
       ['agent_not_created', 'e4'],
       ['agent_name_shared', 'e2'],
@@ -60,7 +62,7 @@ describe('createLogIndex', () => {
       says('e4', 'ben', 'Hello'),
       says('e4', 'ben', 'Hello again'),
     ]);
-    expect(index.oddities.map(({ kind, eventId }) => [kind, eventId])).toEqual([
+    expect(index.diagnostics.map(({ code, eventId }) => [code, eventId])).toEqual([
       ['event_unreadable', 'e2'],
       ['event_unreadable', 'e3'],
       ['id_repeated', 'e4'],
@@ -81,9 +83,12 @@ describe('createLogIndex', () => {
     expect(findEvent(index, 'm3')).toBeNull();
   });
 
-  it('neutralises what an oddity tells', () => {
-    const { oddities } = createLogIndex([created('e1', 'a', '\u001b[2J'), created('e2', 'b', '\u001b[2J')]);
-    expect(renderOddities(oddities)).toBe('2 agents are named ␛[2J: a, b.');
+  it('neutralises what a diagnostic tells', () => {
+    const { diagnostics } = createLogIndex([
+      created('e1', 'a', '\u001b[2J'),
+      created('e2', 'b', '\u001b[2J'),
+    ]);
+    expect(renderDiagnostics(diagnostics)).toBe('2 agents are named ␛[2J: a, b.');
   });
 });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Options, Query, SDKMessage, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import { type ClaudeMapping, createClaudeMapping } from '@hansard/claude';
 import type { CapturedEvent } from '@hansard/events';
-import { type ClaudeMapping, createClaudeMapping } from '@hansard/formats/claude';
 import type { AgentActivity, AgentRunRequest } from '@hansard/provider';
 import { ActivityQueue } from './activity-queue.ts';
 import { cwdMissing, engineFailure, notLoggedIn, sdkMissing, sessionMissing } from './agent-failures.ts';

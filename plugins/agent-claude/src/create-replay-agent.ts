@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { readClaudeStream } from '@hansard/formats/claude';
+import { readClaudeStream } from '@hansard/claude';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
 
 export interface ReplayAgentOptions {

@@ -1,5 +1,5 @@
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
-import type { ClaudeMapping } from '@hansard/formats/claude';
+import type { ClaudeMapping } from '@hansard/claude';
 import type { AgentRunRequest } from '@hansard/provider';
 import { createProjectToolsServer, projectServerName } from './project-tools-server.ts';
 import { createToolPermission } from './tool-permission.ts';

@@ -1,5 +1,5 @@
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
-import { type Mapped, recorded } from '../../../packages/formats/test/claude-messages/mapped.ts';
+import { type Mapped, recorded } from '../../../packages/claude/test/messages/mapped.ts';
 
 export {
   corpus,
@@ -7,7 +7,7 @@ export {
   fixtures,
   ofType,
   start,
-} from '../../../packages/formats/test/claude-messages/mapped.ts';
+} from '../../../packages/claude/test/messages/mapped.ts';
 
 export function runRequest(overrides: Partial<AgentRunRequest> = {}): AgentRunRequest {
   return {

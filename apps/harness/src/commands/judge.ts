@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import {
   countMoves,
   createPseudonyms,
@@ -9,7 +8,8 @@ import {
   readVerdicts,
   type VerdictMove,
   verdictMoves,
-} from '@hansard/formats/judging';
+} from '@hansard/datasets';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../cli-error.ts';

@@ -69,7 +69,7 @@ export const addResume: AddCommand = (program, context) => {
             signal: context.signal,
             ...providers,
           });
-          for (const { message } of session.oddities) note(context, `hansard: ${message}`);
+          for (const { message } of session.diagnostics) note(context, `hansard: ${message}`);
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {
             session,

@@ -1,5 +1,3 @@
-import type { DispatchEnvelope } from '@hansard/events';
-import type { GameMapping } from '@hansard/formats';
 import {
   createJudgePacket,
   createPseudonyms,
@@ -7,7 +5,9 @@ import {
   type PacketManifest,
   playersOf,
   type WrittenLine,
-} from '@hansard/formats/judging';
+} from '@hansard/datasets';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { GameMapping } from '@hansard/formats';
 import { CliError, exitCode } from '../cli-error.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';

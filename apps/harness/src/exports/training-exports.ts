@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { JsonValue } from '@hansard/events';
 import {
   type ReasoningMode,
   type TrainingFormatId,
@@ -8,7 +7,8 @@ import {
   trainingFormatIds,
   trainingFormats,
   writeTrainingData,
-} from '@hansard/formats/training';
+} from '@hansard/datasets';
+import type { JsonValue } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../cli-error.ts';

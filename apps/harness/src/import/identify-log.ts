@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
+import { dispatchIdOf } from '@hansard/claude';
 import type { LogOrigin } from '@hansard/formats';
-import { dispatchIdOf } from '@hansard/formats/claude';
 import { CliError, exitCode } from '../cli-error.ts';
 import type { ImportFormatId } from './import-formats.ts';
 

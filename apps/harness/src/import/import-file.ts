@@ -1,11 +1,6 @@
+import { type ClaudeFormatId, type ClaudeLog, openClaudeStream, openClaudeTranscript } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
 import type { Fidelity } from '@hansard/events';
-import {
-  type ClaudeFormatId,
-  type ClaudeLog,
-  openClaudeStream,
-  openClaudeTranscript,
-} from '@hansard/formats/claude';
 import { type CliContext, printJson, printLine } from '../context.ts';
 import { ensureTask } from '../ensure-task.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
@@ -55,7 +50,7 @@ async function importLog(
   await ensureTask(store, taskDir);
   const { signal } = context;
   const recorded = await recordLog(store, taskDir, log, { fidelity, signal, onProgress });
-  const { lines, records, events, counts, oddities } = recorded.summary;
+  const { lines, records, events, counts, diagnostics } = recorded.summary;
   const { added, rewrittenCount } = recorded;
   const [file = ''] = log.files;
   const { dispatchId, format } = log;
@@ -63,7 +58,7 @@ async function importLog(
   if (json) {
     const { files } = log;
     const numbers = { lines, records, events, added, rewritten: rewrittenCount };
-    printJson(context, { file, files, taskDir, dispatchId, format, ...numbers, counts, oddities });
+    printJson(context, { file, files, taskDir, dispatchId, format, ...numbers, counts, diagnostics });
   } else {
     const there = events - added;
     const odd = Object.entries({ ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) })
@@ -71,7 +66,7 @@ async function importLog(
       .join(', ');
     printLine(
       context,
-      `${toTaskName(taskDir)} ${dispatchId}: ${format}, lines: ${lines}, events: ${added} new, ${there} there, oddities: ${odd || 'none'}`,
+      `${toTaskName(taskDir)} ${dispatchId}: ${format}, lines: ${lines}, events: ${added} new, ${there} there, diagnostics: ${odd || 'none'}`,
     );
   }
   if (signal.aborted) throw interrupted(file);

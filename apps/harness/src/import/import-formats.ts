@@ -1,14 +1,14 @@
+import { type ClaudeFormatId, detectClaudeFormat } from '@hansard/claude';
+import { FormatError } from '@hansard/events';
 import {
   detectGameFormat,
   detectSessionFormat,
-  FormatError,
   type GameFormatId,
   gameFormats,
   isWholeGameLog,
   type SessionFormatId,
   sessionFormats,
 } from '@hansard/formats';
-import { type ClaudeFormatId, detectClaudeFormat } from '@hansard/formats/claude';
 import { CliError, exitCode } from '../cli-error.ts';
 import { readStart } from './read-source.ts';
 

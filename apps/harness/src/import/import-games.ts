@@ -7,7 +7,7 @@ import { toTaskDir, toTaskName } from '../task-name.ts';
 import { identifyLog, type TakenDispatches, takeDispatch } from './identify-log.ts';
 import { readSource } from './read-source.ts';
 import { recordEvents } from './record-events.ts';
-import { eventCounts, interrupted, noteRewritten, oddityCounts } from './tell-imported.ts';
+import { diagnosticCounts, eventCounts, interrupted, noteRewritten } from './tell-imported.ts';
 
 export interface ImportGamesOptions {
   readonly task?: string;
@@ -45,16 +45,16 @@ export async function importGames(
     const log = { dispatchId, role: 'game', events, isComplete };
     const recorded = await recordEvents(store, taskDir, log, context.signal);
     const { added, rewrittenCount, notInLog } = recorded;
-    const { records, oddities } = report;
-    for (const { file = name, line, message } of oddities) note(context, `${file}:${line}: ${message}`);
+    const { records, diagnostics } = report;
+    for (const { file = name, line, message } of diagnostics) note(context, `${file}:${line}: ${message}`);
     noteRewritten(context, name, recorded, origin);
     if (json) {
       const numbers = { records, events: events.length, added, rewritten: rewrittenCount, notInLog };
-      printJson(context, { files, taskDir, dispatchId, format, game: at + 1, ...numbers, oddities });
+      printJson(context, { files, taskDir, dispatchId, format, game: at + 1, ...numbers, diagnostics });
     } else
       printLine(
         context,
-        `${toTaskName(taskDir)} ${dispatchId}: ${format}, game ${at + 1} of ${games.length}, records: ${records}, events: ${eventCounts(events.length, recorded)}, oddities: ${oddityCounts(oddities, rewrittenCount)}`,
+        `${toTaskName(taskDir)} ${dispatchId}: ${format}, game ${at + 1} of ${games.length}, records: ${records}, events: ${eventCounts(events.length, recorded)}, diagnostics: ${diagnosticCounts(diagnostics, rewrittenCount)}`,
       );
     if (context.signal.aborted) throw interrupted(name);
   }

@@ -7,7 +7,7 @@ import { toTaskDir, toTaskName } from '../task-name.ts';
 import { identifyLog, type TakenDispatches, takeDispatch } from './identify-log.ts';
 import { readSource } from './read-source.ts';
 import { recordEvents } from './record-events.ts';
-import { eventCounts, interrupted, noteRewritten, oddityCounts } from './tell-imported.ts';
+import { diagnosticCounts, eventCounts, interrupted, noteRewritten } from './tell-imported.ts';
 
 export interface ImportSessionOptions {
   readonly task?: string;
@@ -42,16 +42,16 @@ export async function importSessionLog(
   const log = { dispatchId, role: 'imported', events, isComplete: true };
   const recorded = await recordEvents(store, taskDir, log, context.signal);
   const { added, rewrittenCount, notInLog } = recorded;
-  const { records, oddities } = report;
-  for (const { line, message } of oddities) note(context, `${file}:${line}: ${message}`);
+  const { records, diagnostics } = report;
+  for (const { line, message } of diagnostics) note(context, `${file}:${line}: ${message}`);
   noteRewritten(context, file, recorded, first.origin);
   if (json) {
     const numbers = { records, events: events.length, added, rewritten: rewrittenCount, notInLog };
-    printJson(context, { file, taskDir, dispatchId, format, ...numbers, oddities });
+    printJson(context, { file, taskDir, dispatchId, format, ...numbers, diagnostics });
   } else
     printLine(
       context,
-      `${toTaskName(taskDir)} ${dispatchId}: ${format}, records: ${records}, events: ${eventCounts(events.length, recorded)}, oddities: ${oddityCounts(oddities, rewrittenCount)}`,
+      `${toTaskName(taskDir)} ${dispatchId}: ${format}, records: ${records}, events: ${eventCounts(events.length, recorded)}, diagnostics: ${diagnosticCounts(diagnostics, rewrittenCount)}`,
     );
   if (context.signal.aborted) throw interrupted(file);
 }

@@ -1,6 +1,6 @@
+import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, type Fidelity, toTimestamp } from '@hansard/events';
-import type { ClaudeLog, ClaudeLogSummary } from '@hansard/formats/claude';
 import { CliError, exitCode } from '../cli-error.ts';
 import { appendEvents } from './append-events.ts';
 

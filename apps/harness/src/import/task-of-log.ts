@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { ClaudeLog } from '@hansard/formats/claude';
+import type { ClaudeLog } from '@hansard/claude';
 
 const longestName = 80;
 

@@ -1,4 +1,4 @@
-import type { FormatOddity, LogOrigin } from '@hansard/formats';
+import type { FormatDiagnostic, LogOrigin } from '@hansard/formats';
 import { CliError, exitCode } from '../cli-error.ts';
 import { type CliContext, note } from '../context.ts';
 import { isVague } from './identify-log.ts';
@@ -10,10 +10,13 @@ export function eventCounts(events: number, { added, notInLog }: RecordedEvents)
   return `${added} new, ${events - added} there${more}`;
 }
 
-/** How often each oddity was found, in words. */
-export function oddityCounts(oddities: readonly Pick<FormatOddity, 'code'>[], rewritten: number): string {
+/** How often each diagnostic was found, in words. */
+export function diagnosticCounts(
+  diagnostics: readonly Pick<FormatDiagnostic, 'code'>[],
+  rewritten: number,
+): string {
   const counts = new Map<string, number>();
-  for (const { code } of oddities) counts.set(code, (counts.get(code) ?? 0) + 1);
+  for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1);
   if (rewritten > 0) counts.set('rewritten', rewritten);
   return [...counts].map(([code, count]) => `${code} ${count}`).join(', ') || 'none';
 }

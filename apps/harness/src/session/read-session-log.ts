@@ -26,7 +26,7 @@ export async function readSessionLog(
   progress.update(events.length);
   progress.end();
   const index = createLogIndex(events);
-  for (const { text } of index.oddities) note(context, `hansard: ${text}`);
+  for (const { message } of index.diagnostics) note(context, `hansard: ${message}`);
   if (envelope.fidelity === 'narrative')
     note(context, 'hansard: recorded as a narrative: what tools were given and gave is not in the log.');
   return { envelope, index };

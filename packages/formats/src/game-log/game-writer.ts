@@ -1,5 +1,5 @@
 import { type CapturedEvent, type JsonObject, type JsonValue, toTimestamp } from '@hansard/events';
-import type { FormatOddity, FormatOddityCode } from '../format-report.ts';
+import type { FormatDiagnostic, FormatDiagnosticCode } from '../format-diagnostic.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import { fileName } from '../session-records/parse-lines.ts';
@@ -9,7 +9,7 @@ import type { ReadGame } from './read-game-log.ts';
 /** Makes the events of one game of its lines. */
 export interface GameWriter {
   add(line: LogLine): void;
-  report(place: Pick<LogLine, 'file' | 'line'>, code: FormatOddityCode, message: string): void;
+  report(place: Pick<LogLine, 'file' | 'line'>, code: FormatDiagnosticCode, message: string): void;
   finish(): ReadGame;
 }
 
@@ -20,7 +20,7 @@ type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
 
 export function createGameWriter(firstLine: FirstLine): GameWriter {
   const events: CapturedEvent[] = [];
-  const oddities: FormatOddity[] = [];
+  const diagnostics: FormatDiagnostic[] = [];
   const eventIds = createNamePool(new Set());
   const agentIds = createNamePool(new Set());
   const players = new Map<string, string>();
@@ -32,7 +32,7 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
   return {
     add(line) {
       if (line.kind !== 'damaged') records += 1;
-      for (const { code, message } of line.oddities) report(line, code, message);
+      for (const { code, message } of line.diagnostics) report(line, code, message);
       if (line.kind === 'game') addGameEvent(line);
       else if (line.kind === 'chat') addChat(line);
       else addOther(line);
@@ -43,16 +43,16 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     finish() {
       if (!isComplete) report(firstLine, 'game_without_end', 'The game that begins here has no GAME_END.');
       const origin = originOf(firstLine.record, firstLine.file);
-      return { events, report: { records, oddities }, isComplete, origin };
+      return { events, report: { records, diagnostics }, isComplete, origin };
     },
   };
 
   function report(
     { file, line }: Pick<LogLine, 'file' | 'line'>,
-    code: FormatOddityCode,
+    code: FormatDiagnosticCode,
     message: string,
   ): void {
-    oddities.push({ code, line, message, ...(file === undefined ? {} : { file }) });
+    diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) });
   }
 
   function addGameEvent(line: LineOf<'game'>): void {

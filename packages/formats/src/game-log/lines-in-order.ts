@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject } from '@hansard/events';
-import type { FormatOddityCode } from '../format-report.ts';
+import type { FormatDiagnosticCode } from '../format-diagnostic.ts';
 import { timeOf } from '../session-records/log-origin.ts';
 import {
   type DamagedLine,
@@ -16,7 +16,7 @@ interface Place {
   /** Milliseconds since 1970; where the line has none, that of the line before, or of the first line that has one. */
   readonly time: number;
   /** What is odd about the line by itself. */
-  readonly oddities: readonly { readonly code: FormatOddityCode; readonly message: string }[];
+  readonly diagnostics: readonly { readonly code: FormatDiagnosticCode; readonly message: string }[];
 }
 
 /** A line of a game log, and what it is by what stands in it. */
@@ -65,15 +65,15 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
   return lines.map((line) => {
     const content = contentOf(line);
     if (content.kind === 'game' || content.kind === 'chat') kind = content.kind;
-    const oddities = [...odditiesOf(line)];
+    const diagnostics = [...diagnosticsOf(line)];
     const own = lineTime(line);
     if (own === null && line.kind === 'record')
-      oddities.push({
+      diagnostics.push({
         code: 'time_missing',
         message: 'The line has no timestamp with a time zone; it is taken as the line before.',
       });
     if (own !== null && own < latest[kind])
-      oddities.push({
+      diagnostics.push({
         code: 'time_goes_back',
         message: 'The line is older than one above it; it stays below.',
       });
@@ -82,7 +82,7 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
     return {
       order: latest[kind],
       isOfChatFile,
-      line: { ...content, file, line: line.line, time, oddities },
+      line: { ...content, file, line: line.line, time, diagnostics },
     };
   });
 }
@@ -128,7 +128,7 @@ function recipientsOf({ to, is_whisper: isWhisper }: JsonObject): string[] | nul
   return isWhisper === true ? [] : null;
 }
 
-function odditiesOf(line: SessionLine): Place['oddities'] {
+function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
   if (line.kind === 'damaged') return [{ code: line.code, message: describeDamage(line) }];
   const isKnown = contentOf(line).kind !== 'other';
   return [

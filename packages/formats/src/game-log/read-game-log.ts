@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { FormatError } from '../format-error.ts';
-import type { FormatReport } from '../format-report.ts';
+import { FormatError } from '@hansard/events';
+import type { FormatReport } from '../format-diagnostic.ts';
 import type { LogOrigin } from '../session-records/log-origin.ts';
 import { describeDamage } from '../session-records/parse-lines.ts';
 import { createGameWriter, type FirstLine, type GameWriter } from './game-writer.ts';
@@ -8,7 +8,7 @@ import { type LogLine, linesInOrder } from './lines-in-order.ts';
 
 /** A file of a game log, or several in one; which stream it is, its lines show. */
 export interface GameLogFile {
-  /** How messages and oddities call it. */
+  /** How messages and diagnostics call it. */
   readonly file?: string;
   readonly source: string | Uint8Array;
 }

@@ -1,6 +1,5 @@
-import { describeIssues } from '@hansard/events';
+import { describeIssues, FormatError } from '@hansard/events';
 import { z } from 'zod';
-import { FormatError } from '../format-error.ts';
 
 const eventPatterns = z.array(z.string().min(1)).min(1);
 

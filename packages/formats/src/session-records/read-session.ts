@@ -1,8 +1,7 @@
-import { type CapturedEvent, type JsonObject, toTimestamp } from '@hansard/events';
-import { FormatError } from '../format-error.ts';
-import type { FormatOddity, FormatReport } from '../format-report.ts';
+import { type CapturedEvent, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
+import type { FormatDiagnostic, FormatReport } from '../format-diagnostic.ts';
 import { deriveRecords } from './derive-records.ts';
-import { findOddities } from './find-oddities.ts';
+import { findDiagnostics } from './find-diagnostics.ts';
 import { type LogOrigin, originOf } from './log-origin.ts';
 import { type DamagedLine, describeDamage, fileName, parseLines, type RecordLine } from './parse-lines.ts';
 import { recordEvents } from './record-events.ts';
@@ -12,7 +11,7 @@ import { isForeignEntry, recordKind, type SessionDialect } from './session-diale
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 
 export interface ReadOptions {
-  /** How messages and oddities call the log. */
+  /** How messages and diagnostics call the log. */
   readonly file?: string;
   /** Milliseconds since 1970; the records have no times, so this is the time of them all. */
   readonly now?: () => number;
@@ -37,7 +36,7 @@ export function readSession(
   const records = lines.filter((line) => line.kind === 'record');
   const firstRecord = refuseOthers(dialect, records, lines.length, file);
 
-  const oddities: FormatOddity[] = [];
+  const diagnostics: FormatDiagnostic[] = [];
   const names = createRecordNames();
   const timestamp = toTimestamp(now());
   const reading: SessionReading = {
@@ -48,7 +47,7 @@ export function readSession(
     agentsByName: new Map(),
     lastUtterances: new Map(),
     report: (line, code, message) =>
-      oddities.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
+      diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
   };
 
   const entries: SessionEntry[] = [];
@@ -63,11 +62,11 @@ export function readSession(
     entries.push(entry);
     return recordEvents(reading, entry);
   });
-  findOddities(reading, entries);
-  oddities.sort((a, b) => a.line - b.line);
+  findDiagnostics(reading, entries);
+  diagnostics.sort((a, b) => a.line - b.line);
   return {
     events: keepResidues(dialect, events, entries),
-    report: { records: records.length, oddities },
+    report: { records: records.length, diagnostics },
     origin: originOf(firstRecord, file),
   };
 }

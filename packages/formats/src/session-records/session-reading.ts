@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hansard/events';
-import type { FormatOddityCode } from '../format-report.ts';
+import type { FormatDiagnosticCode } from '../format-diagnostic.ts';
 import type { RecordLine } from './parse-lines.ts';
 import type { RecordNames } from './record-names.ts';
 import type { RecordKind, SessionDialect } from './session-dialect.ts';
@@ -15,7 +15,7 @@ export interface SessionReading {
   readonly agentsByName: Map<string, string>;
   /** What each agent said last. */
   readonly lastUtterances: Map<string, SeenUtterance>;
-  report(line: number, code: FormatOddityCode, message: string): void;
+  report(line: number, code: FormatDiagnosticCode, message: string): void;
 }
 
 export interface SessionEntry {

@@ -1,7 +1,12 @@
-import { type CapturedEvent, describeIssues, jsonObjectSchema, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  describeIssues,
+  FormatError,
+  jsonObjectSchema,
+  toTimestamp,
+} from '@hansard/events';
 import { z } from 'zod';
-import { FormatError } from '../format-error.ts';
-import type { FormatOddity } from '../format-report.ts';
+import type { FormatDiagnostic } from '../format-diagnostic.ts';
 import type { ReadGame } from '../game-log/read-game-log.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
@@ -31,7 +36,7 @@ export function readWerewolfMatch(
   const { chat, players, ...rest } = parseMatch(source, file);
   const timestamp = toTimestamp(now());
   const events: CapturedEvent[] = [];
-  const oddities: FormatOddity[] = [];
+  const diagnostics: FormatDiagnostic[] = [];
   const eventIds = createNamePool(new Set());
   const pool = createNamePool(new Set());
   const agentIds = new Map<string, string>();
@@ -41,7 +46,12 @@ export function readWerewolfMatch(
     const agentId = join(from);
     for (const name of to.filter((name) => !agentIds.has(name))) {
       const message = `chat[${index}] is to ${name}, who is no player and has said nothing so far.`;
-      oddities.push({ code: 'agent_not_created', line: 1, message, ...(file === undefined ? {} : { file }) });
+      diagnostics.push({
+        code: 'agent_not_created',
+        line: 1,
+        message,
+        ...(file === undefined ? {} : { file }),
+      });
       join(name);
     }
     const id = eventIds.take(`chat-${index + 1}`);
@@ -65,14 +75,14 @@ export function readWerewolfMatch(
     const data = jsonObjectSchema.parse({ ...rest, players });
     events.push({ id: eventIds.take('match-end'), type: 'game:game_end', timestamp, data });
   } else
-    oddities.push({
+    diagnostics.push({
       code: 'game_without_end',
       line: 1,
       message: 'The match says no winner.',
       ...(file === undefined ? {} : { file }),
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
-  return { events, report: { records: chat.length, oddities }, isComplete, origin };
+  return { events, report: { records: chat.length, diagnostics }, isComplete, origin };
 
   function join(name: string, languageModel?: string): string {
     const known = agentIds.get(name);

@@ -100,7 +100,7 @@ describe('the recorded games of tossim', () => {
     () => {
       for (const { events } of read()) {
         const index = createLogIndex(events);
-        expect(index.oddities).toEqual([]);
+        expect(index.diagnostics).toEqual([]);
         const whispers = new Set(
           events.filter(({ type }) => type === 'agent:piece_of_text').map(({ id }) => id),
         );
@@ -118,10 +118,12 @@ describe('the recorded games of tossim', () => {
   it.skipIf(!isCorpusThere)(
     `the report names each missing end and each whisper to nobody, by file and line${skipped}`,
     () => {
-      const oddities = read().flatMap(({ report }) => report.oddities);
+      const diagnostics = read().flatMap(({ report }) => report.diagnostics);
       const { chat, events } = raw();
       const linesOf = (code: string) =>
-        oddities.filter((oddity) => oddity.code === code).map(({ file, line }) => `${file}:${line}`);
+        diagnostics
+          .filter((diagnostic) => diagnostic.code === code)
+          .map(({ file, line }) => `${file}:${line}`);
       const linesWhere = (file: string, list: readonly RawLine[], fits: (line: RawLine) => boolean) =>
         list.flatMap((line, index) => (fits(line) ? [`${file}:${index + 1}`] : []));
       expect(linesOf('game_without_end')).toEqual(
@@ -131,7 +133,7 @@ describe('the recorded games of tossim', () => {
         linesWhere('tossim/chat.jsonl', chat, ({ is_whisper }) => is_whisper === true),
       );
       expect(
-        oddities.filter(({ code }) => !['game_without_end', 'recipient_missing'].includes(code)),
+        diagnostics.filter(({ code }) => !['game_without_end', 'recipient_missing'].includes(code)),
       ).toEqual([]);
       expect(read().some(({ isComplete }) => isComplete)).toBe(false);
     },
@@ -155,7 +157,7 @@ describe('the recorded werewolf match', () => {
   it.skipIf(!isCorpusThere)(`each message is heard by whom it is to, and by nobody else${skipped}`, () => {
     const { chat, players } = raw();
     const index = createLogIndex(read().events);
-    expect(index.oddities).toEqual([]);
+    expect(index.diagnostics).toEqual([]);
     const { rows } = hearingMatrix(index);
     expect(rows).toHaveLength(chat.length);
     const everybody = [...Object.keys(players), 'Moderator'];
@@ -194,7 +196,7 @@ describe('the recorded werewolf match', () => {
     const { chat: _chat, ...end } = raw();
     const { events, isComplete, report } = read();
     expect(isComplete).toBe(true);
-    expect(report).toEqual({ records: raw().chat.length, oddities: [] });
+    expect(report).toEqual({ records: raw().chat.length, diagnostics: [] });
     expect(events.at(-1)).toMatchObject({ type: 'game:game_end', data: end });
     for (const event of events) parseEvent(event);
   });

@@ -45,7 +45,7 @@ describe('a game log that goes on', () => {
     ]);
     expect(others).toEqual([]);
     expect(only?.events.map(({ id }) => id)).toEqual(['event-1', 'player-Ann']);
-    expect(only?.report.oddities).toMatchObject([
+    expect(only?.report.diagnostics).toMatchObject([
       { code: 'unfinished', file: 'chat.jsonl', line: 1 },
       { code: 'game_without_end' },
     ]);
@@ -127,7 +127,10 @@ describe('a game of a log', () => {
       { type: 'user:message', agentId: 'Cy', substance: 'chat-1' },
       { type: 'user:message', agentId: 'Zoe', substance: 'chat-1' },
     ]);
-    expect(only?.report.oddities.map(({ code }) => code)).toEqual(['agent_not_created', 'game_without_end']);
+    expect(only?.report.diagnostics.map(({ code }) => code)).toEqual([
+      'agent_not_created',
+      'game_without_end',
+    ]);
   });
 });
 
@@ -151,7 +154,7 @@ describe('a werewolf match', () => {
     const [open, ended] = [null, 'WOLF'].map((winner) => readWerewolfMatch(JSON.stringify({ chat, winner })));
     expect([open?.isComplete, ended?.isComplete]).toEqual([false, true]);
     expect(open?.events.map(({ id }) => id)).not.toContain('match-end');
-    expect(open?.report.oddities.map(({ code }) => code)).toContain('game_without_end');
+    expect(open?.report.diagnostics.map(({ code }) => code)).toContain('game_without_end');
   });
 
   it('is none before anything is said in it, for nothing would tell it from others', () => {

@@ -26,7 +26,7 @@ const heardBy = (events: Parameters<typeof createLogIndex>[0]) =>
   ]);
 
 const codes = (games: ReturnType<typeof readGameLog>) =>
-  games.map(({ report }) => report.oddities.map(({ code, file, line }) => `${code} ${file}:${line}`));
+  games.map(({ report }) => report.diagnostics.map(({ code, file, line }) => `${code} ${file}:${line}`));
 
 describe('a game log', () => {
   it('is told apart into its games by their starts, and what is said goes by its time', () => {
@@ -218,7 +218,7 @@ describe('a werewolf match', () => {
       data: { winner: 'WOLF', players: match.players },
     });
     expect(isComplete).toBe(true);
-    expect(report.oddities).toMatchObject([{ code: 'agent_not_created', file: 'm.json' }]);
+    expect(report.diagnostics).toMatchObject([{ code: 'agent_not_created', file: 'm.json' }]);
   });
 
   it('without a winner is not complete', () => {
@@ -227,7 +227,7 @@ describe('a werewolf match', () => {
       [{ file: 'm.json', source: JSON.stringify({ chat }) }],
       { now },
     );
-    expect([read?.isComplete, read?.report.oddities.map(({ code }) => code)]).toEqual([
+    expect([read?.isComplete, read?.report.diagnostics.map(({ code }) => code)]).toEqual([
       false,
       ['agent_not_created', 'agent_not_created', 'agent_not_created', 'game_without_end'],
     ]);

@@ -12,8 +12,8 @@ import {
   type SessionStore,
   type SessionStoreEntry,
 } from '@anthropic-ai/claude-agent-sdk';
+import { createClaudeMapping } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
-import { createClaudeMapping } from '@hansard/formats/claude';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   cleanClaudeEnvironment,

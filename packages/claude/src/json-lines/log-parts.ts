@@ -1,0 +1,194 @@
+import { crc32 } from 'node:zlib';
+import type { JsonValue } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
+import { isKeepable } from '../log/keepable.ts';
+import { OpenText } from './open-text.ts';
+import type { FileLine } from './read-lines.ts';
+import { type IsRecord, type LinePart, splitRecords } from './split-records.ts';
+
+/** Something that stands in a log: a value, or what could not be read. */
+export type LogPart = LinePart & {
+  /** Of a record, a checksum of what it says. */
+  readonly checksum: number;
+  /** Counted from 1. */
+  readonly line: number;
+  /** Which one of its line, counted from 1. */
+  readonly part: number;
+};
+
+type Report = (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+
+/**
+ * Takes lines apart into records, so that what a growing file gives never depends on where it ended when it was read:
+ * what is unfinished at the end is held back. A record that is broken over lines is put together again.
+ */
+export class LogParts {
+  readonly #isRecord: IsRecord;
+  readonly #report: Report;
+  #open: OpenText | null = null;
+  #unfinished: { readonly line: number; readonly bytes: number } | null = null;
+  #hasCrlf = false;
+
+  constructor(isRecord: IsRecord, report: Report) {
+    this.#isRecord = isRecord;
+    this.#report = report;
+  }
+
+  take(line: FileLine): LogPart[] {
+    if (line.isTooLong) return this.#takeTooLong(line);
+    const { text } = line;
+    this.#tellForm(line);
+    if (this.#open !== null) return this.#goOn(this.#open, line);
+    const record = text.charCodeAt(0) === brace ? parseObject(text) : undefined;
+    if (record !== undefined) {
+      if (mayHoldSurrogates(text)) this.#tellSurrogates(record, line.number);
+      return [{ kind: 'record', record, checksum: line.checksum, line: line.number, part: 1 }];
+    }
+    if (text.trim() === '') return [];
+    return line.isEnded ? this.#takeOdd(line) : this.#takeLeading(text, line, line.number, 1);
+  }
+
+  /** Tells what was held back. */
+  end(): void {
+    const open = this.#open;
+    const { line, bytes } = this.#unfinished ?? { line: open?.firstLine ?? 0, bytes: open?.length ?? 0 };
+    if (bytes === 0) return;
+    const message = `The file ends in the middle of a record: ${bytes} bytes from this line on are held back until it goes on.`;
+    this.#report('unfinished', line, message);
+  }
+
+  #tellForm({ text, number, isUtf8, isEnded }: FileLine): void {
+    if (number === 1 && text.startsWith('\uFEFF'))
+      this.#report('byte_order_mark', 1, 'The file begins with a byte order mark.');
+    if (!this.#hasCrlf && text.endsWith('\r')) {
+      this.#hasCrlf = true;
+      this.#report('crlf', number, 'Lines end with a carriage return and a line feed from here on.');
+    }
+    if (!isUtf8 && isEnded)
+      this.#report('not_utf8', number, 'Bytes that are not UTF-8 were replaced by U+FFFD.');
+  }
+
+  #tellSurrogates(record: JsonValue, line: number): void {
+    if (!isKeepable(record) || isWellFormed(record)) return;
+    this.#report('lone_surrogate', line, 'A text holds half a character (a lone surrogate); it is kept so.');
+  }
+
+  #takeTooLong({ number, bytes, text, isEnded }: FileLine): LogPart[] {
+    const before = this.#giveUp();
+    if (!isEnded) {
+      this.#unfinished = { line: number, bytes };
+      return before;
+    }
+    const problem = `a line of ${bytes} bytes, longer than the 100 MB that are read`;
+    this.#report('too_long', number, `This is ${problem}. Its start is kept as a notice, the rest is read.`);
+    const part: LogPart = { kind: 'damaged', problem, raw: text, checksum: 0, line: number, part: 1 };
+    return [...before, part];
+  }
+
+  #takeOdd(line: FileLine): LogPart[] {
+    const { text, number } = line;
+    const parts = splitRecords(text, this.#isRecord);
+    const hasRecord = parts.some(({ kind }) => kind === 'record');
+    if (!hasRecord && !text.includes('\0')) {
+      this.#open = OpenText.begin(text, number);
+      if (this.#open !== null) return [];
+    }
+    return this.#number(parts, number);
+  }
+
+  /** The records at the start of a last line that are whole, whatever comes behind them. */
+  #takeLeading(text: string, { bytes }: FileLine, line: number, firstPart: number): LogPart[] {
+    const parts = splitRecords(text, this.#isRecord);
+    const end = parts.findIndex((part) => part.kind === 'damaged' || !isObject(part.record));
+    const whole = end < 0 ? parts : parts.slice(0, end);
+    if (end >= 0) this.#unfinished = { line, bytes };
+    return this.#number(whole, line, firstPart);
+  }
+
+  #goOn(open: OpenText, line: FileLine): LogPart[] {
+    const { text, number, isEnded } = line;
+    if (isEnded && this.#holdsRecord(text)) {
+      const before = this.#giveUp();
+      return [...before, ...this.take(line)];
+    }
+    const joined = open.add(text);
+    if (joined === 'open') return [];
+    if (joined === 'hopeless') return this.#giveUp();
+    this.#open = null;
+    const { value, rest, lines } = joined;
+    const first = open.firstLine;
+    this.#report('joined_lines', first, `A record is broken over ${lines} lines; it was put together again.`);
+    const parts = this.#number([{ kind: 'record', record: value }], first);
+    if (rest.trim() === '') return parts;
+    const more = isEnded
+      ? this.#number(splitRecords(rest, this.#isRecord), number)
+      : this.#takeLeading(rest, line, number, 1);
+    return [...parts, ...more];
+  }
+
+  #holdsRecord(text: string): boolean {
+    if (!text.trimStart().startsWith('{"')) return false;
+    return splitRecords(text, this.#isRecord).some(
+      (part) => part.kind === 'record' && this.#isRecord(part.record),
+    );
+  }
+
+  /** Lines that began a record which never ended are damage, each by itself. */
+  #giveUp(): LogPart[] {
+    const open = this.#open;
+    this.#open = null;
+    if (open === null) return [];
+    return open.lines.flatMap((raw, index) => {
+      if (raw.trim() === '') return [];
+      return this.#number([{ kind: 'damaged', problem: 'not JSON', raw }], open.firstLine + index);
+    });
+  }
+
+  #number(parts: readonly LinePart[], line: number, firstPart = 1): LogPart[] {
+    const records = parts.filter(({ kind }) => kind === 'record').length;
+    if (records > 1) this.#report('several_records', line, `${records} records stand on one line.`);
+    for (const part of parts) {
+      if (part.kind === 'record') continue;
+      const code = part.raw === undefined ? 'nul_bytes' : 'not_json';
+      this.#report(code, line, `A part of this line is damaged: ${part.problem}. It is kept as a notice.`);
+    }
+    const spread = parts.flatMap((part) => (part.kind === 'record' ? this.#listed(part.record) : [part]));
+    return spread.map((part, index) => {
+      const isWhole = part.kind === 'record' && isKeepable(part.record);
+      const checksum = isWhole ? crc32(JSON.stringify(part.record)) : 0;
+      if (isWhole) this.#tellSurrogates(part.record, line);
+      return { ...part, checksum, line, part: firstPart + index };
+    });
+  }
+
+  /** A list of records is its records. */
+  #listed(value: JsonValue): LinePart[] {
+    const isList = Array.isArray(value) && value.length > 0 && value.every(this.#isRecord);
+    return (isList ? value : [value]).map((record) => ({ kind: 'record', record }));
+  }
+}
+
+const brace = 0x7b;
+
+function parseObject(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Escapes of surrogates are the only way to half a character. Most lines hold no escape by number at all. */
+function mayHoldSurrogates(text: string): boolean {
+  return text.includes('\\u') && (text.includes('\\ud') || text.includes('\\uD'));
+}
+
+function isObject(value: JsonValue): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isWellFormed(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isWellFormed);
+}

@@ -1,0 +1,139 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { FormatError } from '@hansard/events';
+
+export interface FileLine {
+  /** Counted from 1. */
+  readonly number: number;
+  /** The line without its end; of a line that is too long only the start. */
+  readonly text: string;
+  /** The length of the whole line in bytes. */
+  readonly bytes: number;
+  readonly isTooLong: boolean;
+  /** Whether a line feed ends it; otherwise the file does, perhaps in the middle of a record. */
+  readonly isEnded: boolean;
+  /** The checksum of the line's bytes; of a line that is too long, of its start. */
+  readonly checksum: number;
+  /** Whether the bytes are UTF-8; if not, the text has U+FFFD where they are not. */
+  readonly isUtf8: boolean;
+}
+
+const newline = 0x0a;
+const keptOfTooLong = 16 * 1024;
+const nothing = Buffer.alloc(0);
+const chunkSize = 256 * 1024;
+
+/** The longest line that is read: 100 MB. */
+const longestLine = 100 * 1024 * 1024;
+
+/**
+ * Reads a file line by line, with never more than a line or 256 KB in memory. Only a line feed ends a line: U+2028 and a
+ * lone carriage return may stand inside a JSON string. @throws FORMAT_UNREADABLE
+ */
+export async function* readLines(path: string, longest?: number): AsyncGenerator<FileLine> {
+  for await (const lines of readLineGroups(path, longest)) for (const line of lines) yield line;
+}
+
+/** Like `readLines`, with the lines that end in the same piece of the file together: a step for each line is slow. */
+export async function* readLineGroups(path: string, longest = longestLine): AsyncGenerator<FileLine[]> {
+  let collector = new LineCollector(longest);
+  let number = 0;
+  for await (const chunk of chunksOf(path)) {
+    const lines: FileLine[] = [];
+    const isSound = isUtf8(chunk.subarray(chunk.indexOf(newline) + 1, chunk.lastIndexOf(newline) + 1));
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const bytes = chunk.subarray(start, end);
+      number += 1;
+      if (collector.bytes === 0 && bytes.length <= longest)
+        lines.push(lineOf(bytes, number, isSound && start > 0));
+      else {
+        collector.add(bytes);
+        lines.push(collector.take(number, true));
+        collector = new LineCollector(longest);
+      }
+      start = end + 1;
+    }
+    collector.add(Buffer.from(chunk.subarray(start)));
+    if (lines.length > 0) yield lines;
+  }
+  if (collector.bytes > 0) yield [collector.take(number + 1, false)];
+}
+
+/**
+ * The file in chunks, each of which is only lent until the next one. A read from the cache is quicker than the way to
+ * another thread and back; between two of them, everything else has its turn.
+ */
+async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const buffer = Buffer.allocUnsafeSlow(chunkSize);
+    for (;;) {
+      const bytesRead = readSync(file, buffer, 0, chunkSize, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      await nextTurn();
+    }
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
+    throw new FormatError('FORMAT_UNREADABLE', `Can't read ${path}: ${reason}.`, {
+      cause,
+      details: { file: path },
+    });
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** A line that lies in one piece. */
+function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
+  return {
+    number,
+    text: bytes.toString('utf8'),
+    bytes: bytes.length,
+    isTooLong: false,
+    isEnded: true,
+    checksum: crc32(bytes),
+    isUtf8: isSound || isUtf8(bytes),
+  };
+}
+
+/** A line that comes in several pieces, or is too long. */
+class LineCollector {
+  bytes = 0;
+  readonly #longest: number;
+  #pieces: Buffer[] = [];
+
+  constructor(longest: number) {
+    this.#longest = longest;
+  }
+
+  add(piece: Buffer): void {
+    const wasTooLong = this.bytes > this.#longest;
+    this.bytes += piece.length;
+    if (!wasTooLong && piece.length > 0) this.#pieces.push(piece);
+    if (!wasTooLong && this.bytes > this.#longest) {
+      this.#pieces = [Buffer.concat(this.#pieces).subarray(0, keptOfTooLong)];
+    }
+  }
+
+  take(number: number, isEnded: boolean): FileLine {
+    const isTooLong = this.bytes > this.#longest;
+    const [piece = nothing] = this.#pieces;
+    const line = this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : piece;
+    return {
+      number,
+      text: line.toString('utf8'),
+      bytes: this.bytes,
+      isTooLong,
+      isEnded,
+      checksum: crc32(line),
+      isUtf8: isTooLong || isUtf8(line),
+    };
+  }
+}

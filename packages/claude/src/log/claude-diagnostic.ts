@@ -1,0 +1,37 @@
+import type { Diagnostic } from '@hansard/events';
+
+/** What can be unusual about a transcript or a stream. All of it is kept. */
+export type ClaudeDiagnosticCode =
+  | 'byte_order_mark'
+  | 'call_answered_twice'
+  | 'call_missing'
+  | 'crlf'
+  | 'empty'
+  | 'id_missing'
+  | 'id_repeated'
+  | 'id_taken'
+  | 'joined_lines'
+  | 'lone_surrogate'
+  | 'no_conversation'
+  | 'no_result'
+  | 'not_an_object'
+  | 'not_json'
+  | 'not_utf8'
+  | 'nul_bytes'
+  | 'reference_ahead'
+  | 'reference_missing'
+  | 'session_changed'
+  | 'several_records'
+  | 'time_goes_back'
+  | 'time_missing'
+  | 'too_long'
+  | 'unfinished'
+  | 'unknown_kind'
+  | 'usage_again'
+  | 'usage_open'
+  | 'wrong_value';
+
+export interface ClaudeDiagnostic extends Diagnostic<ClaudeDiagnosticCode> {
+  readonly file: string;
+  readonly line: number;
+}

@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { type Fidelity, findNotJson, type JsonObject, preview } from '@hansard/events';
+import { asName, asObject, without } from '../values/json-fields.ts';
+import { linksToUtterances } from './answer-links.ts';
+import type { ClaudeActivity } from './claude-activity.ts';
+import { ephemeralKind } from './left-out.ts';
+import { MappingState } from './mapping-state.ts';
+import { MappingStep, type RecordPlace } from './mapping-step.ts';
+import { mapperOf } from './message-kinds.ts';
+import { newNotice } from './write-notice.ts';
+
+export interface ClaudeMappingOptions {
+  /** Whether tool input and output belong into the events (`full`) or not (`narrative`, D7). */
+  readonly fidelity: Fidelity;
+  /** The time of arrival, for messages that carry none: milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Turns the messages of one Agent SDK stream into events and deltas. It remembers what came before; it does no I/O. */
+export interface ClaudeMapping {
+  /**
+   * What one message becomes, in order. Whatever it is, it is kept: an unknown kind as `system:` and its name, and what
+   * is no message as `system:notice` with the place where it was read. Never throws.
+   */
+  map(message: unknown, at?: RecordPlace): ClaudeActivity[];
+  /** A denial of that call is recorded already: what the stream says of it is no second one. */
+  noteDenied(toolCallId: string): void;
+  /** What is known of a call's outcome beside what the stream will say of it (see `ToolOutcome` of `@hansard/provider`). */
+  noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
+  /** What is left when the stream ends: the usage of model messages that were not over. */
+  finish(): ClaudeActivity[];
+}
+
+interface ClaudeToolOutcome {
+  readonly metadata?: JsonObject;
+  /** The utterances that the result was made from, by their ids. */
+  readonly madeFrom?: readonly string[];
+}
+
+export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingOptions): ClaudeMapping {
+  const state = new MappingState(fidelity);
+  const repeats = new RepeatedMessages();
+  return {
+    map(value, at = {}) {
+      const problem = whyNoMessage(value);
+      if (problem !== undefined) {
+        const raw = isMappable(value) ? (value as JsonObject) : printed(value);
+        return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
+      }
+      const message = value as JsonObject;
+      const step = MappingStep.of(state, message, now(), at);
+      if (message.type !== ephemeralKind) {
+        if (repeats.isRepeat(message)) return [];
+        step.writeInferences();
+      }
+      mapperOf(String(message.type), message.subtype)(step);
+      return step.events.activities;
+    },
+    noteDenied(toolCallId) {
+      state.denied.add(toolCallId);
+    },
+    noteOutcome(toolCallId, { metadata = {}, madeFrom = [] }) {
+      state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
+    },
+    finish() {
+      const step = MappingStep.of(state, {}, now(), {});
+      state.inferences.endAll();
+      step.writeInferences();
+      return step.events.activities;
+    },
+  };
+}
+
+/** How much deeper a part of a message may nest in an event, where it may stand in `data.details`. */
+const roomForEvent = 10;
+
+function isMappable(value: unknown): boolean {
+  return findNotJson(value, '', roomForEvent) === null;
+}
+
+function whyNoMessage(value: unknown): string | undefined {
+  if (!isMappable(value)) return 'not a message: it holds what JSON cannot hold, or nests too deep';
+  const message = asObject(value as JsonObject);
+  if (message === undefined) return 'not a message: not an object';
+  return asName(message.type) === undefined ? 'not a message: it has no type' : undefined;
+}
+
+function printed(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? preview(value);
+  } catch {
+    return preview(value);
+  }
+}
+
+/** Finds messages that a stream holds twice, as after a resume: the same id and the same content. */
+class RepeatedMessages {
+  readonly #digests = new Set<string>();
+
+  isRepeat(message: JsonObject): boolean {
+    if (asName(message.uuid) === undefined) return false;
+    const content = without(message, ['timestamp', 'isReplay']);
+    const digest = hash('sha1', JSON.stringify(content), 'base64');
+    if (this.#digests.has(digest)) return true;
+    this.#digests.add(digest);
+    return false;
+  }
+}

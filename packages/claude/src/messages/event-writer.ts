@@ -1,0 +1,93 @@
+import type {
+  Delta,
+  EventData,
+  EventLinks,
+  EventType,
+  JsonObject,
+  KnownEventType,
+  NewEvent,
+} from '@hansard/events';
+import type { EventIds } from '../values/ids.ts';
+import { hasFields, withoutUndefined } from '../values/json-fields.ts';
+import { timestampOf } from '../values/recorded-time.ts';
+import type { ClaudeActivity } from './claude-activity.ts';
+
+type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
+
+/** Links of an event, of which some may turn out to be absent. */
+export type WriterLinks = WithGaps<EventLinks>;
+
+/**
+ * Collects what one message becomes. Its first event gets the message's id, the others ID.1, ID.2 …; what belongs to
+ * no single event (an agent, an inference, a denial) gets an id of its own by `derived`.
+ */
+export class EventWriter {
+  readonly activities: ClaudeActivity[] = [];
+  readonly time: number;
+  /** The message's fields that no event has a place for: they go to its first event. */
+  details: JsonObject = {};
+  readonly #id: string | undefined;
+  readonly #ids: EventIds;
+  readonly #isTaken: boolean;
+  #written = 0;
+
+  /** `isTaken`: the id was taken for the first event of the message. */
+  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean) {
+    this.#ids = ids;
+    this.#id = id;
+    this.#isTaken = isTaken;
+    this.time = time;
+  }
+
+  /** Adds an event of a known type, and gives its id where it has one. */
+  event<T extends KnownEventType>(type: T, data: EventData<T>, links?: WriterLinks): string | undefined {
+    return this.other(type, data as JsonObject, links);
+  }
+
+  /** Adds an event of any type. */
+  other(type: EventType, data: JsonObject, links: WriterLinks = {}): string | undefined {
+    const isFirst = this.#written === 0;
+    const id = isFirst ? this.#firstId() : this.#ids.claim(this.#id && `${this.#id}.${this.#written}`);
+    this.#written += 1;
+    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, links, this.time);
+    return id;
+  }
+
+  #firstId(): string | undefined {
+    return this.#isTaken ? this.#id : this.#ids.claim(this.#id);
+  }
+
+  /** Adds an event that has an id of its own. */
+  derived<T extends KnownEventType>(
+    id: string | undefined,
+    type: T,
+    data: EventData<T>,
+    links: WriterLinks,
+    time = this.time,
+  ): void {
+    this.#push(this.#ids.claim(id), type, data as JsonObject, links, time);
+  }
+
+  delta(type: Delta['type'], text: string, links: WithGaps<Omit<Delta, 'type' | 'text'>>): void {
+    const delta = withoutUndefined({ type, text, ...links }) as Delta;
+    this.activities.push({ kind: 'delta', delta });
+  }
+
+  #push(id: string | undefined, type: EventType, data: JsonObject, links: WriterLinks, time: number): void {
+    const event: Record<string, unknown> = id === undefined ? { type } : { id, type };
+    event.timestamp = timestampOf(time);
+    for (const key in links) {
+      const link = links[key as keyof WriterLinks];
+      if (link !== undefined) event[key] = link;
+    }
+    event.data = withoutUndefined(data);
+    this.activities.push({ kind: 'event', event: event as unknown as NewEvent });
+  }
+}
+
+/** The data of an event with what else its source said of it. */
+export function withDetails<T extends object>(data: T, details: JsonObject): T {
+  if (!hasFields(details)) return data;
+  const own = (data as { details?: JsonObject }).details;
+  return { ...data, details: own === undefined ? details : { ...details, ...own } };
+}

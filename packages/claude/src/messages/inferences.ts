@@ -1,0 +1,120 @@
+import type { JsonObject, Usage } from '@hansard/events';
+import { asCount, hasFields, withoutNull, withoutUndefined } from '../values/json-fields.ts';
+import type { SubAgent } from './sub-agents.ts';
+
+/** One model message while its lines arrive. */
+export interface Inference {
+  readonly agent: SubAgent | undefined;
+  readonly messageId: string | undefined;
+  model: string | undefined;
+  /** Usage as the source spells it; the last figures known. */
+  usage: JsonObject;
+  /** Whether `usage` are the final figures, which the lines of the blocks don't know. */
+  isFinal: boolean;
+  stopReason: string | undefined;
+  details: JsonObject;
+  /** Milliseconds since 1970 of what was heard of it last. */
+  time: number;
+}
+
+/** What one line says of a model message. */
+export interface InferenceNews {
+  readonly model?: string | undefined;
+  readonly usage?: JsonObject | undefined;
+  readonly isFinal?: boolean;
+  readonly stopReason?: string | undefined;
+  readonly details?: JsonObject;
+  readonly time: number;
+}
+
+/**
+ * Joins what several lines say of one model message, so that its usage counts once. A message is over when the next
+ * one of its agent begins, when its stream stops, or when its agent ends. A tool result ends nothing: a tool may
+ * answer while other blocks of the message still arrive.
+ */
+export class Inferences {
+  readonly #open = new Map<string | undefined, Inference>();
+  #over: Inference[] = [];
+
+  /** Takes what a line says of a message. A message without an id is new each time. */
+  hear(agent: SubAgent | undefined, messageId: string | undefined, news: InferenceNews): void {
+    let inference = this.#open.get(agent?.id);
+    if (inference === undefined || messageId === undefined || inference.messageId !== messageId) {
+      this.end(agent);
+      inference = {
+        agent,
+        messageId,
+        model: undefined,
+        usage: {},
+        isFinal: false,
+        stopReason: undefined,
+        details: {},
+        time: news.time,
+      };
+      this.#open.set(agent?.id, inference);
+    }
+    if (news.usage !== undefined && (news.isFinal || !inference.isFinal)) {
+      inference.usage = joined(inference.usage, withoutNull(news.usage));
+    }
+    inference.isFinal ||= news.isFinal ?? false;
+    inference.model ??= news.model;
+    inference.stopReason = news.stopReason ?? inference.stopReason;
+    if (news.details !== undefined) inference.details = joined(inference.details, news.details);
+    inference.time = news.time;
+  }
+
+  /** The agent's message is over. */
+  end(agent: SubAgent | undefined): void {
+    const inference = this.#open.get(agent?.id);
+    if (inference === undefined) return;
+    this.#open.delete(agent?.id);
+    this.#over.push(inference);
+  }
+
+  endAll(): void {
+    for (const { agent } of [...this.#open.values()]) this.end(agent);
+  }
+
+  /** Takes out the messages that are over. */
+  takeOver(): Inference[] {
+    const over = this.#over;
+    if (over.length > 0) this.#over = [];
+    return over;
+  }
+}
+
+function joined(before: JsonObject, more: JsonObject): JsonObject {
+  return hasFields(before) ? { ...before, ...more } : more;
+}
+
+const usageKeys = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+]);
+
+/** Usage as the API spells it in our own words; undefined where its two main figures are not there. */
+export function usageOf(usage: JsonObject | undefined): Usage | undefined {
+  const inputTokens = asCount(usage?.input_tokens);
+  const outputTokens = asCount(usage?.output_tokens);
+  if (inputTokens === undefined || outputTokens === undefined) return undefined;
+  return withoutUndefined({
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: asCount(usage?.cache_read_input_tokens),
+    cacheWriteTokens: asCount(usage?.cache_creation_input_tokens),
+  });
+}
+
+/** What usage says beside the figures of `usageOf`. */
+export function otherUsage(usage: JsonObject): JsonObject {
+  return withoutNull(usage, usageKeys);
+}
+
+const messageKeys = new Set(['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason']);
+
+/** The fields of a model message that its blocks have no place for. */
+export function otherMessageFields(message: JsonObject): JsonObject {
+  return withoutNull(message, messageKeys);
+}

@@ -1,0 +1,45 @@
+import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { asId } from '../values/ids.ts';
+import { asObject, asText, withoutUndefined } from '../values/json-fields.ts';
+import { otherMessageFields, usageOf } from './inferences.ts';
+import { asBlocks, mapAssistantBlock } from './map-block.ts';
+import type { MappingStep } from './mapping-step.ts';
+import { fieldsOfAgent, type SubAgent } from './sub-agents.ts';
+import { writeNotice } from './write-notice.ts';
+
+/** A model message, or one block of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once, `agent:inference`. */
+export function mapAssistant(step: MappingStep): void {
+  const blocks = asBlocks(asObject(step.message.message)?.content);
+  if (blocks === undefined || blocks.length === 0) {
+    writeNotice(step, 'an assistant message without content', step.message);
+    return;
+  }
+  const agent = step.agent();
+  step.keepOthers(['message', ...fieldsOfAgent(agent)]);
+  const messageId = hearInference(step, agent) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
+  const links = { agentId: agent?.id, messageId };
+  for (const block of blocks) {
+    if (isToolResult(block)) mapToolResult(step, block, links);
+    else mapAssistantBlock(step, block, links);
+  }
+}
+
+/** Notes what the message says of its inference, writes what was over before it, and gives the message's id. */
+function hearInference(step: MappingStep, agent: SubAgent | undefined): string | undefined {
+  const message = asObject(step.message.message) ?? {};
+  const messageId = asId(message.id);
+  const model = asText(message.model);
+  const usage = asObject(message.usage);
+  const stopReason = asText(message.stop_reason);
+  const details = otherMessageFields(message);
+  if (usageOf(usage) !== undefined) {
+    const time = step.events.time;
+    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, details, time });
+  } else {
+    const unused = withoutUndefined({ model, usage, stop_reason: stopReason, ...details });
+    step.events.details = { ...step.events.details, ...unused };
+  }
+  step.writeInferences();
+  step.announce(agent, model);
+  return messageId;
+}

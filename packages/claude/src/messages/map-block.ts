@@ -1,0 +1,102 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import { describeToolCall } from '../tools/tool-metadata.ts';
+import { isKnownEventType, unknownEventType } from '../values/event-type.ts';
+import { asList, asName, asObject, asText, hasFields, without, withoutNull } from '../values/json-fields.ts';
+import type { WriterLinks } from './event-writer.ts';
+import { leftOutAtNarrative } from './left-out.ts';
+import type { MappingStep } from './mapping-step.ts';
+import { writeNotice } from './write-notice.ts';
+
+/** The content of a message as blocks: a text alone is one text block. */
+export function asBlocks(content: JsonValue | undefined): JsonValue[] | undefined {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content);
+}
+
+/** Maps a block of a model message that is no tool result. Nothing of it is lost, whatever it is. */
+export function mapAssistantBlock(step: MappingStep, block: JsonValue, links: WriterLinks): void {
+  const fields = asObject(block) ?? {};
+  const { type } = fields;
+  if (type === 'text' && typeof fields.text === 'string') {
+    const details = blockDetails(step, fields, ['text']);
+    const id = step.events.event('agent:text', { text: fields.text, ...details }, links);
+    if (links.agentId !== undefined && id !== undefined) {
+      step.state.answers.set(links.agentId, { id, text: fields.text });
+    }
+  } else if (type === 'thinking' && typeof fields.thinking === 'string') {
+    const details = blockDetails(step, fields, ['thinking', 'signature']);
+    const signature = asText(fields.signature);
+    const data = { text: fields.thinking, ...(signature === undefined ? {} : { signature }), ...details };
+    step.events.event('agent:thinking', data, links);
+  } else if (isToolCall(fields)) {
+    mapToolCall(step, fields, links);
+  } else {
+    mapOtherBlock(step, 'agent', block, links);
+  }
+}
+
+/** Keeps a block of an unknown type as an event of an unknown type. */
+export function mapOtherBlock(
+  step: MappingStep,
+  category: 'agent' | 'user',
+  block: JsonValue,
+  links: WriterLinks,
+): void {
+  const fields = asObject(block);
+  if (fields === undefined) {
+    writeNotice(step, 'a block of a message that is no object', step.isFull ? block : typeof block);
+    return;
+  }
+  const leftOut = step.isFull ? [] : leftOutAtNarrative.block.filter((key) => Object.hasOwn(fields, key));
+  const data = { ...without(fields, leftOut), ...(leftOut.length === 0 ? {} : { leftOut }) };
+  const type = unknownEventType(category, asText(fields.type) ?? '');
+  if (isKnownEventType(type) || asName(fields.type) === undefined) {
+    writeNotice(step, 'a block of a message without what belongs to its type', data);
+  } else {
+    step.events.other(type, without(data, ['type']), links);
+  }
+}
+
+/** What a block says beside the named fields, as the `details` of its event. */
+export function blockDetails(
+  step: MappingStep,
+  block: JsonObject,
+  named: readonly string[],
+): { details?: JsonObject } {
+  const leftOut = step.isFull ? [] : leftOutAtNarrative.block;
+  const details = withoutNull(block, ['type', ...named, ...leftOut]);
+  return hasFields(details) ? { details } : {};
+}
+
+function isToolCall({ type, id, name }: JsonObject): boolean {
+  const isCall = type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use';
+  return isCall && asName(id) !== undefined && asName(name) !== undefined;
+}
+
+function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): void {
+  const server = asName(block.server_name);
+  const name = String(block.name);
+  const tool = server === undefined ? name : `mcp__${server}__${name}`;
+  const toolCallId = String(block.id);
+  const { target, metadata } = describeToolCall(tool, asObject(block.input) ?? {});
+  const reference = step.events.event(
+    'agent:tool_call',
+    {
+      toolCallId,
+      tool,
+      ...(target === undefined ? {} : { target }),
+      ...(step.isFull && block.input !== undefined ? { input: block.input } : {}),
+      metadata,
+      ...blockDetails(step, block, ['id', 'name', 'server_name', 'input']),
+    },
+    links,
+  );
+  if (links.agentId !== undefined) step.state.answers.delete(links.agentId);
+  step.state.calls.add(toolCallId, {
+    tool,
+    target,
+    metadata,
+    agentId: links.agentId,
+    reference: reference ?? links.messageId,
+    time: step.events.time,
+  });
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from '@hansard/events';
+import { denialData } from '../tools/write-denial.ts';
+import { unknownEventType } from '../values/event-type.ts';
+import {
+  asCount,
+  asList,
+  asName,
+  asObject,
+  asText,
+  without,
+  withoutNull,
+  withoutUndefined,
+} from '../values/json-fields.ts';
+import type { MappingStep } from './mapping-step.ts';
+import type { SubAgent } from './sub-agents.ts';
+import { writeNotice } from './write-notice.ts';
+
+/** A message that the vocabulary has no word for, with all its fields: `system:` and its own type or subtype. */
+export function mapOther(step: MappingStep): void {
+  const { type, subtype } = step.message;
+  const words = type === 'system' ? [subtype] : [type, subtype];
+  const word = words
+    .map(asName)
+    .filter((name) => name !== undefined)
+    .join('_');
+  step.events.other(unknownEventType('system', word), step.others(), { agentId: agentIdOf(step) });
+}
+
+export function mapStatus(step: MappingStep): void {
+  step.events.event('session:status', step.others());
+}
+
+export function mapRateLimit(step: MappingStep): void {
+  const info = asObject(step.message.rate_limit_info);
+  const others = step.others(info === undefined ? [] : ['rate_limit_info']);
+  step.events.event('session:rate_limit', { ...others, ...info });
+}
+
+export function mapCompaction(step: MappingStep): void {
+  const metadata = asObject(step.message.compact_metadata);
+  const trigger = asText(metadata?.trigger);
+  if (metadata === undefined || trigger === undefined) {
+    writeNotice(step, 'a compact_boundary message without its trigger', step.message);
+    return;
+  }
+  const preTokens = asCount(metadata.pre_tokens);
+  const postTokens = asCount(metadata.post_tokens);
+  const named = withoutUndefined({ trigger, pre_tokens: preTokens, post_tokens: postTokens });
+  step.keepOthers(['compact_metadata']);
+  const details = withoutNull(without(metadata, Object.keys(named)));
+  step.events.details = { ...step.events.details, ...details };
+  const keptFrom = firstKept(step, metadata);
+  step.events.event('session:compaction', withoutUndefined({ trigger, preTokens, postTokens, keptFrom }));
+}
+
+/** A denial told of before the tool's result: `harness:hook_decision`. */
+export function mapPermissionDenied(step: MappingStep): void {
+  const { message, state } = step;
+  const toolCallId = asName(message.tool_use_id);
+  const reason = asText(message.decision_reason) ?? asText(message.message);
+  if (toolCallId === undefined || state.denied.has(toolCallId)) {
+    mapOther(step);
+    return;
+  }
+  state.denied.add(toolCallId);
+  step.keepOthers(['tool_use_id', reason === message.message ? 'message' : 'decision_reason']);
+  const cause = state.calls.get(toolCallId)?.reference;
+  const data = denialData(toolCallId, { reason });
+  step.events.event('harness:hook_decision', data, { agentId: agentIdOf(step), cause });
+}
+
+/** A task that begins. That of a sub-agent makes the sub-agent known. */
+export function mapTaskStarted(step: MappingStep): void {
+  const { task_id, task_type, subagent_type, tool_use_id } = step.message;
+  const isAgent = task_type === 'local_agent' || (task_type === undefined && subagent_type !== undefined);
+  const name = asName(task_id);
+  if (isAgent && name !== undefined) step.announce(step.state.agents.resolve(name, asName(tool_use_id)));
+  mapOther(step);
+}
+
+/**
+ * A task that ended, and with it the last message of its sub-agent. The report of one in the background reaches its
+ * caller by this alone: it is a `user:message` to the caller too.
+ */
+export function mapTaskNotification(step: MappingStep): void {
+  const agent = knownAgent(step);
+  if (agent !== undefined) step.state.inferences.end(agent);
+  step.writeInferences();
+  mapOther(step);
+  const { summary: text, summary_is_report: isReport } = step.message;
+  const answer = agent === undefined ? undefined : step.state.answers.get(agent.id);
+  if (agent === undefined || answer === undefined || isReport !== true || text !== answer.text) return;
+  const source = { kind: 'agent' as const, agentId: agent.id };
+  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  step.events.event('user:message', { text, source }, { agentId: caller, substance: answer.id });
+}
+
+function knownAgent({ state, message }: MappingStep): SubAgent | undefined {
+  return state.agents.find(asName(message.agent_id)) ?? state.agents.find(asName(message.task_id));
+}
+
+/** Whose activity a message of the system is about: a sub-agent that it names, or who made the tool call that it names. */
+function agentIdOf(step: MappingStep): string | undefined {
+  const { tool_use_id, parent_tool_use_id } = step.message;
+  const agent = knownAgent(step);
+  if (agent !== undefined) {
+    step.announce(agent);
+    return agent.id;
+  }
+  const { calls } = step.state;
+  return (calls.get(asName(tool_use_id)) ?? calls.get(asName(parent_tool_use_id)))?.agentId;
+}
+
+/** The first message that the model still sees as it was, where it is an event of this stream. */
+function firstKept(step: MappingStep, metadata: JsonObject): string | undefined {
+  const [first] = asList(asObject(metadata.preserved_messages)?.uuids) ?? [];
+  const id = asText(asObject(metadata.preserved_segment)?.head_uuid) ?? asText(first);
+  return id !== undefined && step.state.ids.has(id) ? id : undefined;
+}

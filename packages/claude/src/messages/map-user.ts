@@ -1,0 +1,79 @@
+import type { EventData, JsonValue } from '@hansard/events';
+import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { asId } from '../values/ids.ts';
+import { asList, asObject, asText } from '../values/json-fields.ts';
+import { asBlocks, blockDetails, mapOtherBlock } from './map-block.ts';
+import type { MappingStep } from './mapping-step.ts';
+import { fieldsOfAgent, type SubAgent } from './sub-agents.ts';
+import { writeNotice } from './write-notice.ts';
+
+/** What reached an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
+export function mapUser(step: MappingStep): void {
+  const blocks = asBlocks(asObject(step.message.message)?.content);
+  if (blocks === undefined || blocks.length === 0) {
+    writeNotice(step, 'a user message without content', step.message);
+    return;
+  }
+  const agent = step.agent();
+  step.announce(agent);
+  const results = blocks.filter(isToolResult);
+  const metas = asList(step.message.tool_result_meta)?.map((meta) => asObject(meta) ?? {});
+  const hasPlace = metas?.every(({ id }) => results.some(({ tool_use_id }) => tool_use_id === id));
+  step.keepOthers(['message', ...fieldsOfAgent(agent), ...(hasPlace ? ['tool_result_meta'] : [])]);
+  const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
+  for (const block of blocks) {
+    if (isToolResult(block)) {
+      const meta = metas?.find(({ id }) => id === block.tool_use_id);
+      // A message has one `tool_use_result`; with several results, nobody knows whose it is.
+      const output = results.length === 1 ? step.message.tool_use_result : undefined;
+      mapToolResult(step, block, links, { meta, output });
+    } else {
+      mapText(step, block, agent, links);
+    }
+  }
+}
+
+function mapText(
+  step: MappingStep,
+  block: JsonValue,
+  agent: SubAgent | undefined,
+  links: { agentId: string | undefined; messageId: string | undefined },
+): void {
+  const fields = asObject(block);
+  const text = fields?.type === 'text' ? asText(fields.text) : undefined;
+  if (fields === undefined || text === undefined) {
+    mapOtherBlock(step, 'user', block, links);
+    return;
+  }
+  const source: Source = isInterruption(text) ? { kind: 'system' } : sourceOf(step, agent);
+  const data = { text, source, ...blockDetails(step, fields, ['text']) };
+  step.events.event('user:message', data, links);
+}
+
+/** What the engine tells the model when it was interrupted, in the user's name. */
+function isInterruption(text: string): boolean {
+  return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
+}
+
+type Source = EventData<'user:message'>['source'];
+
+const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
+  ['human', 'user'],
+  ['channel', 'user'],
+  ['peer', 'agent'],
+  ['coordinator', 'agent'],
+  ['observer', 'agent'],
+  ['task-notification', 'system'],
+  ['auto-continuation', 'system'],
+  ['observer-activity', 'system'],
+]);
+
+/** Who speaks: to a sub-agent the agent that called it; otherwise what the message says of its origin, or the user. */
+function sourceOf(step: MappingStep, agent: SubAgent | undefined): Source {
+  const { isSynthetic, origin } = step.message;
+  const kind = kindByOrigin.get(asText(asObject(origin)?.kind) ?? '');
+  if (isSynthetic === true) return { kind: kind === 'agent' ? 'agent' : 'system' };
+  if (agent === undefined || (kind !== undefined && kind !== 'agent')) return { kind: kind ?? 'user' };
+  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  return { kind: 'agent', ...(caller === undefined ? {} : { agentId: caller }) };
+}

@@ -1,0 +1,131 @@
+import type { JsonObject } from '@hansard/events';
+import { asEventId } from '../values/ids.ts';
+import { asName, asText, hasFields, without, withoutNull, withoutUndefined } from '../values/json-fields.ts';
+import { recordedTime } from '../values/recorded-time.ts';
+import { EventWriter } from './event-writer.ts';
+import { type Inference, otherUsage, usageOf } from './inferences.ts';
+import { identityFields, leftOutAtNarrative } from './left-out.ts';
+import type { MappingState } from './mapping-state.ts';
+import type { SubAgent } from './sub-agents.ts';
+
+/** Where a message was read. */
+export interface RecordPlace {
+  readonly file?: string | undefined;
+  /** Counted from 1. */
+  readonly line?: number | undefined;
+}
+
+/** What is found out of a message before it becomes events. */
+export interface StepFacts {
+  /** Of its first event. */
+  readonly id: string | undefined;
+  /** Whether the id was taken for it. */
+  readonly isTaken?: boolean;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** Fields that its first event says in another form. */
+  readonly held: ReadonlySet<string>;
+  readonly place: RecordPlace;
+}
+
+/** One message on its way to events: what it says, what came before it, and where its events go. */
+export class MappingStep {
+  readonly message: JsonObject;
+  readonly state: MappingState;
+  readonly place: RecordPlace;
+  readonly events: EventWriter;
+  /** Fields that the event's own id, time and type say, or the message before it of the same session. */
+  readonly #held: ReadonlySet<string>;
+
+  /** The step of a message of a stream. */
+  static of(state: MappingState, message: JsonObject, now: number, place: RecordPlace): MappingStep {
+    const uuid = asEventId(message.uuid);
+    const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
+    const time = recordedTime(message);
+    const held = identityFields.filter(
+      (field) =>
+        (field !== 'uuid' || id !== undefined) &&
+        (field !== 'timestamp' || time !== undefined) &&
+        (field !== 'session_id' || message.session_id === state.sessionId),
+    );
+    return new MappingStep(state, message, { id, time: time ?? now, held: new Set(held), place });
+  }
+
+  constructor(
+    state: MappingState,
+    message: JsonObject,
+    { id, isTaken = false, time, held, place }: StepFacts,
+  ) {
+    this.state = state;
+    this.message = message;
+    this.place = place;
+    this.events = new EventWriter(state.ids, id, time, isTaken);
+    this.#held = held;
+    state.sessionId = asText(message.session_id) ?? state.sessionId;
+  }
+
+  get isFull(): boolean {
+    return this.state.fidelity === 'full';
+  }
+
+  /** The message's fields that no event holds in another form, but the named ones. */
+  others(named: readonly string[] = []): JsonObject {
+    return without(this.message, this.#held, this.#notKept(named));
+  }
+
+  #notKept(named: readonly string[]): readonly string[] {
+    return this.isFull ? named : [...named, ...this.leftOutAtNarrative];
+  }
+
+  /** The fields that `narrative` fidelity leaves out. */
+  protected get leftOutAtNarrative(): readonly string[] {
+    return leftOutAtNarrative.message;
+  }
+
+  /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */
+  keepOthers(named: readonly string[]): void {
+    this.events.details = withoutNull(this.message, this.#held, this.#notKept(named));
+  }
+
+  /** The sub-agent that the message belongs to; undefined: the dispatched agent. */
+  agent(): SubAgent | undefined {
+    const { agent_id, parent_tool_use_id } = this.message;
+    return this.state.agents.resolve(asName(agent_id), asName(parent_tool_use_id));
+  }
+
+  /** Writes the `agent:created` of a sub-agent, unless it is written. `about` is a message that tells of the agent. */
+  announce(agent: SubAgent | undefined, languageModel?: string, about = this.message): void {
+    if (agent === undefined || agent.announced) return;
+    agent.announced = true;
+    const call = this.state.calls.get(agent.toolCallId);
+    const { subagent_type, task_description } = about;
+    const name = asText(subagent_type) ?? asText(call?.metadata.subagentType);
+    const details = { tool_use_id: agent.toolCallId, description: asText(task_description) };
+    this.events.derived(
+      `${agent.id}:created`,
+      'agent:created',
+      withoutUndefined({ name, languageModel, details: withoutUndefined(details) }),
+      { agentId: agent.id, cause: call?.reference },
+    );
+  }
+
+  /** Writes one `agent:inference` for each model message that is over. */
+  writeInferences(): void {
+    for (const inference of this.state.inferences.takeOver()) this.#writeInference(inference);
+  }
+
+  #writeInference({ agent, messageId, model, usage, stopReason, details, time }: Inference): void {
+    const id = messageId === undefined ? undefined : `${messageId}:inference`;
+    const counted = usageOf(usage);
+    if (counted === undefined || (id !== undefined && this.state.ids.has(id))) return;
+    this.announce(agent, model, {});
+    const more = withoutUndefined({ ...details, usage: nonEmpty(otherUsage(usage)) });
+    const data = { model: model ?? 'unknown', usage: counted, stopReason, details: nonEmpty(more) };
+    const links = { agentId: agent?.id, messageId };
+    this.events.derived(id, 'agent:inference', withoutUndefined(data), links, time);
+  }
+}
+
+function nonEmpty(fields: JsonObject): JsonObject | undefined {
+  return hasFields(fields) ? fields : undefined;
+}

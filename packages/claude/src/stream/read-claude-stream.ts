@@ -1,0 +1,96 @@
+import type { Fidelity, JsonObject } from '@hansard/events';
+import { FormatError } from '@hansard/events';
+import { type FileLine, readLines } from '../json-lines/read-lines.ts';
+import { type LinePart, splitRecords } from '../json-lines/split-records.ts';
+import type { ClaudeActivity } from '../messages/claude-activity.ts';
+import { createClaudeMapping } from '../messages/create-claude-mapping.ts';
+import { newNotice } from '../messages/write-notice.ts';
+import { asName, asObject } from '../values/json-fields.ts';
+import { recordedTime } from '../values/recorded-time.ts';
+
+/**
+ * What the lines of a recorded stream become: for each line its activities, and at last those of its end. Messages
+ * without a time get the latest time recorded before them; those before the first one, the first; without any, `now`.
+ * Aborted, it reads no further line.
+ * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
+ */
+export async function* readClaudeStream(
+  path: string,
+  fidelity: Fidelity,
+  now: () => number,
+  signal: AbortSignal,
+): AsyncGenerator<ClaudeActivity[]> {
+  let clock = (await findFirstTime(path, signal)) ?? now();
+  const mapping = createClaudeMapping({ fidelity, now: () => clock });
+  let hasResult = false;
+  for await (const line of readLines(path)) {
+    if (signal.aborted) break;
+    const activities = partsOf(line).flatMap((part) => {
+      const place = { file: path, line: line.number };
+      if (part.kind === 'damaged') {
+        const event = newNotice(part.problem, place, clock, part.raw);
+        return [{ kind: 'event' as const, event }];
+      }
+      clock = Math.max(clock, recordedTime(asObject(part.record) ?? {}) ?? clock);
+      return mapping.map(part.record, place);
+    });
+    hasResult ||= activities.some(isResult);
+    if (activities.length > 0) yield activities;
+  }
+  const last = mapping.finish();
+  if (!hasResult && !signal.aborted) {
+    const event = newNotice('the stream ends without a result', { file: path }, clock);
+    last.push({ kind: 'event', event });
+  }
+  yield last;
+}
+
+function partsOf(line: FileLine): LinePart[] {
+  if (line.isTooLong) {
+    const problem = `a line of ${line.bytes} bytes, longer than the 100 MB that are read`;
+    return [{ kind: 'damaged', problem, raw: line.text }];
+  }
+  if (line.text.trim() === '') return [];
+  const parts = splitRecords(line.text);
+  const problem = 'not UTF-8: the bytes that are not were replaced by U+FFFD';
+  return line.isUtf8 ? parts : [{ kind: 'damaged', problem }, ...parts];
+}
+
+/** The first recorded time of a file, read as far as that. Also finds out whether the file is a stream at all. */
+async function findFirstTime(path: string, signal: AbortSignal): Promise<number | undefined> {
+  let hasMessage = false;
+  let firstLine: FileLine | undefined;
+  for await (const line of readLines(path)) {
+    if (signal.aborted) return undefined;
+    if (line.text.trim() === '') continue;
+    firstLine ??= line;
+    for (const message of messagesOf(line)) {
+      hasMessage = true;
+      const time = recordedTime(message);
+      if (time !== undefined) return time;
+    }
+  }
+  if (hasMessage) return undefined;
+  if (firstLine === undefined) {
+    throw new FormatError('FORMAT_EMPTY', `The stream ${path} is empty: nothing was recorded in it.`, {
+      details: { file: path },
+    });
+  }
+  throw new FormatError(
+    'FORMAT_NOT_JSONL',
+    `${path} is no recorded stream: none of its lines is a message, a JSON object with a type. ` +
+      `Line ${firstLine.number} begins with ${JSON.stringify(firstLine.text.slice(0, 60))}.`,
+    { details: { file: path, line: firstLine.number } },
+  );
+}
+
+function messagesOf(line: FileLine): JsonObject[] {
+  return partsOf(line).flatMap((part) => {
+    const message = part.kind === 'record' ? asObject(part.record) : undefined;
+    return message === undefined || asName(message.type) === undefined ? [] : [message];
+  });
+}
+
+function isResult(activity: ClaudeActivity): boolean {
+  return activity.kind === 'event' && activity.event.type === 'session:complete';
+}

@@ -1,0 +1,151 @@
+import { type CapturedEvent, type NewEvent, toTimestamp, type Usage } from '@hansard/events';
+import type { LogPart } from '../json-lines/log-parts.ts';
+import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
+import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
+import { DiagnosticLog } from '../log/diagnostic-log.ts';
+import { isKeepable } from '../log/keepable.ts';
+import type { LogHead } from '../log/read-log-head.ts';
+import { readParts } from '../log/read-parts.ts';
+import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
+import { UsageTotals } from '../transcript/usage-totals.ts';
+import { EventIds } from '../values/ids.ts';
+import { asName, asObject } from '../values/json-fields.ts';
+import { rawFields } from '../values/raw-value.ts';
+import { recordedTime } from '../values/recorded-time.ts';
+import { isStreamMessage } from './is-stream-message.ts';
+
+const eventsOfBatch = 512;
+
+/** One reading of a recorded stream. */
+export class StreamReading {
+  readonly #head: LogHead;
+  readonly #diagnostics = new DiagnosticLog();
+  readonly #ids = new EventIds();
+  #lines = 0;
+  #records = 0;
+  #events = 0;
+  #clock = 0;
+  #startsAt = 0;
+  #isRead = false;
+  #model: string | null = null;
+  #end: CapturedEvent | null = null;
+  readonly #heard = new UsageTotals();
+
+  constructor(head: LogHead) {
+    this.#head = head;
+  }
+
+  async *read({
+    fidelity = 'full',
+    startsAt,
+    signal,
+    onProgress,
+  }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
+    if (this.#isRead) throw new TypeError('A log is read once; open it again to read it again.');
+    this.#isRead = true;
+    const { path, hasTime, startedAt } = this.#head;
+    this.#startsAt = hasTime ? startedAt : (startsAt ?? startedAt);
+    this.#clock = this.#startsAt;
+    const mapping = createClaudeMapping({ fidelity, now: () => this.#clock });
+    let bytes = 0;
+    let batch: CapturedEvent[] = [];
+    for await (const lines of readParts(path, isStreamMessage, (...diagnostic) =>
+      this.#report(...diagnostic),
+    )) {
+      for (const line of lines) {
+        if (signal?.aborted) return;
+        this.#lines += 1;
+        bytes += line.bytes;
+        for (const part of line.parts) batch.push(...this.#map(mapping, part));
+        if (batch.length < eventsOfBatch) continue;
+        yield batch;
+        onProgress?.(bytes);
+        batch = [];
+      }
+    }
+    if (batch.length > 0) yield batch;
+    onProgress?.(bytes);
+    this.#tellEnd(mapping);
+  }
+
+  summary(): ClaudeLogSummary {
+    const { status, usage, costUsd, structuredResult } = this.#end?.data ?? {};
+    const outcome = status === 'completed' || status === 'aborted' ? status : 'crashed';
+    return {
+      lines: this.#lines,
+      records: this.#records,
+      events: this.#events,
+      counts: this.#diagnostics.counts,
+      diagnostics: this.#diagnostics.kept,
+      model: this.#model,
+      completedAt: Math.max(this.#startsAt, this.#clock),
+      status: outcome,
+      usage: (usage as Usage | undefined) ?? this.#heard.usage,
+      costUsd: typeof costUsd === 'number' ? costUsd : null,
+      structuredResult: structuredResult ?? null,
+    };
+  }
+
+  #map(mapping: ClaudeMapping, part: LogPart): CapturedEvent[] {
+    const { line } = part;
+    const place = `line-${line}${part.part === 1 ? '' : `:${part.part}`}`;
+    if (part.kind === 'damaged') {
+      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      return [this.#take({ type: 'system:notice', data: { problem: part.problem, line, ...raw } }, place, 0)];
+    }
+    this.#records += 1;
+    const message = asObject(part.record) ?? {};
+    if (!isKeepable(part.record) || asName(message.type) === undefined)
+      this.#report('unknown_kind', line, 'This is no message; it is kept as a notice.');
+    const time = recordedTime(message);
+    if (time !== undefined && time < this.#clock && time !== this.#startsAt)
+      this.#report(
+        'time_goes_back',
+        line,
+        `The time is ${this.#clock - time} ms before the latest; it is kept so.`,
+      );
+    this.#clock = Math.max(this.#clock, time ?? this.#clock);
+    const activities = mapping.map(part.record, { line });
+    if (activities.length === 0 && message.type !== 'stream_event' && message.subtype !== 'init')
+      this.#report('id_repeated', line, 'This message stands here again; it is kept once.');
+    return activities.flatMap((activity, index) =>
+      activity.kind === 'event' ? [this.#take(activity.event, place, index)] : [],
+    );
+  }
+
+  /** Gives an event what the mapping left open: an id by its place, so that another import finds the same. */
+  #take(event: NewEvent, place: string, index: number): CapturedEvent {
+    const wanted = event.id ?? `${place}${index === 0 ? '' : `.${index}`}`;
+    const id = this.#ids.claim(wanted) ?? `${place}..${index}`;
+    const captured = { ...event, id, timestamp: event.timestamp ?? toTimestamp(this.#clock) };
+    this.#events += 1;
+    if (captured.type === 'session:init' && typeof captured.data.model === 'string')
+      this.#model ??= captured.data.model;
+    if (captured.type === 'session:complete') this.#end = captured;
+    this.#hear(captured);
+    return captured;
+  }
+
+  /** What may go on in a file that grows is told, and recorded when it is over. */
+  #tellEnd(mapping: ClaudeMapping): void {
+    const last = Math.max(1, this.#lines);
+    const open = mapping
+      .finish()
+      .filter((activity) => activity.kind === 'event' && activity.event.type === 'agent:inference');
+    for (const activity of open) if (activity.kind === 'event') this.#hear(activity.event);
+    if (open.length > 0)
+      this.#report('usage_open', last, `${open.length} messages may go on: their usage is no event yet.`);
+    if (this.#end === null)
+      this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as crashed.');
+    if (!this.#head.hasTime)
+      this.#report('time_missing', 1, 'No message has a time; all have that at which the file was written.');
+  }
+
+  #hear({ type, data }: NewEvent): void {
+    if (type === 'agent:inference') this.#heard.add(undefined, data.usage as Usage);
+  }
+
+  #report(code: ClaudeDiagnosticCode, line: number, message: string): void {
+    this.#diagnostics.add(code, this.#head.path, line, message);
+  }
+}

@@ -1,0 +1,219 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import {
+  asAmount,
+  asCount,
+  asList,
+  asName,
+  asObject,
+  asText,
+  withoutUndefined,
+} from '../values/json-fields.ts';
+import { inOneLine } from '../values/one-line.ts';
+import { fileSizes } from './file-sizes.ts';
+
+/** What came back from a tool. */
+export interface ToolReturn {
+  /** The result as the tool gave it (`tool_use_result`), where the stream has it. */
+  readonly output: JsonObject | undefined;
+  /** The result as the model reads it, and its text. */
+  readonly content: JsonValue | undefined;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** What is worth knowing of a tool's calls and results (D7): never contents of files, never output of commands. */
+interface ToolDescription {
+  readonly target: (input: JsonObject) => JsonValue | undefined;
+  readonly call: (input: JsonObject) => JsonObject;
+  readonly result?: (result: ToolReturn) => JsonObject;
+}
+
+const bash: ToolDescription = {
+  target: ({ command }) => command,
+  call: ({ command, description, timeout, run_in_background }) => ({
+    command: asText(command),
+    description: asText(description),
+    timeoutMs: asAmount(timeout),
+    runInBackground: run_in_background === true ? true : undefined,
+  }),
+  result: (result) => ({
+    exitCode: exitCodeOf(result),
+    meaning: asName(result.output?.returnCodeInterpretation),
+    interrupted: result.output?.interrupted === true ? true : undefined,
+    backgroundTaskId: asName(result.output?.backgroundTaskId),
+  }),
+};
+
+const read: ToolDescription = {
+  target: ({ file_path }) => file_path,
+  call: ({ file_path, offset, limit, pages }) => ({
+    path: asText(file_path),
+    offset: asCount(offset),
+    limit: asCount(limit),
+    pages: asText(pages),
+  }),
+  result: ({ output }) => {
+    const file = asObject(output?.file);
+    return {
+      kind: asName(output?.type),
+      startLine: asCount(file?.startLine),
+      numLines: asCount(file?.numLines),
+      totalLines: asCount(file?.totalLines),
+      numPages: asCount(file?.count),
+      numCells: asList(file?.cells)?.length,
+      size: asCount(file?.originalSize),
+    };
+  },
+};
+
+const edit: ToolDescription = {
+  target: ({ file_path, notebook_path }) => file_path ?? notebook_path,
+  call: ({ file_path, notebook_path, replace_all, edits, edit_mode, cell_id }) => ({
+    path: asText(file_path ?? notebook_path),
+    replaceAll: replace_all === true ? true : undefined,
+    numEdits: asList(edits)?.length,
+    editMode: asName(edit_mode),
+    cellId: asName(cell_id),
+  }),
+  result: ({ output, isError }) => (isError ? {} : fileSizes(output)),
+};
+
+const search: ToolDescription = {
+  target: ({ pattern }) => pattern,
+  call: ({ pattern, path, glob, type, output_mode }) => ({
+    pattern: asText(pattern),
+    path: asText(path),
+    glob: asName(glob),
+    type: asName(type),
+    outputMode: asName(output_mode),
+  }),
+  result: ({ output }) => ({
+    numFiles: asCount(output?.numFiles),
+    numMatches: asCount(output?.numMatches) ?? asCount(output?.totalMatches),
+    numLines: asCount(output?.numLines),
+    truncated: output?.truncated === true ? true : undefined,
+  }),
+};
+
+const webFetch: ToolDescription = {
+  target: ({ url }) => url,
+  call: ({ url }) => ({ url: asText(url) }),
+  result: ({ output }) => ({ bytes: asCount(output?.bytes), code: asCount(output?.code) }),
+};
+
+const webSearch: ToolDescription = {
+  target: ({ query }) => query,
+  call: ({ query, allowed_domains, blocked_domains }) => ({
+    query: asText(query),
+    allowedDomains: asList(allowed_domains),
+    blockedDomains: asList(blocked_domains),
+  }),
+  result: ({ output, content, isError }) => ({ results: isError ? undefined : countHits(output, content) }),
+};
+
+const subAgent: ToolDescription = {
+  target: ({ subagent_type, description }) => subagent_type ?? description,
+  call: ({ description, subagent_type, name, model, run_in_background }) => ({
+    description: asText(description),
+    subagentType: asName(subagent_type),
+    name: asName(name),
+    model: asName(model),
+    runInBackground: run_in_background === true ? true : undefined,
+  }),
+  result: ({ output }) => ({
+    outcome: asName(output?.status),
+    resolvedModel: asName(output?.resolvedModel),
+    totalDurationMs: asAmount(output?.totalDurationMs),
+    totalTokens: asCount(output?.totalTokens),
+    totalToolUseCount: asCount(output?.totalToolUseCount),
+  }),
+};
+
+const descriptions: ReadonlyMap<string, ToolDescription> = new Map(
+  Object.entries({
+    Bash: bash,
+    Read: read,
+    Edit: edit,
+    MultiEdit: edit,
+    NotebookEdit: edit,
+    Write: edit,
+    Glob: search,
+    Grep: search,
+    WebFetch: webFetch,
+    web_fetch: webFetch,
+    WebSearch: webSearch,
+    web_search: webSearch,
+    Agent: subAgent,
+    Task: subAgent,
+  }),
+);
+
+/** Keys of an input that say in a word what any tool works on, the most telling first. */
+const tellingKeys = [
+  'file_path',
+  'path',
+  'notebook_path',
+  'url',
+  'uri',
+  'query',
+  'pattern',
+  'command',
+  'skill',
+  'subject',
+  'title',
+  'name',
+  'to',
+  'task_id',
+  'taskId',
+  'description',
+];
+
+const anyTool: ToolDescription = {
+  target: (input) => tellingKeys.map((key) => input[key]).find((value) => asName(value) !== undefined),
+  call: () => ({}),
+};
+
+/** The target and the metadata of a tool call. Of an MCP tool: its server, its own name, the keys of its arguments. */
+export function describeToolCall(
+  tool: string,
+  input: JsonObject,
+): { readonly target: string | undefined; readonly metadata: JsonObject } {
+  const description = descriptions.get(tool) ?? anyTool;
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(tool);
+  const metadata =
+    mcp === null
+      ? description.call(input)
+      : { server: mcp[1], tool: mcp[2], argumentKeys: Object.keys(input) };
+  const target = asText(description.target(input));
+  return {
+    target: target === undefined ? undefined : inOneLine(target),
+    metadata: withoutUndefined(metadata),
+  };
+}
+
+/** What the result of a tool adds to the metadata of its call. */
+export function describeToolReturn(tool: string, result: ToolReturn): JsonObject {
+  return withoutUndefined(descriptions.get(tool)?.result?.(result) ?? {});
+}
+
+/** A failed command tells its exit code in the first line; one that succeeded ended with 0, unless the code has a meaning. */
+function exitCodeOf({ output, text, isError }: ToolReturn): number | undefined {
+  if (isError) {
+    const code = /^(?:Error: )?Exit code (\d+)$/.exec(inOneLine(text) ?? '')?.[1];
+    return code === undefined ? undefined : Number(code);
+  }
+  const hasEnded =
+    typeof output?.stdout === 'string' &&
+    output.interrupted !== true &&
+    asName(output.backgroundTaskId) === undefined &&
+    asName(output.returnCodeInterpretation) === undefined;
+  return hasEnded ? 0 : undefined;
+}
+
+function countHits(output: JsonObject | undefined, content: JsonValue | undefined): number | undefined {
+  const groups = asList(output?.results)?.map((group) => asList(asObject(group)?.content));
+  if (groups !== undefined) return groups.reduce((count, hits) => count + (hits?.length ?? 0), 0);
+  const isHit = (block: JsonValue) => asText(asObject(block)?.type) === 'web_search_result';
+  const hits = asList(content)?.filter(isHit);
+  return hits === undefined || hits.length === 0 ? undefined : hits.length;
+}

@@ -1,0 +1,27 @@
+import { RecentMap } from '../values/recent-map.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+const mostRemembered = 10_000;
+
+/** Finds results without a call before them, and second results of a call, among the latest ten thousand results and more. */
+export class CallCheck {
+  /** Ids of tool calls that have a result and do not stand before it. */
+  readonly #awaited = new Set<string>();
+  readonly #answered = new RecentMap<true>(mostRemembered);
+
+  called(step: TranscriptStep, toolCallId: string): void {
+    if (this.#awaited.delete(toolCallId))
+      step.report('reference_ahead', `The result of the tool call ${toolCallId} stands before the call.`);
+  }
+
+  answered(step: TranscriptStep, toolCallId: string): void {
+    if (this.#answered.has(toolCallId)) {
+      step.report('call_answered_twice', `Another result of the tool call ${toolCallId}; both are kept.`);
+      return;
+    }
+    this.#answered.set(toolCallId, true);
+    if (step.state.calls.get(toolCallId) !== undefined) return;
+    if (this.#awaited.size < mostRemembered) this.#awaited.add(toolCallId);
+    step.report('call_missing', `A result of the tool call ${toolCallId}, which does not stand before it.`);
+  }
+}

@@ -1,0 +1,101 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import { otherMessageFields, usageOf } from '../messages/inferences.ts';
+import { asBlocks, blockDetails, mapAssistantBlock } from '../messages/map-block.ts';
+import type { SubAgent } from '../messages/sub-agents.ts';
+import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { asId } from '../values/ids.ts';
+import { asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+/** What Claude Code names as the model of texts that no model wrote, such as errors of the API. */
+const noModel = '<synthetic>';
+
+/** A model message, or a part of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once a message, `agent:inference`. */
+export function mapModelMessage(step: TranscriptStep): void {
+  const message = asObject(step.message.message) ?? {};
+  const blocks = asBlocks(message.content);
+  if (blocks === undefined || blocks.length === 0) {
+    step.report('wrong_value', 'An assistant record without content; it is kept as a notice.');
+    step.notice('an assistant record without content', step.message);
+    return;
+  }
+  const agent = step.agent();
+  step.announce(agent);
+  step.keepOthers(agent?.id === step.message.agentId ? ['message', 'agentId'] : ['message']);
+  const messageId = asId(message.id) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
+  const links = { agentId: agent?.id, messageId };
+  const isModel = message.model !== noModel;
+  if (isModel) hearUsage(step, message, agent);
+  else addDetails(step, { message: without(message, ['content']) });
+  for (const block of blocks) {
+    if (isToolResult(block)) {
+      step.transcript.callCheck.answered(step, String(block.tool_use_id));
+      mapToolResult(step, block, links);
+    } else if (isModel) mapBlock(step, block, links);
+    else mapNotice(step, block, links);
+  }
+}
+
+type Links = { readonly agentId: string | undefined; readonly messageId: string | undefined };
+
+function mapBlock(step: TranscriptStep, block: JsonValue, links: Links): void {
+  const fields = asObject(block);
+  const toolCallId = asName(fields?.id);
+  if (fields !== undefined && toolCallId !== undefined) {
+    step.transcript.launches.note(fields);
+    step.transcript.callCheck.called(step, toolCallId);
+  }
+  mapAssistantBlock(step, block, links);
+}
+
+/** A text that Claude Code itself put into the conversation. */
+function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
+  const fields = asObject(block) ?? {};
+  const text = fields.type === 'text' ? asText(fields.text) : undefined;
+  if (text === undefined) mapAssistantBlock(step, block, links);
+  else {
+    const data = { text, source: { kind: 'system' as const }, ...blockDetails(step, fields, ['text']) };
+    step.events.event('user:message', data, links);
+  }
+}
+
+/** Notes what the record says of its message, and writes the usage of the one before it. */
+function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | undefined): void {
+  const messageId = asId(message.id);
+  const model = asText(message.model);
+  const usage = asObject(message.usage);
+  const stopReason = asText(message.stop_reason);
+  const details = otherMessageFields(message);
+  const counted = usageOf(usage);
+  if (model !== undefined && agent === undefined) writeInit(step, model);
+  if (counted === undefined) {
+    addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
+  } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
+    tellAgain(step, messageId, usage ?? {});
+    step.transcript.usageTotals.replace(messageId, counted);
+  } else {
+    const time = step.events.time;
+    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, details, time });
+  }
+  step.writeInferences();
+}
+
+function tellAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {
+  const what = `The message ${messageId} goes on after another one of its agent`;
+  step.report('usage_again', `${what}: its usage stands with this record, and counts once.`);
+  addDetails(step, { usage });
+}
+
+/** The session becomes known with the first message of a model in it. */
+function writeInit(step: TranscriptStep, model: string): void {
+  const { conversation, begun } = step.transcript;
+  if (conversation === undefined || begun.has(conversation)) return;
+  begun.add(conversation);
+  const cwd = asText(step.message.cwd);
+  const id = asId(`${conversation}:init`);
+  step.events.derived(id, 'session:init', withoutUndefined({ model, sessionId: conversation, cwd }), {});
+}
+
+function addDetails(step: TranscriptStep, more: JsonObject): void {
+  step.events.details = { ...step.events.details, ...more };
+}

@@ -1,0 +1,61 @@
+import type { EventType, JsonObject } from '@hansard/events';
+import { asBlocks } from '../messages/map-block.ts';
+import { asName, asObject, without } from '../values/json-fields.ts';
+import { mapText, originKind } from './map-prompt.ts';
+import { mapOther, writeAs } from './map-system-record.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+const progressTypes: ReadonlyMap<string, EventType> = new Map([
+  ['hook_progress', 'system:hook_progress'],
+  ['agent_progress', 'system:task_progress'],
+  ['waiting_for_task', 'system:task_progress'],
+]);
+
+/** What `narrative` leaves out: output of tools, and messages that stand in the sub-agent's own transcript. */
+const outputOfProgress = ['output', 'fullOutput', 'message', 'normalizedMessages', 'content'];
+
+/** How far a hook, a sub-agent or a tool is. */
+export function mapProgress(step: TranscriptStep): void {
+  const data = asObject(step.message.data);
+  const kind = asName(data?.type);
+  if (data === undefined || kind === undefined) {
+    mapOther(step);
+    return;
+  }
+  const agentName = asName(data.agentId);
+  if (agentName !== undefined && step.message.isSidechain !== true)
+    step.state.agents.resolve(agentName, asName(step.message.parentToolUseID));
+  const others = step.others();
+  const shown = step.isFull ? others : { ...others, data: without(data, outputOfProgress) };
+  writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', shown);
+}
+
+/** What `narrative` leaves out of attachments: contents of files, output of commands. */
+const contents = ['snippet', 'files', 'stdout', 'stderr', 'content', 'addedBlocks', 'addedLines'];
+
+/** What was put beside the conversation: answers of hooks, prompts that had waited, and what the model was told besides. */
+export function mapAttachment(step: TranscriptStep): void {
+  const attachment = asObject(step.message.attachment);
+  const kind = asName(attachment?.type) ?? '';
+  if (attachment === undefined) mapOther(step);
+  else if (kind === 'queued_command' && asBlocks(attachment.prompt) !== undefined)
+    mapQueuedPrompt(step, attachment);
+  else {
+    const others = step.others();
+    const shown = step.isFull ? others : { ...others, attachment: without(attachment, contents) };
+    writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', shown);
+  }
+}
+
+/** A prompt that was typed while the agent worked: `user:message`. */
+function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.keepOthers(['attachment']);
+  step.events.details = { ...step.events.details, attachment: without(attachment, ['prompt']) };
+  const blocks = asBlocks(attachment.prompt) ?? [];
+  const messageId = blocks.length > 1 ? asName(step.message.uuid) : undefined;
+  const isNotice = attachment.commandMode === 'task-notification';
+  const kind = originKind(attachment.origin) ?? (isNotice ? 'system' : 'user');
+  for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, { kind });
+}

@@ -1,0 +1,90 @@
+import type { EventData, JsonObject, JsonValue } from '@hansard/events';
+import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
+import type { SubAgent } from '../messages/sub-agents.ts';
+import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { asId } from '../values/ids.ts';
+import { asName, asObject, asText, without } from '../values/json-fields.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+type Source = EventData<'user:message'>['source'];
+
+interface PromptLinks {
+  readonly agentId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly cause?: string | undefined;
+}
+
+/** What reached an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
+export function mapPrompt(step: TranscriptStep): void {
+  const message = asObject(step.message.message) ?? {};
+  const blocks = asBlocks(message.content);
+  if (blocks === undefined || blocks.length === 0) {
+    step.report('wrong_value', 'A user record without content; it is kept as a notice.');
+    step.notice('a user record without content', step.message);
+    return;
+  }
+  const agent = step.agent();
+  step.announce(agent);
+  step.keepOthers(agent?.id === step.message.agentId ? ['message', 'agentId'] : ['message']);
+  const more = without(message, ['role', 'content']);
+  if (Object.keys(more).length > 0) step.events.details = { ...step.events.details, message: more };
+  const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
+  const results = blocks.filter(isToolResult);
+  // A record has one `toolUseResult`; with several results, nobody knows whose it is.
+  const output = results.length === 1 ? step.message.toolUseResult : undefined;
+  for (const block of blocks) {
+    if (isToolResult(block)) {
+      step.transcript.callCheck.answered(step, String(block.tool_use_id));
+      mapToolResult(step, block, links, { output });
+    } else mapText(step, block, { ...links, cause: causeOf(step) }, sourceOf(step, block, agent));
+  }
+}
+
+/** Maps a block of a message to an agent that is no tool result. */
+export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, source: Source): void {
+  const fields = asObject(block);
+  const text = fields?.type === 'text' ? asText(fields.text) : undefined;
+  if (fields === undefined || text === undefined) {
+    if (fields === undefined) step.report('wrong_value', 'A block of a message that is no object.');
+    mapOtherBlock(step, 'user', block, links);
+    return;
+  }
+  step.events.event('user:message', { text, source, ...blockDetails(step, fields, ['text']) }, links);
+}
+
+/** A summary comes from its compaction; a text that a tool put in, from the call of the tool. */
+function causeOf(step: TranscriptStep): string | undefined {
+  const { isCompactSummary, sourceToolUseID } = step.message;
+  if (isCompactSummary === true) return step.transcript.compaction;
+  return step.state.calls.get(asName(sourceToolUseID))?.reference;
+}
+
+const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
+  ['human', 'user'],
+  ['channel', 'user'],
+  ['peer', 'agent'],
+  ['coordinator', 'agent'],
+  ['task-notification', 'system'],
+  ['auto-continuation', 'system'],
+]);
+
+/** Texts that Claude Code writes in the name of the user. */
+const written =
+  /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|system-reminder)>/;
+
+/** Who speaks: the origin that the record names; Claude Code, where it is marked as that; the caller, to a sub-agent. */
+function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
+  const { isMeta, isCompactSummary, promptSource } = step.message;
+  const origin = originKind(step.message.origin);
+  if (origin !== undefined && agent === undefined) return { kind: origin };
+  const text = asText(asObject(block)?.text) ?? '';
+  const isSystem = isMeta === true || isCompactSummary === true || promptSource === 'system';
+  if (isSystem || written.test(text)) return { kind: 'system' };
+  if (agent === undefined) return { kind: 'user' };
+  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  return { kind: 'agent', ...(caller === undefined ? {} : { agentId: caller }) };
+}
+
+export function originKind(origin: JsonValue | undefined): Source['kind'] | undefined {
+  return kindByOrigin.get(asText((asObject(origin) ?? ({} as JsonObject)).kind) ?? '');
+}

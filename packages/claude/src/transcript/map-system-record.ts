@@ -1,0 +1,59 @@
+import type { EventType, JsonObject } from '@hansard/events';
+import { unknownEventType } from '../values/event-type.ts';
+import { asEventId } from '../values/ids.ts';
+import { asCount, asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+/** A record that the vocabulary has no word for, with all its fields: `system:` and its own type or subtype. */
+export function mapOther(step: TranscriptStep): void {
+  const { type, subtype } = step.message;
+  const words = type === 'system' ? [subtype] : [type, subtype];
+  const word = words.map(asName).filter((name) => name !== undefined);
+  writeAs(step, unknownEventType('system', word.join('_')), step.others());
+}
+
+/** What is so of the session from here on: `session:status`, its own type as `kind`. */
+export function mapStatus(step: TranscriptStep): void {
+  const { type, subtype } = step.message;
+  writeAs(step, 'session:status', { kind: asName(subtype) ?? type ?? null, ...step.others() });
+}
+
+/** The end of a turn, and so of the message that was the last of it. */
+export function mapTurnEnd(step: TranscriptStep): void {
+  step.state.inferences.end(step.agent());
+  step.writeInferences();
+  if (step.message.subtype === 'turn_duration') mapStatus(step);
+  else mapOther(step);
+}
+
+/** `session:compaction`; its summary is the next record. */
+export function mapCompaction(step: TranscriptStep): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.state.inferences.end(agent);
+  step.writeInferences();
+  const { subtype, compactMetadata, microcompactMetadata } = step.message;
+  const key = compactMetadata === undefined ? 'microcompactMetadata' : 'compactMetadata';
+  const metadata = asObject(compactMetadata ?? microcompactMetadata) ?? {};
+  const preTokens = asCount(metadata.preTokens);
+  const postTokens = asCount(metadata.postTokens);
+  const trigger = asText(metadata.trigger);
+  const named = withoutUndefined({ trigger, preTokens, postTokens });
+  step.keepOthers([key]);
+  step.events.details = {
+    ...(subtype === 'compact_boundary' ? {} : { subtype: subtype ?? null }),
+    ...step.events.details,
+    [key]: without(metadata, Object.keys(named)),
+  };
+  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
+  const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
+  const data = withoutUndefined({ trigger: trigger ?? 'unknown', preTokens, postTokens, keptFrom });
+  step.transcript.compaction = step.events.event('session:compaction', data, { agentId: agent?.id });
+}
+
+/** Writes a record about the agent whose it is. */
+export function writeAs(step: TranscriptStep, type: EventType, data: JsonObject): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.events.other(type, data, { agentId: agent?.id });
+}

@@ -1,0 +1,73 @@
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { JsonObject } from '@hansard/events';
+import type { ClaudeLog } from '../log/claude-log.ts';
+import { readLogHead } from '../log/read-log-head.ts';
+import { asObject } from '../values/json-fields.ts';
+import { isTranscriptRecord } from './is-transcript-record.ts';
+import { type SessionFile, TranscriptReading } from './transcript-reading.ts';
+
+export interface OpenTranscriptOptions {
+  /** Transcripts of sub-agents of the session. Absent: those in the folder `subagents` of the folder beside the file, as Claude Code keeps them. */
+  readonly subAgents?: readonly string[];
+}
+
+/**
+ * Opens the transcript of a session that Claude Code wrote, with those of its sub-agents, which become agents of the same
+ * dispatch. Reads as far as the first time.
+ * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
+ */
+export async function openClaudeTranscript(
+  path: string,
+  { subAgents = findSubAgents(path) }: OpenTranscriptOptions = {},
+): Promise<ClaudeLog> {
+  const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
+  const agents: SessionFile[] = [];
+  for (const file of subAgents) agents.push(await openSubAgent(file, head.hasTime ? startedAt : undefined));
+  // An agent is called before it begins; so the one that called it is read before it.
+  agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
+  const main: SessionFile = { path, bytes: head.bytes, startsAt: startedAt, meta: {} };
+  const reading = new TranscriptReading([main, ...agents], head.hasTime);
+  return {
+    format: 'claude-transcript',
+    files: [main, ...agents].map((file) => file.path),
+    bytes: [main, ...agents].reduce((sum, { bytes }) => sum + bytes, 0),
+    dispatchId: head.dispatchId,
+    sessionId: head.sessionId,
+    cwd: head.cwd,
+    startedAt,
+    hasTime: head.hasTime,
+    read: (options) => reading.read(options),
+    summary: () => reading.summary(),
+  };
+}
+
+/** The transcripts of sub-agents that lie beside that of a session, sorted. */
+export function findSubAgents(path: string): string[] {
+  const folder = join(dirname(path), basename(path, extname(path)), 'subagents');
+  return globSync('**/*.jsonl', { cwd: folder })
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** A file that is empty, or holds no record yet, is read like any other; its report says so. */
+async function openSubAgent(path: string, sessionStart: number | undefined): Promise<SessionFile> {
+  const name = basename(path, extname(path));
+  const meta = await readMeta(join(dirname(path), `${name}.meta.json`));
+  try {
+    const { bytes, startedAt, hasTime } = await readLogHead(path, isTranscriptRecord);
+    return { path, bytes, name, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
+  } catch (error) {
+    return { path, bytes: 0, name, meta, startsAt: sessionStart ?? 0, problem: error };
+  }
+}
+
+async function readMeta(path: string): Promise<JsonObject> {
+  try {
+    return asObject(JSON.parse(await readFile(path, 'utf8'))) ?? {};
+  } catch {
+    // What it says is an extra: most sub-agents have none, and a broken one tells nothing.
+    return {};
+  }
+}

@@ -1,0 +1,196 @@
+import {
+  type CapturedEvent,
+  type Fidelity,
+  type JsonObject,
+  type JsonValue,
+  preview,
+  toTimestamp,
+  type Usage,
+} from '@hansard/events';
+import type { LogPart } from '../json-lines/log-parts.ts';
+import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
+import { isKeepable } from '../log/keepable.ts';
+import { usageOf } from '../messages/inferences.ts';
+import { asEventId, asId } from '../values/ids.ts';
+import { asName, asObject } from '../values/json-fields.ts';
+import { rawFields } from '../values/raw-value.ts';
+import { recordedTime } from '../values/recorded-time.ts';
+import { mapRecord } from './map-record.ts';
+import { TranscriptState } from './transcript-state.ts';
+import { TranscriptStep } from './transcript-step.ts';
+
+export interface TranscriptMappingOptions {
+  readonly fidelity: Fidelity;
+  readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+}
+
+/** A file of a session whose records come next. */
+export interface TranscriptPart {
+  /** Names records without an id; absent for the session itself. */
+  readonly name?: string | undefined;
+  /** Milliseconds since 1970 for records before the first one that has a time. */
+  readonly startsAt: number;
+  /** What is said beside the file of the sub-agent whose it is. */
+  readonly meta?: JsonObject | undefined;
+}
+
+/** Turns what stands in the files of one session into events. It does no I/O. */
+export class TranscriptMapping {
+  readonly #state: TranscriptState;
+  readonly #report: TranscriptMappingOptions['report'];
+  #prefix = '';
+  #clock = 0;
+  #latest = 0;
+  #latestOfAll = 0;
+  /** Of the record before, which most records have as their parent. */
+  #latestUuid: string | undefined;
+
+  constructor({ fidelity, report }: TranscriptMappingOptions) {
+    this.#state = new TranscriptState(fidelity, report);
+    this.#report = report;
+  }
+
+  begin({ name, startsAt, meta = {} }: TranscriptPart): void {
+    this.#prefix = name === undefined ? '' : `${asId(name) ?? 'file'}:`;
+    this.#clock = startsAt;
+    this.#latest = startsAt;
+    this.#state.agentMeta = meta;
+  }
+
+  /** The events of one part of a file. Each has an id and a time; no two have the same id. */
+  map(part: LogPart): CapturedEvent[] {
+    const place = `${this.#prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
+    if (part.kind === 'damaged') {
+      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
+    }
+    const record = asObject(part.record);
+    const odd = this.#whyNoRecord(part.record, record);
+    if (record === undefined || odd !== undefined) {
+      this.#report(odd?.code ?? 'not_an_object', part.line, `${odd?.problem}; it is kept as a notice.`);
+      return [this.#notice(place, { problem: odd?.problem ?? '', line: part.line, ...odd?.raw })];
+    }
+    const id = this.#idOf(record, part, place);
+    if (id === null) return [];
+    const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
+    this.#checkReference('parent', record.parentUuid, part.line);
+    this.#checkReference('logical parent', record.logicalParentUuid, part.line);
+    this.#latestUuid = asName(record.uuid) ?? this.#latestUuid;
+    mapRecord(step);
+    return this.#finish(step, place);
+  }
+
+  /** The file is over: parents that did not come are missing. */
+  endFile(): void {
+    this.#state.parents.end();
+  }
+
+  /** What the session used, the messages that may still go on included; and how many those are. */
+  totals(): { readonly usage: Usage | null; readonly open: number } {
+    const { inferences, usageTotals: totals } = this.#state;
+    inferences.endAll();
+    const open = inferences.takeOver();
+    for (const { messageId, usage } of open) {
+      const counted = usageOf(usage);
+      if (counted !== undefined) totals.add(messageId, counted);
+    }
+    return { usage: totals.usage, open: open.length };
+  }
+
+  /** The latest time of all records, in milliseconds since 1970; 0 where none has one. */
+  get latest(): number {
+    return this.#latestOfAll;
+  }
+
+  #whyNoRecord(
+    value: JsonValue,
+    record: JsonObject | undefined,
+  ): { code: ClaudeDiagnosticCode; problem: string; raw: JsonObject } | undefined {
+    if (!isKeepable(value)) {
+      const problem = 'A value that nests too deep, or holds a number that is too large';
+      return { code: 'wrong_value', problem, raw: rawFields(printed(value)) };
+    }
+    if (record === undefined)
+      return { code: 'not_an_object', problem: 'A value that is no object', raw: { raw: value } };
+    if (asName(record.type) === undefined)
+      return { code: 'unknown_kind', problem: 'A record without a type', raw: { raw: value } };
+    return undefined;
+  }
+
+  /** The id of the record's first event; null where the record stood there before. */
+  #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
+    const uuid = asName(record.uuid);
+    if (uuid === undefined) return place;
+    const sighting = this.#state.records.see(uuid, checksum);
+    if (sighting.kind === 'repeated') {
+      this.#report('id_repeated', line, `The record ${uuid} stands here again; it is kept once.`);
+      return null;
+    }
+    this.#state.parents.arrived(uuid);
+    const id = asEventId(uuid);
+    if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
+    if (sighting.kind === 'first') return id ?? place;
+    const other = `${id ?? place}:${sighting.number}`;
+    this.#report(
+      'id_taken',
+      line,
+      `Another record has the id ${preview(uuid)}; this one is kept as ${other}.`,
+    );
+    return other;
+  }
+
+  #timeOf(record: JsonObject, line: number): number {
+    const time = recordedTime(record);
+    if (time === undefined) {
+      if (asName(record.uuid) !== undefined)
+        this.#report('time_missing', line, 'A record without a time; it has the latest time before it.');
+      return this.#clock;
+    }
+    if (time < this.#latest)
+      this.#report('time_goes_back', line, `The time goes back by ${this.#latest - time} ms; it is kept so.`);
+    this.#latest = time;
+    this.#clock = Math.max(this.#clock, time);
+    this.#latestOfAll = Math.max(this.#latestOfAll, time);
+    return time;
+  }
+
+  #checkReference(role: string, value: JsonValue | undefined, line: number): void {
+    const uuid = asName(value);
+    if (uuid === undefined || uuid === this.#latestUuid || this.#state.records.has(uuid)) return;
+    this.#state.parents.check(uuid, line, (isAhead) => {
+      const where = isAhead ? 'stands behind it' : 'is not in the transcript';
+      this.#report(
+        isAhead ? 'reference_ahead' : 'reference_missing',
+        line,
+        `The ${role} ${preview(uuid)} ${where}.`,
+      );
+    });
+  }
+
+  #finish({ events }: TranscriptStep, place: string): CapturedEvent[] {
+    const { usageTotals, ids } = this.#state;
+    const captured: CapturedEvent[] = [];
+    for (const [index, activity] of events.activities.entries()) {
+      if (activity.kind !== 'event') continue;
+      const { event } = activity;
+      if (event.type === 'agent:inference') usageTotals.add(event.messageId, event.data.usage as Usage);
+      // What another event of the file has taken as its id is named by the place.
+      const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
+      captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));
+    }
+    return captured;
+  }
+
+  #notice(place: string, data: JsonObject): CapturedEvent {
+    const id = this.#state.ids.claim(place) ?? `${place}..0`;
+    return { id, type: 'system:notice', timestamp: toTimestamp(this.#clock), data };
+  }
+}
+
+function printed(value: JsonValue): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return preview(value);
+  }
+}

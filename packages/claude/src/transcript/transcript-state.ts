@@ -1,0 +1,40 @@
+import type { Fidelity, JsonObject } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
+import { MappingState } from '../messages/mapping-state.ts';
+import { CallCheck } from './call-check.ts';
+import { Launches } from './launches.ts';
+import { ParentCheck } from './parent-check.ts';
+import { SeenRecords } from './seen-records.ts';
+import { Sidechains } from './sidechains.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+/** What a mapping of transcripts remembers from one record to the next, over all files of a session. */
+export class TranscriptState extends MappingState {
+  readonly records = new SeenRecords(this.ids);
+  readonly launches = new Launches();
+  readonly sidechains = new Sidechains(this.agents, this.launches);
+  readonly usageTotals = new UsageTotals();
+  readonly parents = new ParentCheck(this.records);
+  readonly callCheck = new CallCheck();
+  /** The sessions whose `session:init` is written. */
+  readonly begun = new Set<string>();
+  /** What the file beside a sub-agent's transcript says of it. */
+  agentMeta: JsonObject = {};
+  /** The session that the latest record named. */
+  conversation: string | undefined;
+  /** The event of the compaction whose summary comes next. */
+  compaction: string | undefined;
+  readonly #report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+
+  constructor(
+    fidelity: Fidelity,
+    report: (code: ClaudeDiagnosticCode, line: number, message: string) => void,
+  ) {
+    super(fidelity);
+    this.#report = report;
+  }
+
+  report(code: ClaudeDiagnosticCode, line: number, message: string): void {
+    this.#report(code, line, message);
+  }
+}

@@ -1,0 +1,82 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
+import { MappingStep } from '../messages/mapping-step.ts';
+import type { SubAgent } from '../messages/sub-agents.ts';
+import { asName, asText } from '../values/json-fields.ts';
+import { isUtcTime, recordedTime } from '../values/recorded-time.ts';
+import type { TranscriptState } from './transcript-state.ts';
+
+/** What `narrative` fidelity leaves out of a record (D7). */
+const leftOut = ['toolUseResult', 'mcpMeta'];
+
+/** One record of a transcript on its way to events. */
+export class TranscriptStep extends MappingStep {
+  readonly transcript: TranscriptState;
+  readonly line: number;
+
+  constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
+    super(state, record, {
+      id,
+      isTaken: id === record.uuid,
+      time,
+      held: heldElsewhere(state, record, id),
+      place: nowhere,
+    });
+    this.transcript = state;
+    this.line = line;
+    const conversation = asName(record.sessionId) ?? state.conversation;
+    if (state.conversation !== undefined && conversation !== state.conversation)
+      this.report('session_changed', `The records of the session ${conversation} begin here.`);
+    state.conversation = conversation;
+  }
+
+  report(code: ClaudeDiagnosticCode, message: string): void {
+    this.transcript.report(code, this.line, message);
+  }
+
+  protected override get leftOutAtNarrative(): readonly string[] {
+    return leftOut;
+  }
+
+  /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
+  override agent(): SubAgent | undefined {
+    return this.transcript.sidechains.agentOf(this.message);
+  }
+
+  override announce(agent: SubAgent | undefined): void {
+    if (agent === undefined || this.message.isSidechain !== true) return;
+    const { agentType, description } = this.transcript.agentMeta;
+    super.announce(agent, undefined, {
+      subagent_type: agentType ?? null,
+      task_description: description ?? null,
+    });
+  }
+
+  /** What only a notice can hold, whole, for its record could be read. */
+  notice(problem: string, raw: JsonValue): void {
+    this.events.event('system:notice', { problem, line: this.line, raw: this.isFull ? raw : typeof raw });
+  }
+}
+
+const nowhere = {};
+
+/** Fields that the event's own id, time and type say, or the record before it of the same session. */
+function heldElsewhere(
+  { conversation }: TranscriptState,
+  record: JsonObject,
+  id: string,
+): ReadonlySet<string> {
+  const { uuid, sessionId, session_id } = record;
+  const hasId = uuid === id;
+  const hasTime = recordedTime(record) !== undefined && isUtcTime(record);
+  const hasSession = asText(sessionId) === conversation;
+  if (hasId && hasTime && hasSession && session_id === undefined) return usuallyHeld;
+  const held = new Set(['type', 'subtype']);
+  if (hasId) held.add('uuid');
+  if (hasTime) held.add('timestamp');
+  if (hasSession) held.add('sessionId');
+  if (session_id === sessionId) held.add('session_id');
+  return held;
+}
+
+const usuallyHeld: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'timestamp', 'sessionId']);

@@ -1,0 +1,107 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import { createClaudeMapping } from '../../src/index.ts';
+import { identityFields, leftOutAtNarrative } from '../../src/messages/left-out.ts';
+import { corpus, fixtures, readMessages, recorded } from './mapped.ts';
+
+/** Fields that an event holds in its own words. */
+const inOwnWords: Readonly<Record<string, readonly string[]>> = {
+  assistant: ['message', 'parent_tool_use_id', 'agent_id', 'subagent_type', 'task_description'],
+  user: [
+    'message',
+    'parent_tool_use_id',
+    'agent_id',
+    'subagent_type',
+    'task_description',
+    'tool_result_meta',
+  ],
+  result: [
+    'is_error',
+    'result',
+    'structured_output',
+    'errors',
+    'total_cost_usd',
+    'duration_ms',
+    'num_turns',
+    'permission_denials',
+  ],
+  'system/init': ['cwd', 'tools', 'model'],
+  rate_limit_event: ['rate_limit_info'],
+};
+
+function lostFields(
+  message: JsonObject,
+  events: readonly CapturedEvent[],
+  leftOut: readonly string[],
+): string[] {
+  const kind = message.type === 'system' ? `system/${message.subtype}` : String(message.type);
+  const known = [...identityFields, ...(inOwnWords[kind] ?? []), ...leftOut];
+  const held = events.flatMap(({ data }) => [data, (data.details ?? {}) as JsonObject]);
+  return Object.keys(message).filter(
+    (field) =>
+      message[field] !== null &&
+      !known.includes(field) &&
+      !held.some((data) => JSON.stringify(data[field]) === JSON.stringify(message[field])),
+  );
+}
+
+const folders = [fixtures, ...(existsSync(corpus) ? [corpus] : [])];
+const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+
+describe('fields of recorded messages', () => {
+  it.each(['narrative', 'full'] as const)(
+    'none is lost at %s fidelity but those that are documented',
+    (fidelity) => {
+      const lost = files.flatMap((file) => {
+        const mapping = createClaudeMapping({ fidelity });
+        return readMessages(file).flatMap((message) => {
+          const { events } = recorded(mapping.map(message));
+          const isRepeatedInit = message.subtype === 'init' && events.length === 0;
+          if (message.type === 'stream_event' || isRepeatedInit) return [];
+          return lostFields(message, events, fidelity === 'full' ? [] : leftOutAtNarrative.message);
+        });
+      });
+      expect(files.length).toBeGreaterThanOrEqual(5);
+      expect(lost).toEqual([]);
+    },
+  );
+
+  it('what the API says of a message beside its blocks is in its inference', () => {
+    const mapping = createClaudeMapping({ fidelity: 'narrative' });
+    mapping.map({
+      type: 'assistant',
+      session_id: 's1',
+      message: {
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude-test',
+        content: [{ type: 'text', text: 'hi' }],
+        stop_reason: 'stop_sequence',
+        stop_sequence: 'END',
+        container: null,
+        usage: { input_tokens: 1, output_tokens: 2, cache_read_input_tokens: null, service_tier: 'standard' },
+      },
+    });
+    const { events } = recorded(mapping.finish());
+    expect(events[0]?.data).toEqual({
+      model: 'claude-test',
+      usage: { inputTokens: 1, outputTokens: 2 },
+      stopReason: 'stop_sequence',
+      details: { stop_sequence: 'END', usage: { service_tier: 'standard' } },
+    });
+  });
+
+  it('a session that changes is told where it changes', () => {
+    const mapping = createClaudeMapping({ fidelity: 'narrative' });
+    const status = (session_id: string) =>
+      recorded(mapping.map({ type: 'system', subtype: 'status', session_id })).events[0]?.data;
+    expect([status('s1'), status('s1'), status('s2')]).toEqual([
+      { session_id: 's1' },
+      {},
+      { session_id: 's2' },
+    ]);
+  });
+});

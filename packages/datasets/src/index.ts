@@ -1,0 +1,29 @@
+export {
+  createJudgePacket,
+  type JudgePacketOptions,
+  type JudgePacketWriter,
+  type WrittenLine,
+} from './judging/create-judge-packet.ts';
+export { indexPackets } from './judging/index-packets.ts';
+export { type JudgePass, judgePasses } from './judging/judge-pass.ts';
+export {
+  type PacketLine,
+  type PacketManifest,
+  packetLineSchema,
+  packetManifestSchema,
+} from './judging/packet-line.ts';
+export { type Player, playersOf } from './judging/players-of.ts';
+export { createPseudonyms, type Pseudonyms } from './judging/pseudonyms.ts';
+export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
+export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
+export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';
+export type { ReasoningMode } from './training/row-options.ts';
+export { reasoningModes } from './training/row-options.ts';
+export { type DropReason, dropReasons } from './training/training-call.ts';
+export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
+export type { TrainingManifest } from './training/training-manifest.ts';
+export {
+  type TrainingOptions,
+  type TrainingSource,
+  writeTrainingData,
+} from './training/write-training-data.ts';

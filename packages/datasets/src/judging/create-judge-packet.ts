@@ -1,0 +1,119 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { CapturedEvent } from '@hansard/events';
+import {
+  createGameStreams,
+  type GameMapping,
+  type GameMappingInput,
+  gameStreams,
+  parseGameMapping,
+  type StreamLine,
+} from '@hansard/formats';
+import { hiddenJson } from './hidden-json.ts';
+import { type JudgePass, packetKind } from './judge-pass.ts';
+import type { PacketLine, PacketManifest } from './packet-line.ts';
+import { type Pseudonyms, sha256 } from './pseudonyms.ts';
+
+/** A packet while it is made, event by event. */
+export interface JudgePacketWriter {
+  /** The lines that an event adds, each with the event that it is about. */
+  add(event: CapturedEvent): WrittenLine[];
+  finish(): WrittenLine[];
+  /** Calls that have no line, as the log does not hold what they were made with; by tool. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** After `finish`: what the lines hold, all together. */
+  manifest(): PacketManifest;
+}
+
+export interface WrittenLine {
+  readonly line: PacketLine;
+  readonly eventId: string;
+}
+
+export interface JudgePacketOptions {
+  readonly pass: JudgePass;
+  readonly mapping: GameMappingInput;
+  readonly dispatchId: string;
+  readonly pseudonyms: Pseudonyms;
+}
+
+/** @throws FORMAT_MAPPING_INVALID */
+export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
+  const { pass, dispatchId, pseudonyms } = options;
+  const mapping = parseGameMapping(options.mapping);
+  const streams = createGameStreams(mapping, { runId: dispatchId });
+  const bareTypes = typesWithoutShape(mapping);
+  const hash: Hash = createHash('sha256');
+  let n = 0;
+  let redactions = 0;
+  let bareActions = 0;
+
+  return {
+    leftOut: streams.leftOut,
+    add: (event) => streams.add(event).flatMap(toPacket),
+    finish: () => streams.finish().flatMap(toPacket),
+    manifest: () => ({
+      format: 'hansard-judge-packet/1',
+      pass,
+      kinds: pass === 'external' ? ['chat', 'action'] : ['chat', 'action', 'reasoning'],
+      excluded: [
+        ...gameStreams.filter((stream) => packetKind(stream, pass) === null),
+        'system prompts',
+        'tool calls that are no action, and what tools answered',
+        'names, models, times and ids',
+      ],
+      lines: n,
+      redactions,
+      bare_actions: bareActions,
+      players: [...pseudonyms.players],
+      pseudonyms_sha256: pseudonyms.sha256,
+      sha256: hash.copy().digest('hex'),
+    }),
+  };
+
+  function toPacket(streamed: StreamLine): WrittenLine[] {
+    const kind = packetKind(streamed.stream, pass);
+    if (kind === null) return [];
+    const { event_id: eventId } = streamed.line;
+    n += 1;
+    const line: PacketLine = {
+      n,
+      turn: 'turn' in streamed.line ? hide(streamed.line.turn) : '',
+      speaker: pseudonyms.of(speakerOf(streamed)),
+      kind,
+      text: textOf(streamed),
+      ref: refOf(dispatchId, eventId),
+    };
+    hash.update(`${JSON.stringify(line)}\n`);
+    return [{ line, eventId }];
+  }
+
+  function textOf({ stream, line }: StreamLine): string {
+    if (stream === 'chat') return hide(line.message);
+    if (stream === 'agent_reasoning') return hide(line.thinking_process);
+    if (stream !== 'agent_actions') throw new TypeError(`${stream} is in no packet.`);
+    if (!bareTypes.has(line.action_type)) return `${line.action_type} ${hiddenJson(line.payload, hide)}`;
+    bareActions += 1;
+    return line.action_type;
+  }
+
+  function hide(text: string): string {
+    const hidden = pseudonyms.hide(text);
+    redactions += hidden.count;
+    return hidden.text;
+  }
+}
+
+/** The name of an event in packets. */
+function refOf(dispatchId: string, eventId: string): string {
+  return sha256(`${dispatchId}\n${eventId}`).slice(0, 16);
+}
+
+/** Whole inputs may hold what was meant for nobody, such as the reason that a model gives with its vote. */
+function typesWithoutShape({ actions }: GameMapping): ReadonlySet<string> {
+  const bare = Object.values(actions).filter(({ payload }) => payload === undefined);
+  return new Set(bare.map(({ type }) => type));
+}
+
+function speakerOf({ line }: StreamLine): string {
+  return 'speaker' in line ? line.speaker : 'agent' in line ? line.agent : '';
+}

@@ -1,0 +1,24 @@
+import type { GameStream } from '@hansard/formats';
+
+/**
+ * What a judge gets to see (blind judging in the specification of game logs): `external`, speech and actions alone;
+ * `internal`, the same and the reasoning.
+ */
+export const judgePasses = ['external', 'internal'] as const;
+
+export type JudgePass = (typeof judgePasses)[number];
+
+/** The kinds of lines in a packet, and the streams that they are made from. */
+export type PacketKind = 'chat' | 'action' | 'reasoning';
+
+const kinds: Readonly<Partial<Record<GameStream, PacketKind>>> = {
+  chat: 'chat',
+  agent_actions: 'action',
+  agent_reasoning: 'reasoning',
+};
+
+/** What a line of a stream is in the packet of a pass; null: not in it. */
+export function packetKind(stream: GameStream, pass: JudgePass): PacketKind | null {
+  const kind = kinds[stream] ?? null;
+  return kind === 'reasoning' && pass === 'external' ? null : kind;
+}

@@ -1,0 +1,73 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import type { StreamLine } from '@hansard/formats';
+import { createGameStreams, type GameMappingInput, parseGameMapping } from '@hansard/formats';
+import { matchesEventType } from '@hansard/views';
+
+/** One who takes part in a dispatch, or whom its log names as a player. */
+export interface Player {
+  readonly name: string;
+  /** Its id where it has a name, and names that it had later. */
+  readonly alsoCalled: readonly string[];
+}
+
+/**
+ * All who take part in a dispatch, also those who only stay silent: every agent; those who speak, act, or are whispered
+ * to; and whom the events of the mapping's `roles` name.
+ */
+export async function playersOf(
+  events: AsyncIterable<CapturedEvent>,
+  mappingInput: GameMappingInput,
+  dispatchId: string,
+): Promise<readonly Player[]> {
+  const mapping = parseGameMapping(mappingInput);
+  const streams = createGameStreams(mapping, { runId: dispatchId });
+  const named = new Map<string, string[]>();
+  const agentIds = new Set<string>();
+  const others = new Set<string>();
+  for await (const event of events) {
+    const { agentId } = event;
+    if (agentId !== undefined) agentIds.add(agentId);
+    if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
+      named.set(agentId ?? '', [...(named.get(agentId ?? '') ?? []), event.data.name]);
+    addRole(event);
+    addNames(streams.add(event));
+  }
+  addNames(streams.finish());
+  return gather(named, [...agentIds, ...others]);
+
+  function addRole({ type, data }: CapturedEvent): void {
+    const { roles } = mapping;
+    if (roles === undefined || !roles.events.some((pattern) => matchesEventType(pattern, type))) return;
+    const player = data[roles.player];
+    if (typeof player === 'string') others.add(player);
+  }
+
+  function addNames(lines: readonly StreamLine[]): void {
+    for (const { line } of lines) {
+      if ('speaker' in line) others.add(line.speaker);
+      if ('agent' in line) others.add(line.agent);
+      if ('to' in line) for (const name of line.to) others.add(name);
+    }
+  }
+}
+
+function gather(named: ReadonlyMap<string, readonly string[]>, others: readonly string[]): Player[] {
+  const players = new Map<string, Set<string>>();
+  const nameOf = new Map<string, string>();
+  for (const [agentId, names] of named) {
+    const [first = agentId, ...later] = names.filter((name) => name.trim() !== '');
+    const name = nameOf.get(first) ?? first;
+    const alsoCalled = players.get(name) ?? new Set();
+    for (const other of [first, ...later, agentId]) {
+      if (!nameOf.has(other)) nameOf.set(other, name);
+      if (other !== name && other !== '') alsoCalled.add(other);
+    }
+    if (name !== '') players.set(name, alsoCalled);
+  }
+  for (const name of others)
+    if (name.trim() !== '' && !nameOf.has(name)) {
+      nameOf.set(name, name);
+      players.set(name, new Set());
+    }
+  return [...players].map(([name, alsoCalled]) => ({ name, alsoCalled: [...alsoCalled] }));
+}

@@ -1,0 +1,99 @@
+import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
+import type { GameMapping } from '@hansard/formats';
+import { matchesEventType, type TokenCounter } from '@hansard/views';
+import { AgentCalls, type CallSetting } from './agent-calls.ts';
+import type { InferenceRecords } from './inference-records.ts';
+import type { CallOrDropped } from './training-call.ts';
+
+export interface DispatchCallsOptions {
+  readonly envelope: DispatchEnvelope;
+  /** Of all its events. */
+  readonly records: InferenceRecords;
+  /** By id, those that the records name. */
+  readonly counters: ReadonlyMap<string, TokenCounter>;
+  /** Names turns and roles. Absent: no turn, and the role of the dispatch. */
+  readonly mapping?: GameMapping | undefined;
+  /** The agents that are trained, by name or id. Absent: all. */
+  readonly agents?: AgentFilter | undefined;
+}
+
+/** Some agents, by name or id. */
+export class AgentFilter {
+  readonly #wanted: ReadonlySet<string>;
+  readonly #missing: Set<string>;
+
+  constructor(agents: Iterable<string>) {
+    this.#wanted = new Set(agents);
+    this.#missing = new Set(this.#wanted);
+  }
+
+  /** Those that no event was of so far. */
+  get missing(): readonly string[] {
+    return [...this.#missing];
+  }
+
+  has(agentId: string, name: string): boolean {
+    for (const word of [agentId, name]) this.#missing.delete(word);
+    return this.#wanted.has(agentId) || this.#wanted.has(name);
+  }
+}
+
+/** The model calls of a dispatch, each agent's in its order, as the events come. */
+export class DispatchCalls {
+  readonly #options: DispatchCallsOptions;
+  readonly #agents = new Map<string, AgentCalls>();
+  readonly #names = new Map<string, string>();
+  readonly #roles = new Map<string, string>();
+  #turn: string;
+
+  constructor(options: DispatchCallsOptions) {
+    this.#options = options;
+    this.#turn = options.mapping?.turn.first ?? '';
+  }
+
+  add(event: CapturedEvent): CallOrDropped[] {
+    const { agentId = '' } = event;
+    this.#learn(event, agentId);
+    const { agents } = this.#options;
+    if (agents?.has(agentId, this.#nameOf(agentId)) === false) return [];
+    return this.#callsOf(agentId).add(event, () => this.#setting(agentId));
+  }
+
+  finish(): CallOrDropped[] {
+    return [...this.#agents.values()].flatMap((calls) => calls.finish());
+  }
+
+  #learn(event: CapturedEvent, agentId: string): void {
+    const { mapping } = this.#options;
+    if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
+      this.#names.set(agentId, event.data.name);
+    if (mapping === undefined) return;
+    const { turn, roles } = mapping;
+    const named = event.data[turn.field];
+    if (typeof named === 'string' && turn.events.some((pattern) => matchesEventType(pattern, event.type)))
+      this.#turn = named;
+    if (roles === undefined || !roles.events.some((pattern) => matchesEventType(pattern, event.type))) return;
+    const { [roles.player]: player, [roles.role]: role } = event.data;
+    if (typeof player === 'string' && typeof role === 'string') this.#roles.set(player, role);
+  }
+
+  /** The dispatched agent itself, where it has no id, is called by the role of the dispatch. */
+  #nameOf(agentId: string): string {
+    return this.#names.get(agentId) ?? (agentId === '' ? this.#options.envelope.role : agentId);
+  }
+
+  #setting(agentId: string): CallSetting {
+    const agentName = this.#nameOf(agentId);
+    const agentRole = this.#roles.get(agentName) ?? this.#roles.get(agentId) ?? this.#options.envelope.role;
+    return { agentName, agentRole, turn: this.#turn };
+  }
+
+  #callsOf(agentId: string): AgentCalls {
+    const known = this.#agents.get(agentId);
+    if (known !== undefined) return known;
+    const { envelope, records, counters } = this.#options;
+    const calls = new AgentCalls({ dispatchId: envelope.dispatchId, agentId, records, counters });
+    this.#agents.set(agentId, calls);
+    return calls;
+  }
+}

@@ -1,0 +1,167 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  encodeEvent,
+  FormatError,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
+import { type GameMappingInput, parseGameMapping } from '@hansard/formats';
+import type { TokenCounter } from '@hansard/views';
+import { type CallRun, CallRuns, runOf } from './call-run.ts';
+import { conversationOf } from './conversation.ts';
+import { AgentFilter, DispatchCalls } from './dispatch-calls.ts';
+import { InferenceRecords } from './inference-records.ts';
+import type { ReasoningMode, RowOptions } from './row-options.ts';
+import type { CallOrDropped, DropReason } from './training-call.ts';
+import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
+import { type TrainingManifest, TrainingTally } from './training-manifest.ts';
+
+export interface TrainingSource {
+  readonly envelopes: readonly DispatchEnvelope[];
+  /** The events of one of them, in append order. Asked for twice for each: what a call was given is recorded behind it. */
+  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
+}
+
+export interface TrainingOptions {
+  readonly format: TrainingFormatId;
+  /** The agents that are trained, by name or id. Absent: all. */
+  readonly agents?: readonly string[];
+  /** One of the format's `thoughts`. Absent: `drop`; but `sft` always has the thoughts, as its specification says. */
+  readonly reasoning?: ReasoningMode;
+  /** Definitions of the tools, put into each row as they are; a log does not hold them. */
+  readonly tools?: readonly JsonValue[];
+  /** Names the turns, and who has which role in a game. */
+  readonly mapping?: GameMappingInput;
+  /** Makes the counter of an id with which prompts of the policy `faded` were recorded; undefined: there is none. */
+  readonly tokens?: (counterId: string) => Promise<TokenCounter | undefined>;
+}
+
+/**
+ * Dispatches as training data: lines of JSON, and when they are over, what they are made of. Each prompt is what the
+ * model was given, by the record of its call, and rendered in full where there is none; text that an agent heard is
+ * never its own turn, and each answer is trained once.
+ * @throws FORMAT_NOT_FULL where none of the dispatches holds what its tools took and gave; FORMAT_MAPPING_INVALID;
+ * EVENT_INVALID for a part of a transcript that can't be read; TypeError for thoughts where the format can't have them
+ */
+export async function* writeTrainingData(
+  source: TrainingSource,
+  options: TrainingOptions,
+): AsyncGenerator<string, TrainingManifest> {
+  const format = trainingFormats[options.format];
+  const row = rowOptions(format, options);
+  const agents = options.agents === undefined ? undefined : new AgentFilter(options.agents);
+  const mapping = options.mapping === undefined ? undefined : parseGameMapping(options.mapping);
+  const tally = new TrainingTally();
+  for (const envelope of fullOf(source.envelopes, tally)) {
+    const events = () => source.readEvents(envelope.dispatchId);
+    const records = await recordsOf(events());
+    const counters = await countersFor(records, options);
+    const calls = new DispatchCalls({ envelope, records, counters, mapping, agents });
+    for await (const run of runsOf(events(), records.events, calls, format, row, tally))
+      yield* linesOf(run, format, row, tally);
+    tally.end(envelope);
+  }
+  const missingAgents = agents?.missing ?? [];
+  return tally.manifest({ format: format.id, file: format.file, filter: filterOf(options), missingAgents });
+}
+
+function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: TrainingOptions): RowOptions {
+  if (reasoning !== undefined && !thoughts.includes(reasoning))
+    throw new TypeError(
+      thoughts.length === 0
+        ? `The format ${id} always has the thoughts, in its own way.`
+        : `The format ${id} can't have thoughts as ${reasoning}; it can: ${thoughts.join(', ')}.`,
+    );
+  return { reasoning: reasoning ?? 'drop', tools };
+}
+
+function fullOf(envelopes: readonly DispatchEnvelope[], tally: TrainingTally): DispatchEnvelope[] {
+  const full = envelopes.filter(({ fidelity }) => fidelity === 'full');
+  for (const envelope of envelopes) if (envelope.fidelity !== 'full') tally.refuse(envelope);
+  if (full.length > 0 || envelopes.length === 0) return full;
+  const ids = envelopes.map(({ dispatchId }) => dispatchId);
+  throw new FormatError(
+    'FORMAT_NOT_FULL',
+    `No training data can be made of ${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ' …' : ''}: ` +
+      'what the tools took and gave was not recorded (fidelity narrative), so nobody knows what the model was given.',
+    { details: { dispatchIds: ids } },
+  );
+}
+
+async function recordsOf(events: AsyncIterable<CapturedEvent>): Promise<InferenceRecords> {
+  const records = new InferenceRecords();
+  for await (const event of events) records.add(event);
+  return records;
+}
+
+async function countersFor(
+  { counters }: InferenceRecords,
+  { tokens }: TrainingOptions,
+): Promise<ReadonlyMap<string, TokenCounter>> {
+  const found = new Map<string, TokenCounter>();
+  for (const id of counters) {
+    const counter = await tokens?.(id);
+    if (counter !== undefined) found.set(id, counter);
+  }
+  return found;
+}
+
+/** `count`: how many of the events. What is recorded in the meantime is not known to the records. */
+async function* runsOf(
+  events: AsyncIterable<CapturedEvent>,
+  count: number,
+  calls: DispatchCalls,
+  format: TrainingFormat,
+  { reasoning }: RowOptions,
+  tally: TrainingTally,
+): AsyncGenerator<CallRun> {
+  const runs = new CallRuns({ showsThoughtsAsText: reasoning === 'think-tags' });
+  const take = (found: readonly CallOrDropped[]): CallRun[] =>
+    found.flatMap((entry) => {
+      if (entry.kind === 'call') return format.rows === 'calls' ? [runOf(entry.call)] : runs.add(entry.call);
+      tally.drop(entry.dropped);
+      return [];
+    });
+  let read = 0;
+  for await (const event of events) {
+    if (read === count) break;
+    read += 1;
+    tally.addEvent(encodeEvent(event));
+    yield* take(calls.add(event));
+  }
+  yield* take(calls.finish());
+  yield* runs.finish();
+}
+
+/** No line, or one, of as many of the calls as the format can hold. */
+function* linesOf(
+  run: CallRun,
+  format: TrainingFormat,
+  options: RowOptions,
+  tally: TrainingTally,
+): Generator<string> {
+  const drop = (reason: DropReason, from: number) => {
+    for (const { dispatchId, eventId } of run.calls.slice(from)) tally.drop({ dispatchId, eventId, reason });
+  };
+  if (!format.canMask && run.holdsOtherAnswers) {
+    drop('trained_twice', 0);
+    return;
+  }
+  const conversation = conversationOf(run);
+  const beginning = format.beginning === undefined ? conversation : format.beginning(conversation);
+  drop('no_turns', beginning?.calls.length ?? 0);
+  if (beginning === null) return;
+  const line = `${JSON.stringify(format.toRow(beginning, options))}\n`;
+  tally.addRow(line, beginning.calls);
+  yield line;
+}
+
+function filterOf({ format, agents, reasoning = 'drop', tools, mapping }: TrainingOptions): JsonObject {
+  return {
+    agents: agents === undefined ? 'all' : [...agents],
+    ...(format === 'sft' ? {} : { reasoning }),
+    tools: tools?.length ?? 0,
+    mapping: mapping !== undefined,
+  };
+}

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { TrainingFormatId } from '../../src/index.ts';
+
+/*
+ * What the tools document of their formats, as schemas:
+ * - TRL: huggingface.co/docs/trl/dataset_formats, types "prompt-completion" and "language modeling", conversational, and
+ *   "Tool Calling" (arguments are an object, a result names its tool);
+ * - OpenAI: platform.openai.com/docs/api-reference/fine-tuning/chat-input, and its OpenAPI document
+ *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
+ *   there are tool calls);
+ * - ShareGPT: data/README.md of LLaMA-Factory, and what its converter and its formatter of function calls refuse;
+ * - sft: the specification of game logs.
+ */
+
+const nonEmpty = z.string().min(1);
+
+const trlMessage = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.strictObject({ role: z.literal('tool'), name: nonEmpty, content: z.string() }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.string(),
+    reasoning_content: z.string().optional(),
+    thinking: z.string().optional(),
+    tool_calls: z
+      .array(
+        z.strictObject({
+          type: z.literal('function'),
+          function: z.strictObject({ name: nonEmpty, arguments: z.record(z.string(), z.json()) }),
+        }),
+      )
+      .min(1)
+      .optional(),
+  }),
+]);
+
+const functionTool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({ name: nonEmpty, parameters: z.looseObject({}).optional() }),
+});
+
+const trlColumns = {
+  tools: z.array(functionTool).optional(),
+  metadata: z.strictObject({
+    dispatch_id: nonEmpty,
+    agent_name: nonEmpty,
+    agent_role: z.string(),
+    turn: z.string(),
+    model: z.string(),
+    event_id: nonEmpty,
+    faded: z.boolean(),
+  }),
+};
+
+const openaiToolCall = z.strictObject({
+  id: nonEmpty,
+  type: z.literal('function'),
+  function: z.strictObject({
+    name: nonEmpty,
+    arguments: z.string().refine(isJsonObject, 'arguments are JSON'),
+  }),
+});
+
+const openaiMessage = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.strictObject({ role: z.literal('tool'), tool_call_id: nonEmpty, content: z.string() }),
+  z
+    .strictObject({
+      role: z.literal('assistant'),
+      content: z.string().optional(),
+      tool_calls: z.array(openaiToolCall).min(1).optional(),
+      weight: z.literal([0, 1]).optional(),
+    })
+    .refine(
+      ({ content, tool_calls }) => content !== undefined || tool_calls !== undefined,
+      'content is required',
+    ),
+]);
+
+/** The API refuses a result without its call right before, and a call without its results where more follows. */
+function resultsFollowCalls(messages: readonly z.infer<typeof openaiMessage>[]): boolean {
+  let open: string[] = [];
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'tool') {
+      if (!open.includes(message.tool_call_id)) return false;
+      open = open.filter((id) => id !== message.tool_call_id);
+    } else {
+      if (open.length > 0) return false;
+      if (message.role === 'assistant' && at < messages.length - 1)
+        open = (message.tool_calls ?? []).map(({ id }) => id);
+    }
+  }
+  return open.length === 0;
+}
+
+const heard = ['human', 'observation'];
+const said = ['gpt', 'function_call'];
+
+const sharegptTurn = z
+  .strictObject({ from: z.enum(['human', 'observation', 'gpt', 'function_call']), value: z.string() })
+  .refine(({ from, value }) => from !== 'function_call' || isFunctionCall(value), 'a function call is JSON');
+
+function isFunctionCall(value: string): boolean {
+  const calls: unknown = JSON.parse(value.replace(/<think>.*?<\/think>/s, ''));
+  return (Array.isArray(calls) ? calls : [calls]).every(
+    (call) => typeof call?.name === 'string' && typeof call.arguments === 'object' && call.arguments !== null,
+  );
+}
+
+function isJsonObject(text: string): boolean {
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export const documentedSchemas: Readonly<Record<TrainingFormatId, z.ZodType>> = {
+  sft: z.strictObject({
+    prompt: nonEmpty,
+    completion: nonEmpty,
+    metadata: z.strictObject({
+      game_id: nonEmpty,
+      agent_name: nonEmpty,
+      agent_role: z.string(),
+      turn: z.string(),
+    }),
+  }),
+  trl: z.strictObject({
+    prompt: z.array(trlMessage).min(1),
+    completion: z.tuple([trlMessage]).refine(([{ role }]) => role === 'assistant'),
+    ...trlColumns,
+  }),
+  'trl-chat': z.strictObject({ messages: z.array(trlMessage).min(2), ...trlColumns }),
+  openai: z.strictObject({
+    messages: z
+      .array(openaiMessage)
+      .min(2)
+      .refine(resultsFollowCalls, 'results stand behind their calls')
+      .refine((messages) => messages.at(-1)?.role === 'assistant', 'the last message is an answer'),
+    tools: z.array(functionTool).optional(),
+  }),
+  sharegpt: z.strictObject({
+    conversations: z
+      .array(sharegptTurn)
+      .min(2)
+      .refine((turns) => turns.length % 2 === 0, 'an even number of turns')
+      .refine(
+        (turns) => turns.every(({ from }, at) => (at % 2 === 0 ? heard : said).includes(from)),
+        'human and observation on odd places, gpt and function_call on even ones',
+      ),
+    system: z.string(),
+    tools: z.string().refine((text) => text === '' || Array.isArray(JSON.parse(text))),
+  }),
+};

@@ -1,0 +1,38 @@
+import type { Diagnostic } from '@hansard/events';
+
+/** What can be unusual about a session log or a recorded game. All of it is kept. */
+export type FormatDiagnosticCode =
+  | 'agent_created_twice'
+  | 'agent_id_replaced'
+  | 'agent_missing'
+  | 'agent_not_created'
+  | 'call_missing'
+  | 'game_without_end'
+  | 'game_without_start'
+  | 'id_missing'
+  | 'id_replaced'
+  | 'id_taken'
+  | 'name_taken'
+  | 'not_an_object'
+  | 'not_json'
+  | 'not_utf8'
+  | 'other_dialect'
+  | 'recipient_missing'
+  | 'reference_ahead'
+  | 'reference_missing'
+  | 'substance_and_cause'
+  | 'time_goes_back'
+  | 'time_missing'
+  | 'unfinished'
+  | 'unknown_kind'
+  | 'wrong_value';
+
+export interface FormatDiagnostic extends Diagnostic<FormatDiagnosticCode> {
+  readonly line: number;
+}
+
+/** How many records were read, and what was unusual about them, by line. */
+export interface FormatReport {
+  readonly records: number;
+  readonly diagnostics: readonly FormatDiagnostic[];
+}

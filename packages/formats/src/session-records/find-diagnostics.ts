@@ -1,0 +1,116 @@
+import { preview } from '@hansard/events';
+import { idText, references } from './id-text.ts';
+import { isName } from './name-pool.ts';
+import { foreignTrait } from './session-dialect.ts';
+import type { SessionEntry, SessionReading } from './session-reading.ts';
+
+/** Reports what is odd about records that could all be read. */
+export function findDiagnostics(reading: SessionReading, entries: readonly SessionEntry[]): void {
+  const creations = new Map<string | undefined, number>();
+  for (const { kind, agentId, line } of entries) {
+    if (kind === 'agent_created' && !creations.has(agentId)) creations.set(agentId, line.line);
+  }
+  const reported = new Set<string>();
+  const agentNames = new Map<string, number>();
+  for (const entry of entries) {
+    checkKind(reading, entry);
+    checkContent(reading, entry);
+    checkId(reading, entry);
+    checkReferences(reading, entry);
+    checkAgent(reading, entry, creations, reported);
+    if (entry.kind === 'agent_created') checkName(reading, entry, agentNames);
+  }
+}
+
+function checkKind(
+  { dialect, report }: SessionReading,
+  { kind, line: { line, isUtf8 }, record }: SessionEntry,
+): void {
+  if (!isUtf8) report(line, 'not_utf8', 'The line is not UTF-8; U+FFFD stands for the bytes that are not.');
+  const foreign = foreignTrait(dialect, record);
+  if (foreign !== null) {
+    report(line, 'other_dialect', `A ${dialect.id} log does not have ${foreign}; it is kept as it is.`);
+  } else if (kind === null) {
+    const what = `event_type ${preview(record.event_type)} and role ${preview(record.role)}`;
+    report(line, 'unknown_kind', `Not a kind of record that ${dialect.id} knows: ${what}.`);
+  }
+}
+
+function checkContent({ report }: SessionReading, { kind, line, record }: SessionEntry): void {
+  const { content = null } = record;
+  if (kind === null || kind === 'agent_created' || content === null || typeof content === 'string') return;
+  report(line.line, 'wrong_value', `content is ${preview(content)}: no text. Its parts are read as text.`);
+}
+
+function checkId({ names, report }: SessionReading, { id, line, record }: SessionEntry): void {
+  const text = idText(record.message_id);
+  if (text === undefined) {
+    report(line.line, 'id_missing', `The record has no message_id; it is called ${id}.`);
+  } else if (names.definitionOf(text) !== line) {
+    const first = names.definitionOf(text)?.line;
+    report(line.line, 'id_taken', `${preview(text)} is the id of line ${first}; this one is called ${id}.`);
+  } else if (id !== text && isName(text)) {
+    const message = `${preview(text)} is the id of an event of another record by then; this one is called ${id}.`;
+    report(line.line, 'id_taken', message);
+  } else if (id !== text) {
+    report(line.line, 'id_replaced', `${preview(text)} is no id that an event can have; it is called ${id}.`);
+  }
+}
+
+function checkReferences({ dialect, names, report }: SessionReading, { line, record }: SessionEntry): void {
+  const { substanceKey, causeKey, causeRepeatsSubstance } = dialect;
+  for (const key of [substanceKey, causeKey]) {
+    for (const reference of references(record[key])) {
+      const definition = names.definitionOf(reference);
+      if (definition === undefined) {
+        report(line.line, 'reference_missing', `${key} ${preview(reference)} is the id of no record.`);
+      } else if (definition.line >= line.line) {
+        const where = definition === line ? 'the record itself' : `line ${definition.line}, further down`;
+        report(line.line, 'reference_ahead', `${key} ${preview(reference)} is ${where}.`);
+      }
+    }
+  }
+  const hasBoth = [substanceKey, causeKey].every((key) => references(record[key]).length > 0);
+  if (hasBoth && !causeRepeatsSubstance) {
+    const message = `The record has both ${substanceKey} and ${causeKey}; the first counts.`;
+    report(line.line, 'substance_and_cause', message);
+  }
+}
+
+function checkAgent(
+  { report }: SessionReading,
+  { kind, agentId, line: { line }, record }: SessionEntry,
+  creations: ReadonlyMap<string | undefined, number>,
+  reported: Set<string>,
+): void {
+  const text = idText(record.agent_id);
+  if (text === undefined || agentId === undefined) {
+    const message = 'The record names no agent; it counts as the dispatched one.';
+    if (kind !== null) report(line, 'agent_missing', message);
+    return;
+  }
+  const created = creations.get(agentId);
+  if (kind === 'agent_created' && created !== line) {
+    report(line, 'agent_created_twice', `${preview(text)} was created on line ${created}.`);
+  }
+  if (reported.has(agentId)) return;
+  if (agentId !== text) {
+    reported.add(agentId);
+    const problem = isName(text) ? 'the id of another agent by then' : 'no id that an agent can have';
+    const message = `${preview(text)} is ${problem}; it is called ${agentId}.`;
+    report(line, 'agent_id_replaced', message);
+  }
+  if (kind !== null && (created === undefined || created > line)) {
+    reported.add(agentId);
+    const where = created === undefined ? 'nowhere in this log' : `on line ${created} only`;
+    report(line, 'agent_not_created', `${preview(text)} is created ${where}.`);
+  }
+}
+
+function checkName({ report }: SessionReading, entry: SessionEntry, agentNames: Map<string, number>): void {
+  const { name } = entry.record;
+  if (typeof name !== 'string') return;
+  const first = agentNames.get(name);
+  if (first === undefined) agentNames.set(name, entry.line.line);
+  else report(entry.line.line, 'name_taken', `The agent of line ${first} is called ${preview(name)}, too.`);
+}
