@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventDataSchemas } from '@hansard/events';
+import { eventDataSchemas, eventFields } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { eventFields } from '../../packages/events/src/event.ts';
 import { requiredMethods } from '../../packages/provider/src/index.ts';
 import { root } from '../workspace.ts';
 

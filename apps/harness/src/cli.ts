@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { type ExitCode, exitCode } from './cli-error.ts';
 import { addChat } from './commands/chat.ts';
 import { addContext } from './commands/context.ts';
 import { addDemo } from './commands/demo.ts';
@@ -19,8 +18,9 @@ import { addShow } from './commands/show.ts';
 import { addTail } from './commands/tail.ts';
 import { addTimeline } from './commands/timeline.ts';
 import { addTree } from './commands/tree.ts';
-import { type CliContext, note } from './context.ts';
-import { explainError } from './explain-error.ts';
+import { type ExitCode, exitCode } from './terminal/cli-error.ts';
+import { type CliContext, note } from './terminal/context.ts';
+import { explainError } from './terminal/explain-error.ts';
 
 const commands = [
   addRun,

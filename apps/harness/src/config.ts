@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema } from '@hansard/events';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
 import { z } from 'zod';
-import { CliError, exitCode } from './cli-error.ts';
+import { CliError, exitCode } from './terminal/cli-error.ts';
 
 const configFileName = 'hansard.config.json';
 

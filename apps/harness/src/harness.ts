@@ -8,10 +8,10 @@ import {
 } from '@hansard/dispatch';
 import { type LoadedPlugins, loadPlugins, type PluginReference } from '@hansard/plugin-loader';
 import type { AgentProvider } from '@hansard/provider';
-import { CliError, exitCode } from './cli-error.ts';
 import { type LoadedConfig, loadConfig, type PluginUse } from './config.ts';
-import { type CliContext, note } from './context.ts';
 import { agentId, pluginsForAgent } from './run/known-agents.ts';
+import { CliError, exitCode } from './terminal/cli-error.ts';
+import { type CliContext, note } from './terminal/context.ts';
 
 /** The providers of a configuration, put together. */
 export interface Harness {

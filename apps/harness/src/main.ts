@@ -1,5 +1,5 @@
 import { runCli } from './cli.ts';
-import { exitCode } from './cli-error.ts';
+import { exitCode } from './terminal/cli-error.ts';
 
 const stop = new AbortController();
 /** How the process is asked to end: what the log says of it, and the exit code that shells expect. */

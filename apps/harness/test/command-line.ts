@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { runCli } from '../src/cli.ts';
-import type { CliContext } from '../src/context.ts';
+import type { CliContext } from '../src/terminal/context.ts';
 
 export const demoStream = (name: string) => fileURLToPath(new URL(`../demo/${name}.jsonl`, import.meta.url));
 

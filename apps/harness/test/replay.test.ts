@@ -4,7 +4,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent, toTimestamp } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseDuration } from '../src/parse-duration.ts';
+import { parseDuration } from '../src/terminal/parse-duration.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 
 const task = 'research/route-models';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type CliContext, terminalWidth } from '../src/context.ts';
+import { type CliContext, terminalWidth } from '../src/terminal/context.ts';
 
 const widthOf = (stdout: { readonly isTTY?: boolean; readonly columns?: number }) =>
   terminalWidth({ stdout: Object.assign(new PassThrough(), stdout) } as unknown as CliContext);

@@ -1,29 +1,26 @@
-export {
-  askHooks,
-  blockedText,
-  type HookAsking,
-  type HookDenial,
-  type HookInquiry,
-  type HookVerdict,
-} from './ask-hooks.ts';
-export { type Clock, systemClock } from './clock.ts';
-export { closeAbandonedDispatches } from './close-abandoned-dispatches.ts';
+export { type Clock, systemClock } from './async/clock.ts';
+export { untilAborted } from './async/until-aborted.ts';
 export {
   type CommunicationHub,
   type CommunicationHubOptions,
   createCommunicationHub,
-} from './communication-hub.ts';
-export { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
-export { completionUpdates } from './completion.ts';
+} from './communication/communication-hub.ts';
+export {
+  type CommunicationProblem,
+  describeCommunicationProblem,
+} from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
-export type { DispatchRun, MessageSource } from './dispatch-run.ts';
-export type { DispatchStore, NewDispatch } from './dispatch-store.ts';
-export type { FollowItem, FollowOptions } from './follow.ts';
-export { type DispatchHold, holdDispatch } from './hold-dispatch.ts';
-export { defaultLoopLimits, type LoopLimits } from './loop-detector.ts';
-export { type DispatchStoreOptions, openDispatchStore } from './open-dispatch-store.ts';
-export { runDispatch, startDispatch } from './run-dispatch.ts';
-export type { RunDispatchOptions, RunLimits } from './run-options.ts';
+export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
+export { closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
+export { completionUpdates } from './run/completion.ts';
+export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
+export { runDispatch, startDispatch } from './run/run-dispatch.ts';
+export type { RunDispatchOptions, RunLimits } from './run/run-options.ts';
+export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
+export type { DispatchStore, NewDispatch } from './store/dispatch-store.ts';
+export type { FollowItem, FollowOptions } from './store/follow.ts';
+export { type DispatchHold, holdDispatch } from './store/hold-dispatch.ts';
+export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,
@@ -37,7 +34,13 @@ export { type Replay, type ReplayOptions, replayDispatch } from './streams/repla
 export type { ReplayPace } from './streams/replay-schedule.ts';
 export { streamDispatch } from './streams/stream-dispatch.ts';
 export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
-export { openToolbox, type Toolbox } from './toolbox.ts';
-export { untilAborted } from './until-aborted.ts';
-export { failedOutcome, useTool } from './use-tool.ts';
-export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './worker-options.ts';
+export {
+  askHooks,
+  blockedText,
+  type HookAsking,
+  type HookDenial,
+  type HookInquiry,
+  type HookVerdict,
+} from './tools/ask-hooks.ts';
+export { openToolbox, type Toolbox } from './tools/toolbox.ts';
+export { failedOutcome, useTool } from './tools/use-tool.ts';

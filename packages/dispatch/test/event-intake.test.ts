@@ -1,5 +1,7 @@
 import {
   encodeEvent,
+  eventDataSchemas,
+  eventFieldsSchema,
   findNotJson,
   inLineOrder,
   isEventError,
@@ -7,10 +9,9 @@ import {
   type NewEvent,
 } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { eventDataSchemas, eventFieldsSchema } from '../../events/src/event.ts';
 import { sampleEvents } from '../../events/test/sample-events.ts';
-import { copyJson } from '../src/copy-json.ts';
-import { EventIntake } from '../src/event-intake.ts';
+import { copyJson } from '../src/store/copy-json.ts';
+import { EventIntake } from '../src/store/event-intake.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const intake = new EventIntake({

@@ -1,4 +1,4 @@
-import type { CapturedEvent } from './event.ts';
+import type { CapturedEvent } from './types/event.ts';
 
 /** The keys of an event in the order of the line. Keys of newer versions stand before `data`, which is last. */
 const lineOrder = [

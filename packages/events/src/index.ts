@@ -1,8 +1,25 @@
 export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from './coded-error.ts';
-export type { Delta } from './delta.ts';
-export { describeIssues, preview } from './describe-issues.ts';
 export type { Diagnostic } from './diagnostic.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
+export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
+export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
+export { createIdSource, type IdSource } from './id.ts';
+export { describeIssues, preview } from './json/describe-issues.ts';
+export {
+  findNotJson,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  jsonObjectSchema,
+  jsonValueSchema,
+} from './json/json.ts';
+export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
+export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
+export { newOutput } from './snapshots/new-output.ts';
+export type { ObservedImage } from './snapshots/observed-image.ts';
+export { PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';
+export { toTimestamp } from './timestamp.ts';
+export type { Delta } from './types/delta.ts';
 export {
   type DispatchEnvelope,
   type DispatchStatus,
@@ -14,7 +31,7 @@ export {
   fidelities,
   type TaskRecord,
   taskRecordSchema,
-} from './envelope.ts';
+} from './types/envelope.ts';
 export {
   type CapturedEvent,
   type EventData,
@@ -22,28 +39,13 @@ export {
   type EventOf,
   type EventType,
   eventDataSchemas,
+  eventFields,
+  eventFieldsSchema,
   isEventOf,
   type KnownEventType,
   type NewEvent,
   newEvent,
-} from './event.ts';
-export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
-export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './fields.ts';
-export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
-export { createIdSource, type IdSource } from './id.ts';
-export {
-  findNotJson,
-  isPlainObject,
-  type JsonObject,
-  type JsonValue,
-  jsonObjectSchema,
-  jsonValueSchema,
-} from './json.ts';
-export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './json-schema.ts';
-export { newOutput } from './new-output.ts';
-export type { ObservedImage } from './observed-image.ts';
-export { type OutputPart, outputPartSchema } from './output-part.ts';
-export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
-export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
-export { PrintedForm, reviveSnapshot, snapshot } from './snapshot.ts';
-export { toTimestamp } from './timestamp.ts';
+} from './types/event.ts';
+export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
+export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
+export { type OutputPart, outputPartSchema } from './types/output-part.ts';

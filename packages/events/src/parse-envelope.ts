@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { describeIssues } from './describe-issues.ts';
+import { EventError, type EventErrorCode } from './event-error.ts';
+import { describeIssues } from './json/describe-issues.ts';
 import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
   envelopeSchema,
   type TaskRecord,
   taskRecordSchema,
-} from './envelope.ts';
-import { EventError, type EventErrorCode } from './event-error.ts';
+} from './types/envelope.ts';
 
 const updatesSchema = envelopeSchema.partial().extend({
   dispatchId: z.never().optional(),

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { compileCheck, type QuickCheck } from './compile-check.ts';
-import { describeIssues, preview } from './describe-issues.ts';
-import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './event.ts';
 import { EventError } from './event-error.ts';
-import { isId, timestampPattern } from './fields.ts';
-import { findNotJson, isPlainObject, jsonObjectSchema } from './json.ts';
+import { describeIssues, preview } from './json/describe-issues.ts';
+import { findNotJson, isPlainObject, jsonObjectSchema } from './json/json.ts';
+import { compileCheck, type QuickCheck } from './types/compile-check.ts';
+import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './types/event.ts';
+import { isId, timestampPattern } from './types/fields.ts';
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
 export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;

@@ -1,7 +1,7 @@
 import { isEventError, parseEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { eventFields } from '../src/event.ts';
+import { eventFields } from '../src/types/event.ts';
 
 const fieldsSchema = z.object(eventFields);
 

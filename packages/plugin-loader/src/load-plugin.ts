@@ -5,20 +5,20 @@ import {
   type ProviderType,
   type ProviderTypes,
 } from '@hansard/provider';
-import { checkConfiguration } from './check-configuration.ts';
-import { checkExport } from './check-export.ts';
-import { checkApiVersion, checkDuplicateId } from './check-manifest.ts';
-import { checkMethods } from './check-methods.ts';
-import { checkDenied, type Denial } from './check-trust.ts';
-import { type CreateOptions, createProvider } from './create-provider.ts';
-import type { FolderPlugin } from './find-folder-plugins.ts';
-import { findPlugin, isPath } from './find-plugin.ts';
-import { importEntry } from './import-entry.ts';
-import { type LoadCheck, loadChecks } from './load-check.ts';
-import type { PluginReportEntry, PluginSource } from './load-report.ts';
+import { checkConfiguration } from './checks/check-configuration.ts';
+import { checkExport } from './checks/check-export.ts';
+import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
+import { checkMethods } from './checks/check-methods.ts';
+import { checkDenied, type Denial } from './checks/check-trust.ts';
+import type { FolderPlugin } from './find/find-folder-plugins.ts';
+import { findPlugin, isPath } from './find/find-plugin.ts';
 import type { LoadedProvider } from './loaded-plugins.ts';
-import { messageOf } from './message-of.ts';
-import { readManifestFiles, validateManifest } from './read-plugin-manifest.ts';
+import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
+import { type LoadCheck, loadChecks } from './report/load-check.ts';
+import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
+import { messageOf } from './report/message-of.ts';
+import { type CreateOptions, createProvider } from './start/create-provider.ts';
+import { importEntry } from './start/import-entry.ts';
 
 /** What may become a plugin: a reference of the configuration, or what lies in a folder and nobody named. */
 export type Candidate =

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { PluginError } from '@hansard/provider';
-import { readDenials } from './check-trust.ts';
-import { type LoadClock, systemClock } from './clock.ts';
-import { type FolderPlugin, findFolderPlugins } from './find-folder-plugins.ts';
-import { findPlugin } from './find-plugin.ts';
+import { readDenials } from './checks/check-trust.ts';
+import { type FolderPlugin, findFolderPlugins } from './find/find-folder-plugins.ts';
+import { findPlugin } from './find/find-plugin.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
 import { mergeReferences } from './merge-references.ts';
+import { type LoadClock, systemClock } from './start/clock.ts';
 
 export interface LoadPluginsOptions {
   /** The folder of the configuration: relative paths are relative to it, and packages are looked for from it upwards. */

@@ -1,6 +1,6 @@
 import type { PluginError, ProviderType, ProviderTypes } from '@hansard/provider';
-import { closeProvider } from './close-provider.ts';
-import type { LoadReport } from './load-report.ts';
+import type { LoadReport } from './report/load-report.ts';
+import { closeProvider } from './start/close-provider.ts';
 
 /** The providers that are there, and the report of how it went. */
 export interface LoadedPlugins extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { type PluginErrorCode, pluginErrorCodes } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { type LoadPluginsOptions, loadPlugins } from '../src/index.ts';
-import { type LoadCheck, loadChecks } from '../src/load-check.ts';
+import { type LoadCheck, loadChecks } from '../src/report/load-check.ts';
 import { createManualClock } from './manual-clock.ts';
 import { createWorkspace, creating, type PluginWorkspace, toolProvider } from './plugin-workspace.ts';
 

@@ -1,6 +1,6 @@
 import { holdDispatch, openToolbox } from '@hansard/dispatch';
-import type { Agent } from './agent.ts';
-import { createAgent } from './create-agent.ts';
+import type { Agent } from './agents/agent.ts';
+import { createAgent } from './agents/create-agent.ts';
 import { Session } from './session.ts';
 import { checkSessionOptions, type SessionOptions } from './session-options.ts';
 import { createSessionParts } from './session-parts.ts';

@@ -2,12 +2,12 @@ import { type DispatchHold, holdDispatch, openToolbox } from '@hansard/dispatch'
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import { DiagnosticFinder, type SessionDiagnostic } from './diagnostic.ts';
-import { interruption } from './interruption.ts';
-import { readLog } from './read-log.ts';
+import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
+import { readLog } from './log/read-log.ts';
 import { SessionError } from './session-error.ts';
 import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
+import { interruption } from './turn/interruption.ts';
 
 export interface LoadedParts {
   readonly parts: SessionParts;

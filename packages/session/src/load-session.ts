@@ -1,4 +1,4 @@
-import type { Agent } from './agent.ts';
+import type { Agent } from './agents/agent.ts';
 import { Session } from './session.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 

@@ -8,13 +8,13 @@ import {
 } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
-import { AgentRegistry } from './agent-registry.ts';
-import { Contexts, type ModelContext } from './contexts.ts';
-import { readLog } from './read-log.ts';
-import { SessionLog } from './session-log.ts';
+import { AgentRegistry } from './agents/agent-registry.ts';
+import { Contexts, type ModelContext } from './agents/contexts.ts';
+import { Transcripts } from './agents/transcripts.ts';
+import { readLog } from './log/read-log.ts';
+import { SessionLog } from './log/session-log.ts';
+import { UsageTotals } from './log/usage-totals.ts';
 import { contextOptions, type SessionRunOptions } from './session-options.ts';
-import { Transcripts } from './transcripts.ts';
-import { UsageTotals } from './usage-totals.ts';
 
 /** What the parts of a session share. */
 export interface SessionParts {

@@ -2,13 +2,13 @@ import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '
 import { type EventData, newEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
-import { Agent } from './agent.ts';
-import { type AgentCreation, agentCreated, terminateAgent } from './create-agent.ts';
-import type { SessionDiagnostic } from './diagnostic.ts';
+import { Agent } from './agents/agent.ts';
+import { type AgentCreation, agentCreated, terminateAgent } from './agents/create-agent.ts';
 import { loadParts } from './load-parts.ts';
-import { logOutput, type ObservationLinks } from './log-output.ts';
-import { logTranscriptEntry, type TranscriptLinks } from './log-transcript-entry.ts';
-import { sessionWasClosed } from './session-log.ts';
+import type { SessionDiagnostic } from './log/diagnostic.ts';
+import { logOutput, type ObservationLinks } from './log/log-output.ts';
+import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
+import { sessionWasClosed } from './log/session-log.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 

@@ -1,11 +1,11 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { ATTR_GEN_AI_CONVERSATION_ID, ATTR_SESSION_ID } from '@opentelemetry/semantic-conventions/incubating';
-import { hansard } from './attributes.ts';
-import { DispatchFold } from './dispatch-fold.ts';
-import type { FoldContext } from './fold-context.ts';
-import { spanIdOf, traceIdOf } from './identity.ts';
-import { RecentSpans } from './recent-spans.ts';
-import { createOrigin, RecordFactory, type RecordOrigin } from './record-factory.ts';
+import { hansard } from './spans/attributes.ts';
+import { DispatchFold } from './spans/dispatch-fold.ts';
+import type { FoldContext } from './spans/fold-context.ts';
+import { spanIdOf, traceIdOf } from './spans/identity.ts';
+import { RecentSpans } from './spans/recent-spans.ts';
+import { createOrigin, RecordFactory, type RecordOrigin } from './spans/record-factory.ts';
 import type { TraceOptions } from './trace-options.ts';
 import type { TraceRecord } from './trace-record.ts';
 

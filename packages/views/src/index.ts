@@ -1,9 +1,21 @@
-export { agentLabel, speakerLabel } from './agent-label.ts';
-export { AgentNames } from './agent-names.ts';
-export { type AgentTreeNode, agentTree } from './agent-tree.ts';
-export { type BotView, botView } from './bot-view.ts';
-export { type CausalRow, causesOf, effectsOf } from './causality.ts';
-export { columnsOf, fitColumns, padColumns } from './columns.ts';
+export { agentLabel, speakerLabel } from './agents/agent-label.ts';
+export { AgentNames } from './agents/agent-names.ts';
+export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
+export { renderAgentTree } from './agents/render-agent-tree.ts';
+export type { SessionAgent } from './agents/session-agents.ts';
+export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
+export { type HearingMatrix, type HearingRow, hearingMatrix } from './causes/hearing-matrix.ts';
+export { type Intervention, interventionsOf } from './causes/interventions.ts';
+export {
+  type KnowledgeStep,
+  type KnownRow,
+  knownBy,
+  type NeverHeardRow,
+  neverHeard,
+} from './causes/knowledge.ts';
+export { renderCauses } from './causes/render-causes.ts';
+export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
+export { renderInterventions } from './causes/render-interventions.ts';
 export { compareContexts } from './context/compare-contexts.ts';
 export {
   ContextError,
@@ -16,7 +28,6 @@ export {
   type ContextPart,
   contextRendererVersion,
 } from './context/context-manifest.ts';
-export type { ContextMessage } from './context/context-message.ts';
 export {
   type ContextPolicy,
   checkContextPolicy,
@@ -31,59 +42,54 @@ export {
   type ContextRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
-export type { Detail } from './context/detail.ts';
-export { interruption } from './context/interruption.ts';
+export type { ContextMessage } from './context/history/context-message.ts';
+export type { Detail } from './context/history/detail.ts';
+export { interruption } from './context/history/interruption.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
 export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
 export { renderContext } from './context/render-context.ts';
 export { renderContextText, renderManifest } from './context/render-context-text.ts';
 export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
-export type { EventDescription, Tone } from './describe-event.ts';
-export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './diagnostic.ts';
-export { type DialogRow, dialogOf } from './dialog.ts';
-export { type DispatchFigures, dispatchDuration } from './dispatch-figures.ts';
-export { type DispatchTreeNode, dispatchTree } from './dispatch-tree.ts';
-export { type EventLine, eventLine } from './event-line.ts';
-export { findEvent } from './find-node.ts';
-export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './format.ts';
-export { type HearingMatrix, type HearingRow, hearingMatrix } from './hearing-matrix.ts';
-export { type Intervention, interventionsOf } from './interventions.ts';
-export { type KnowledgeStep, type KnownRow, knownBy, type NeverHeardRow, neverHeard } from './knowledge.ts';
-export { agentNamed, agentsNamed, type LogAgent } from './log-agents.ts';
-export { createLogIndex, type LogIndex } from './log-index.ts';
-export { matchesEventType } from './matches-event-type.ts';
-export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
-export { type PerspectiveRow, perspectiveOf } from './perspective.ts';
-export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './prior-outcomes.ts';
-export { putTogether } from './put-together.ts';
-export { renderAgentTree } from './render-agent-tree.ts';
-export { renderCauses } from './render-causes.ts';
-export { renderDialog } from './render-dialog.ts';
-export { renderDeliveryDiffs, renderDiff } from './render-diff.ts';
-export { renderDispatchTree } from './render-dispatch-tree.ts';
+export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
+export { findEvent } from './log/find-node.ts';
+export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
+export { createLogIndex, type LogIndex } from './log/log-index.ts';
+export { matchesEventType } from './log/matches-event-type.ts';
+export type { Hearing, HowHeard, Saying, Speaker } from './log/sayings.ts';
+export type { EventDescription, Tone } from './rows/describe-event.ts';
+export { type EventLine, eventLine } from './rows/event-line.ts';
 export {
   type EventLineOptions,
   eventLineSegments,
   type LineSegment,
   renderEventLine,
-} from './render-event-line.ts';
-export { renderHearing, renderKnown, renderNeverHeard } from './render-hearing.ts';
-export { renderInterventions } from './render-interventions.ts';
-export { renderPerspective } from './render-perspective.ts';
-export { renderSessionView } from './render-session-view.ts';
-export { renderTimeline } from './render-timeline.ts';
-export type { Hearing, HowHeard, Saying, Speaker } from './sayings.ts';
-export type { SessionAgent } from './session-agents.ts';
-export { type SessionRow, type SessionView, sessionView } from './session-view.ts';
-export { SessionViewer } from './session-viewer.ts';
-export { takeApart } from './take-apart.ts';
-export { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task-timeline.ts';
-export { type TimelineRow, timelineOf } from './timeline.ts';
+} from './rows/render-event-line.ts';
+export { renderTimeline } from './rows/render-timeline.ts';
+export { type TimelineRow, timelineOf } from './rows/timeline.ts';
+export { type DialogRow, dialogOf } from './session/dialog.ts';
+export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
+export { renderDialog } from './session/render-dialog.ts';
+export { renderDeliveryDiffs, renderDiff } from './session/render-diff.ts';
+export { renderPerspective } from './session/render-perspective.ts';
+export { renderSessionView } from './session/render-session-view.ts';
+export { type SessionRow, type SessionView, sessionView } from './session/session-view.ts';
+export { SessionViewer } from './session/session-viewer.ts';
+export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
+export { type BotView, botView } from './task/bot-view.ts';
+export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
+export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
+export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
+export { renderDispatchTree } from './task/render-dispatch-tree.ts';
+export { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task/task-timeline.ts';
+export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
+export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
+export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';
+export { putTogether } from './transcript/put-together.ts';
+export { takeApart } from './transcript/take-apart.ts';
 export type {
   MessageFields,
   TranscriptEntry,
   TranscriptMessage,
   TranscriptToolCall,
-} from './transcript-message.ts';
-export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './word-diff.ts';
+} from './transcript/transcript-message.ts';

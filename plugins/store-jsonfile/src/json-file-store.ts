@@ -13,15 +13,15 @@ import {
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
-import { createDispatchFile } from './create-dispatch-file.ts';
-import { readDispatchEnvelope } from './dispatch-file.ts';
-import { type DispatchContext, DispatchHandle } from './dispatch-handle.ts';
-import { DispatchWatchers } from './dispatch-watchers.ts';
+import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
+import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
+import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle.ts';
+import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
+import { HandleCache } from './dispatch/handle-cache.ts';
 import { fileError, withFile } from './errors.ts';
-import { HandleCache } from './handle-cache.ts';
-import { listTask, readTaskRecord } from './task-file.ts';
+import { listTask, readTaskRecord } from './task/task-file.ts';
+import { TaskIndex } from './task/task-index.ts';
 import { dispatchPaths, listDispatchIds, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
-import { TaskIndex } from './task-index.ts';
 import { WriterLocks } from './writer-lock.ts';
 
 /** Keeps each dispatch in one JSON file. Every method answers at once. Made by `openJsonFileStore`. */

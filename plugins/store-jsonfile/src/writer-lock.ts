@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StoreError } from '@hansard/provider';
 import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
 import { isSystemError, orMissing } from './errors.ts';
-import { replaceFile } from './file-io.ts';
+import { replaceFile } from './lines/file-io.ts';
 
 const mostAttempts = 100;
 

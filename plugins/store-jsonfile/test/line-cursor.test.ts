@@ -4,7 +4,7 @@ import { makeEvents, makeRoot, openStore, taskDir } from './sample.ts';
 
 let bytesRead = 0;
 
-vi.mock(import('../src/file-io.ts'), async (load) => {
+vi.mock(import('../src/lines/file-io.ts'), async (load) => {
   const actual = await load();
   return {
     ...actual,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { taskLockPath } from '../src/task-file.ts';
+import { taskLockPath } from '../src/task/task-file.ts';
 import { WriterLocks } from '../src/writer-lock.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';

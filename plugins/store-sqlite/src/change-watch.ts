@@ -1,6 +1,6 @@
 import type { StopWatching } from '@hansard/provider';
-import { dispatchNotFound } from './find-dispatch.ts';
-import type { Statements } from './statements.ts';
+import type { Statements } from './database/statements.ts';
+import { dispatchNotFound } from './events/find-dispatch.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 interface Watcher {

@@ -15,12 +15,12 @@ import {
   type TaskListing,
 } from '@hansard/provider';
 import { ChangeWatch } from './change-watch.ts';
-import { decodeJson } from './decode.ts';
-import { dispatchNotFound } from './find-dispatch.ts';
+import { decodeJson } from './database/decode.ts';
+import type { DispatchRow } from './database/statements.ts';
+import { inTransaction } from './database/transaction.ts';
+import { dispatchNotFound } from './events/find-dispatch.ts';
 import { toStoreError } from './sqlite-errors.ts';
-import type { DispatchRow } from './statements.ts';
 import type { StoreConnection, StoreParts } from './store-connection.ts';
-import { inTransaction } from './transaction.ts';
 
 export interface SqliteStoreSetup {
   readonly connection: StoreConnection;

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { createDatabase } from './create-database.ts';
-import { EventReader } from './event-reader.ts';
-import { EventSearch } from './event-search.ts';
-import { EventWriter } from './event-writer.ts';
-import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './open-database.ts';
+import { createDatabase } from './database/create-database.ts';
+import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
+import { prepareStatements, type Statements } from './database/statements.ts';
+import { EventReader } from './events/event-reader.ts';
+import { EventSearch } from './events/event-search.ts';
+import { EventWriter } from './events/event-writer.ts';
 import { toStoreError } from './sqlite-errors.ts';
-import { prepareStatements, type Statements } from './statements.ts';
 import { WriterLeases } from './writer-lease.ts';
 
 /** What works on one opened database. */

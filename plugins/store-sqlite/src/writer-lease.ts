@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@hansard/provider';
 import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
+import type { Statements } from './database/statements.ts';
 import { corrupt } from './sqlite-errors.ts';
-import type { Statements } from './statements.ts';
 
 /**
  * The right to write a dispatch, held in the database by one store instance at a time. Looking and taking run

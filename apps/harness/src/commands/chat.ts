@@ -1,14 +1,14 @@
 import { basename, extname, resolve } from 'node:path';
 import { createSession } from '@hansard/session';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
-import { type CliContext, note } from '../context.ts';
-import { ensureTask } from '../ensure-task.ts';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
 import { type ModelChoice, openSessionProviders } from '../session/session-providers.ts';
 import { noLines, typedLines } from '../session/typed-lines.ts';
-import { toTaskDir, toTaskName } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 
 interface ChatOptions extends CommonOptions {
   readonly model?: string;

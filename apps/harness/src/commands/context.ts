@@ -9,7 +9,12 @@ import {
   renderCalls,
   renderContextText,
 } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
+import { contextCounters } from '../context-counters.ts';
+import type { Harness } from '../harness.ts';
+import { findAgent, readSessionLog } from '../session/read-session-log.ts';
+import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -17,14 +22,9 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
-import { contextCounters } from '../context-counters.ts';
-import { findDispatch, findDispatches } from '../find-dispatch.ts';
-import type { Harness } from '../harness.ts';
-import { parsePolicy } from '../parse-policy.ts';
-import { findAgent, readSessionLog } from '../session/read-session-log.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { parsePolicy } from '../terminal/parse-policy.ts';
 
 interface ContextCommandOptions extends CommonOptions {
   readonly agent?: string;

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { toTimestamp } from '@hansard/events';
-import type { AddCommand } from '../command.ts';
-import { printLine } from '../context.ts';
 import { playCafe } from '../demo/cafe-scene.ts';
 import { playStreams, type Say } from '../demo/streams-scene.ts';
-import { ensureTask } from '../ensure-task.ts';
 import { type Harness, openHarness } from '../harness.ts';
-import { parseCount } from '../parse-count.ts';
-import { toTaskName } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
+import type { AddCommand } from '../terminal/command.ts';
+import { printLine } from '../terminal/context.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface DemoOptions {
   readonly config?: string;

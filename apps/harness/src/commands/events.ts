@@ -1,6 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { matchesEventType } from '@hansard/views';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -8,12 +10,10 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { type CliContext, letInterrupt, note } from '../context.ts';
-import { createEventPrinter, type EventPrinter } from '../event-printer.ts';
-import { findDispatch } from '../find-dispatch.ts';
-import { parseCount } from '../parse-count.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { type CliContext, letInterrupt, note } from '../terminal/context.ts';
+import { createEventPrinter, type EventPrinter } from '../terminal/event-printer.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface EventsOptions extends CommonOptions {
   readonly type?: string;

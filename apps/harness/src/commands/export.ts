@@ -1,6 +1,13 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { type Command, Option } from 'commander';
-import { CliError, exitCode } from '../cli-error.ts';
+import { openExportSource } from '../exports/export-source.ts';
+import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
+import type { TaskExport } from '../exports/task-export.ts';
+import { taskExports } from '../exports/task-exports.ts';
+import type { Harness } from '../harness.ts';
+import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -8,16 +15,9 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
-import { openExportSource } from '../exports/export-source.ts';
-import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
-import type { TaskExport } from '../exports/task-export.ts';
-import { taskExports } from '../exports/task-exports.ts';
-import { findDispatch, findDispatches } from '../find-dispatch.ts';
-import type { Harness } from '../harness.ts';
-import { createProgress, type Progress } from '../progress.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly as: string;

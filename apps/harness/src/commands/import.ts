@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { fidelities } from '@hansard/events';
 import { Option } from 'commander';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../command.ts';
 import { importFormatIds } from '../import/import-formats.ts';
 import { type ImportOptions, importPaths } from '../import/import-paths.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../terminal/command.ts';
 
 export const addImport: AddCommand = (program, context) => {
   withCommonOptions(program.command('import'))

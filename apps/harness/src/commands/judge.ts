@@ -12,7 +12,15 @@ import {
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Command } from 'commander';
-import { CliError, exitCode } from '../cli-error.ts';
+import { openExportSource } from '../exports/export-source.ts';
+import { openExportTarget } from '../exports/export-target.ts';
+import { sayPacked, writePackets } from '../exports/judge-packets.ts';
+import { readGameMapping } from '../exports/read-game-mapping.ts';
+import type { ExportSource } from '../exports/task-export.ts';
+import type { Harness } from '../harness.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -20,18 +28,10 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { type CliContext, printJson, printLine } from '../context.ts';
-import { openExportSource } from '../exports/export-source.ts';
-import { openExportTarget } from '../exports/export-target.ts';
-import { sayPacked, writePackets } from '../exports/judge-packets.ts';
-import { readGameMapping } from '../exports/read-game-mapping.ts';
-import type { ExportSource } from '../exports/task-export.ts';
-import { findDispatch } from '../find-dispatch.ts';
-import type { Harness } from '../harness.ts';
-import { plainTable } from '../plain-table.ts';
-import { createProgress } from '../progress.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { type CliContext, printJson, printLine } from '../terminal/context.ts';
+import { plainTable } from '../terminal/plain-table.ts';
+import { createProgress } from '../terminal/progress.ts';
 
 interface JudgeOptions extends CommonOptions {
   readonly mapping: string;

@@ -1,14 +1,20 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
 import { formatCost } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { type CliContext, printJson, printLine, terminalWidth } from '../context.ts';
-import { explainError } from '../explain-error.ts';
-import { findDispatches } from '../find-dispatch.ts';
-import { type ListedTask, listAllTasks, taskFigures } from '../listed-task.ts';
-import { plainTable } from '../plain-table.ts';
-import { toTaskDir, toTaskName } from '../task-name.ts';
+import { findDispatches } from '../tasks/find-dispatch.ts';
+import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../terminal/command.ts';
+import { type CliContext, printJson, printLine, terminalWidth } from '../terminal/context.ts';
+import { explainError } from '../terminal/explain-error.ts';
+import { plainTable } from '../terminal/plain-table.ts';
 
 /** As many of the last characters of a dispatch's id as are shown where there is no room for all. */
 const leastOfId = 9;

@@ -1,9 +1,9 @@
 import { renderLoadReport } from '@hansard/plugin-loader';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
 import { loadConfig } from '../config.ts';
-import { printJson, printLine } from '../context.ts';
 import { loadConfigured } from '../harness.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { printJson, printLine } from '../terminal/context.ts';
 
 export const addPlugins: AddCommand = (program, context) => {
   withCommonOptions(program.command('plugins'))

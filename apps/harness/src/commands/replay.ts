@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline';
 import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
 import { InvalidArgumentError, Option } from 'commander';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { afterHelp, findPosition } from '../tasks/find-position.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -8,13 +11,10 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { type CliContext, note } from '../context.ts';
-import { createEventPrinter } from '../event-printer.ts';
-import { findDispatch } from '../find-dispatch.ts';
-import { afterHelp, findPosition } from '../find-position.ts';
-import { parseDuration } from '../parse-duration.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { type CliContext, note } from '../terminal/context.ts';
+import { createEventPrinter } from '../terminal/event-printer.ts';
+import { parseDuration } from '../terminal/parse-duration.ts';
 
 interface ReplayCommandOptions extends CommonOptions {
   readonly speed: ReplayPace;

@@ -2,21 +2,21 @@ import { resolve } from 'node:path';
 import type { DispatchStore } from '@hansard/dispatch';
 import { isEventOf } from '@hansard/events';
 import { loadSession } from '@hansard/session';
-import { CliError, exitCode } from '../cli-error.ts';
+import { openHarness } from '../harness.ts';
+import { converse, countHeard } from '../session/converse.ts';
+import { openSessionProviders, toModelChoice } from '../session/session-providers.ts';
+import { noLines, typedLines } from '../session/typed-lines.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import {
   type AddCommand,
   type CommonOptions,
   dispatchHelp,
   taskHelp,
   withCommonOptions,
-} from '../command.ts';
-import { note } from '../context.ts';
-import { findDispatch } from '../find-dispatch.ts';
-import { openHarness } from '../harness.ts';
-import { converse, countHeard } from '../session/converse.ts';
-import { openSessionProviders, toModelChoice } from '../session/session-providers.ts';
-import { noLines, typedLines } from '../session/typed-lines.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { note } from '../terminal/context.ts';
 
 interface ResumeOptions extends CommonOptions {
   readonly scenario?: string;

@@ -3,19 +3,19 @@ import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '
 import type { DispatchEnvelope, Fidelity } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
 import { Option } from 'commander';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
-import { ensureTask } from '../ensure-task.ts';
-import { findDispatch } from '../find-dispatch.ts';
 import { type Harness, openHarness } from '../harness.ts';
-import { parseCount } from '../parse-count.ts';
-import { createProgress, type Progress } from '../progress.ts';
 import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { tellBadEnds } from '../run/tell-bad-ends.ts';
 import { withHistory } from '../run/with-history.ts';
-import { toTaskDir } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { parseCount } from '../terminal/parse-count.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
 
 interface RunOptions extends CommonOptions, AgentOptions {
   readonly task: string;

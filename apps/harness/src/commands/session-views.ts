@@ -20,14 +20,14 @@ import {
   renderNeverHeard,
   renderPerspective,
 } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { AddCommand } from '../command.ts';
 import { assertEvent, findAgent } from '../session/read-session-log.ts';
 import {
   addSessionView,
   type SessionAnswer,
   type SessionViewOptions,
 } from '../session/session-view-command.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { AddCommand } from '../terminal/command.ts';
 
 interface DialogOptions extends SessionViewOptions {
   readonly agents?: string;

@@ -1,4 +1,6 @@
 import { sessionView } from '@hansard/views';
+import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -6,10 +8,8 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { letInterrupt, printJson, printLine } from '../context.ts';
-import { findDispatch, findDispatches } from '../find-dispatch.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { letInterrupt, printJson, printLine } from '../terminal/context.ts';
 
 export const addShow: AddCommand = (program, context) => {
   withCommonOptions(program.command('show'))

@@ -1,4 +1,7 @@
 import { Option } from 'commander';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { afterHelp, findPosition } from '../tasks/find-position.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -6,12 +9,9 @@ import {
   taskHelp,
   withCommonOptions,
   withStore,
-} from '../command.ts';
-import { createEventPrinter } from '../event-printer.ts';
-import { findDispatch } from '../find-dispatch.ts';
-import { afterHelp, findPosition } from '../find-position.ts';
-import { parseCount } from '../parse-count.ts';
-import { toTaskDir } from '../task-name.ts';
+} from '../terminal/command.ts';
+import { createEventPrinter } from '../terminal/event-printer.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface TailOptions extends CommonOptions {
   readonly follow?: boolean;

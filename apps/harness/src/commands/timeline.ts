@@ -10,11 +10,17 @@ import {
   type TimelineRow,
   taskTimeline,
 } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { letInterrupt, note, printJson, printLine, terminalWidth } from '../context.ts';
-import { findDispatches } from '../find-dispatch.ts';
-import { toTaskDir } from '../task-name.ts';
+import { findDispatches } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../terminal/command.ts';
+import { letInterrupt, note, printJson, printLine, terminalWidth } from '../terminal/context.ts';
 
 interface TimelineOptions extends CommonOptions {
   readonly bot?: string;

@@ -1,8 +1,14 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
-import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { printJson, printLine } from '../context.ts';
-import { findDispatches } from '../find-dispatch.ts';
-import { toTaskDir } from '../task-name.ts';
+import { findDispatches } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  taskHelp,
+  withCommonOptions,
+  withStore,
+} from '../terminal/command.ts';
+import { printJson, printLine } from '../terminal/context.ts';
 
 export const addTree: AddCommand = (program, context) => {
   withCommonOptions(program.command('tree'))

@@ -8,10 +8,10 @@ import {
   renderDialog,
   renderHearing,
 } from '@hansard/views';
-import { ensureTask } from '../ensure-task.ts';
 import type { Harness } from '../harness.ts';
 import { openSessionProviders } from '../session/session-providers.ts';
-import { toTaskName } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 import type { Say } from './streams-scene.ts';
 

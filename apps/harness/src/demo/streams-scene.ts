@@ -2,7 +2,7 @@ import { createReplayAgent } from '@hansard/agent-claude';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
 import type { Harness } from '../harness.ts';
-import { toTaskName } from '../task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 
 /** How a scene speaks to who watches it. */

@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { type CliContext, letInterrupt } from '../context.ts';
-import type { Progress } from '../progress.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import type { Progress } from '../terminal/progress.ts';
 import type { ExportSource } from './task-export.ts';
 
 const pageSize = 500;

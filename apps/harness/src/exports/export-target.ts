@@ -2,8 +2,8 @@ import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync 
 import { join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, letInterrupt } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import type { ExportTarget, TaskExport, TextSink } from './task-export.ts';
 
 export interface OpenedTarget extends ExportTarget {

@@ -5,8 +5,8 @@ import {
   gameStreams,
   type StreamLine,
 } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport, TextSink } from './task-export.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '@hansard/datasets';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { GameMapping } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
 
 /** What came of packing a dispatch. */

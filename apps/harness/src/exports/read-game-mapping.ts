@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { type GameMapping, parseGameMapping } from '@hansard/formats';
 import { Option } from 'commander';
 import { parse } from 'yaml';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 
 export const gameMappingOption = new Option(
   '--mapping <file>',

@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, JsonObject, TaskRecord } from '@hansard/events';
 import type { Option } from 'commander';
-import type { CliContext } from '../context.ts';
+import type { CliContext } from '../terminal/context.ts';
 
 /** One format that `hansard export` writes. It reads events as they come and writes as it reads: nothing is held back. */
 export interface TaskExport {

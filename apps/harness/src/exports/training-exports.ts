@@ -11,8 +11,8 @@ import {
 import type { JsonValue } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
 import { Option } from 'commander';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport } from './task-export.ts';
 

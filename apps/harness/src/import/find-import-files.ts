@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { CliError, exitCode } from '../cli-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { readStart, unreadable } from './read-source.ts';
 
 /** A file to import, with the transcripts of its sub-agents where it is a session. */

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { dispatchIdOf } from '@hansard/claude';
 import type { LogOrigin } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { ImportFormatId } from './import-formats.ts';
 
 /** The dispatches of one import, each with the file that it is of. */

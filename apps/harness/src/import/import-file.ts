@@ -1,9 +1,9 @@
 import { type ClaudeFormatId, type ClaudeLog, openClaudeStream, openClaudeTranscript } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
 import type { Fidelity } from '@hansard/events';
-import { type CliContext, printJson, printLine } from '../context.ts';
-import { ensureTask } from '../ensure-task.ts';
-import { toTaskDir, toTaskName } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { type CliContext, printJson, printLine } from '../terminal/context.ts';
 import type { ImportFile } from './find-import-files.ts';
 import type { TakenDispatches } from './identify-log.ts';
 import { type FileFormatId, isSessionFormat } from './import-formats.ts';

@@ -9,7 +9,7 @@ import {
   type SessionFormatId,
   sessionFormats,
 } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { readStart } from './read-source.ts';
 
 /** A format of single files. */

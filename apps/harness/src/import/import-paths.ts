@@ -1,7 +1,7 @@
-import type { CliError } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
 import type { Harness } from '../harness.ts';
-import { createProgress } from '../progress.ts';
+import type { CliError } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { type AgentsBeside, findImportFiles, type ImportFile } from './find-import-files.ts';
 import { groupGameLogs } from './group-game-logs.ts';
 import { HeapRestraint } from './heap-restraint.ts';

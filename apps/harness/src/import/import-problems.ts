@@ -1,6 +1,6 @@
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note, printJson } from '../context.ts';
-import { explainError } from '../explain-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, note, printJson } from '../terminal/context.ts';
+import { explainError } from '../terminal/explain-error.ts';
 
 /** What could not be imported: each is told at once, and in the end that there was something. */
 export class ImportProblems {

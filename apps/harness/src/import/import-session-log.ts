@@ -1,9 +1,9 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { type SessionFormatId, sessionFormats } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
-import { ensureTask } from '../ensure-task.ts';
-import { toTaskDir, toTaskName } from '../task-name.ts';
+import { ensureTask } from '../tasks/ensure-task.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import { identifyLog, type TakenDispatches, takeDispatch } from './identify-log.ts';
 import { readSource } from './read-source.ts';
 import { recordEvents } from './record-events.ts';

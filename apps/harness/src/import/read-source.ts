@@ -1,5 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { CliError, exitCode } from '../cli-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /** A whole file. */
 export function readSource(file: string): Buffer {

@@ -1,7 +1,7 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, type Fidelity, toTimestamp } from '@hansard/events';
-import { CliError, exitCode } from '../cli-error.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';
 
 export interface RecordLogOptions {

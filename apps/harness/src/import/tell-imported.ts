@@ -1,6 +1,6 @@
 import type { FormatDiagnostic, LogOrigin } from '@hansard/formats';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { isVague } from './identify-log.ts';
 import type { RecordedEvents } from './record-events.ts';
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import { type DispatchEnvelope, isEventOf, isPlainObject, type JsonObject } from '@hansard/events';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
-import { findDispatch } from '../find-dispatch.ts';
 import type { Harness } from '../harness.ts';
-import { toTaskName } from '../task-name.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 import type { PlannedRun } from './planned-run.ts';
 
 /** What `hansard run` is told about an agent that runs now, and about no recorded stream. */

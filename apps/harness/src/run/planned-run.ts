@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 
 /** One dispatch that `hansard run` records. */
 export interface PlannedRun {

@@ -1,8 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
 import { eventLine } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import { toTaskName } from '../task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /** What an agent still does while it is stopped fits in. */
 const lookBack = 500;

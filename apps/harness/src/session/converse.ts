@@ -1,8 +1,8 @@
 import type { Agent, Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../context.ts';
-import { toTaskName } from '../task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import type { SessionProviders } from './session-providers.ts';
 
 type Input = SessionProviders['inputs'][number];

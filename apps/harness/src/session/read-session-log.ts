@@ -1,12 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { agentsNamed, createLogIndex, findEvent, type LogAgent, type LogIndex } from '@hansard/views';
-import { CliError, exitCode } from '../cli-error.ts';
-import type { CliContext } from '../context.ts';
-import { note } from '../context.ts';
-import { findDispatch } from '../find-dispatch.ts';
 import type { Harness } from '../harness.ts';
-import { createProgress } from '../progress.ts';
-import { toTaskDir } from '../task-name.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { toTaskDir } from '../tasks/task-name.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { note } from '../terminal/context.ts';
+import { createProgress } from '../terminal/progress.ts';
 
 export interface SessionLogInput {
   readonly task: string;

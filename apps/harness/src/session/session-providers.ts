@@ -6,9 +6,9 @@ import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard
 import { createSessionTools } from '@hansard/tools-session';
 import type { ContextPolicy } from '@hansard/views';
 import { createTokenCounter, type TokenCounter } from '@hansard/views/tokens';
-import { CliError, exitCode } from '../cli-error.ts';
 import { contextPolicy } from '../config.ts';
 import type { Harness } from '../harness.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 const scriptedPrefix = 'scripted:';
 

@@ -1,7 +1,7 @@
 import type { LogIndex } from '@hansard/views';
 import type { Command } from 'commander';
-import { type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
-import { type CliContext, printJson, printLine } from '../context.ts';
+import { type CommonOptions, taskHelp, withCommonOptions, withStore } from '../terminal/command.ts';
+import { type CliContext, printJson, printLine } from '../terminal/context.ts';
 import { readSessionLog } from './read-session-log.ts';
 
 /** What a view of a session answers: rows for programs, and the same for people. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import type { CliContext } from '../context.ts';
 import type { Harness } from '../harness.ts';
+import type { CliContext } from '../terminal/context.ts';
 
 const endWord = '/end';
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { JsonValue } from '@hansard/events';
-import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
-import { isKeepable } from '../log/keepable.ts';
+import type { ClaudeDiagnosticCode } from './claude-diagnostic.ts';
+import { isKeepable } from './keepable.ts';
 import { OpenText } from './open-text.ts';
 import type { FileLine } from './read-lines.ts';
 import { type IsRecord, type LinePart, splitRecords } from './split-records.ts';

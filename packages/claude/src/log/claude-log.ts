@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
-import type { ClaudeDiagnostic } from './claude-diagnostic.ts';
+import type { ClaudeDiagnostic } from '../json-lines/claude-diagnostic.ts';
 import type { DiagnosticCounts } from './diagnostic-log.ts';
 
 export interface ReadLogOptions {

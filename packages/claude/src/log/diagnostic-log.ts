@@ -1,4 +1,4 @@
-import type { ClaudeDiagnostic, ClaudeDiagnosticCode } from './claude-diagnostic.ts';
+import type { ClaudeDiagnostic, ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 
 /** How often each diagnostic was found. */
 export type DiagnosticCounts = Partial<Record<ClaudeDiagnosticCode, number>>;

@@ -1,8 +1,8 @@
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { LogParts } from '../json-lines/log-parts.ts';
 import { type FileLine, readLineGroups } from '../json-lines/read-lines.ts';
 import type { IsRecord } from '../json-lines/split-records.ts';
-import type { ClaudeDiagnosticCode } from './claude-diagnostic.ts';
 
 export interface LinePartsRead {
   readonly parts: readonly LogPart[];

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { type Fidelity, findNotJson, type JsonObject, preview } from '@hansard/events';
+import { linksToUtterances } from '../mapping/answer-links.ts';
+import type { ClaudeActivity } from '../mapping/claude-activity.ts';
+import { ephemeralKind } from '../mapping/left-out.ts';
+import { MappingState } from '../mapping/mapping-state.ts';
+import { MappingStep, type RecordPlace } from '../mapping/mapping-step.ts';
+import { newNotice } from '../mapping/write-notice.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
-import { linksToUtterances } from './answer-links.ts';
-import type { ClaudeActivity } from './claude-activity.ts';
-import { ephemeralKind } from './left-out.ts';
-import { MappingState } from './mapping-state.ts';
-import { MappingStep, type RecordPlace } from './mapping-step.ts';
 import { mapperOf } from './message-kinds.ts';
-import { newNotice } from './write-notice.ts';
 
 export interface ClaudeMappingOptions {
   /** Whether tool input and output belong into the events (`full`) or not (`narrative`, D7). */

@@ -1,11 +1,11 @@
-import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
+import { writeNotice } from '../mapping/write-notice.ts';
 import { asId } from '../values/ids.ts';
 import { asObject, asText, withoutUndefined } from '../values/json-fields.ts';
-import { otherMessageFields, usageOf } from './inferences.ts';
 import { asBlocks, mapAssistantBlock } from './map-block.ts';
-import type { MappingStep } from './mapping-step.ts';
-import { fieldsOfAgent, type SubAgent } from './sub-agents.ts';
-import { writeNotice } from './write-notice.ts';
+import { isToolResult, mapToolResult } from './map-tool-result.ts';
 
 /** A model message, or one block of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once, `agent:inference`. */
 export function mapAssistant(step: MappingStep): void {

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import type { WriterLinks } from '../mapping/event-writer.ts';
+import { leftOutAtNarrative } from '../mapping/left-out.ts';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import { writeNotice } from '../mapping/write-notice.ts';
 import { describeToolCall } from '../tools/tool-metadata.ts';
 import { isKnownEventType, unknownEventType } from '../values/event-type.ts';
 import { asList, asName, asObject, asText, hasFields, without, withoutNull } from '../values/json-fields.ts';
-import type { WriterLinks } from './event-writer.ts';
-import { leftOutAtNarrative } from './left-out.ts';
-import type { MappingStep } from './mapping-step.ts';
-import { writeNotice } from './write-notice.ts';
 
 /** The content of a message as blocks: a text alone is one text block. */
 export function asBlocks(content: JsonValue | undefined): JsonValue[] | undefined {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hansard/events';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import { writeNotice } from '../mapping/write-notice.ts';
 import { asList, asText, without, withoutUndefined } from '../values/json-fields.ts';
-import type { MappingStep } from './mapping-step.ts';
-import { writeNotice } from './write-notice.ts';
 
 /** `session:init` once per session. It comes again with each turn; what is different then is a `session:status`. */
 export function mapInit(step: MappingStep): void {

@@ -1,5 +1,5 @@
 import type { EventData, JsonObject } from '@hansard/events';
-import { writeDenial } from '../tools/write-denial.ts';
+import type { MappingStep } from '../mapping/mapping-step.ts';
 import {
   asAmount,
   asCount,
@@ -9,7 +9,7 @@ import {
   asText,
   withoutUndefined,
 } from '../values/json-fields.ts';
-import type { MappingStep } from './mapping-step.ts';
+import { writeDenial } from './write-denial.ts';
 
 const namedFields = ['is_error', 'result', 'structured_output', 'errors'];
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hansard/events';
+import type { MappingStep } from '../mapping/mapping-step.ts';
 import { asId } from '../values/ids.ts';
 import { asCount, asName, asObject, asText, withoutNull, withoutUndefined } from '../values/json-fields.ts';
-import type { MappingStep } from './mapping-step.ts';
 
 /** A streamed piece of a model message: deltas, and never an event (D8). What it says of the whole message is noted. */
 export function mapStreamEvent(step: MappingStep): void {

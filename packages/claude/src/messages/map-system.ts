@@ -1,5 +1,7 @@
 import type { JsonObject } from '@hansard/events';
-import { denialData } from '../tools/write-denial.ts';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import type { SubAgent } from '../mapping/sub-agents.ts';
+import { writeNotice } from '../mapping/write-notice.ts';
 import { unknownEventType } from '../values/event-type.ts';
 import {
   asCount,
@@ -11,9 +13,7 @@ import {
   withoutNull,
   withoutUndefined,
 } from '../values/json-fields.ts';
-import type { MappingStep } from './mapping-step.ts';
-import type { SubAgent } from './sub-agents.ts';
-import { writeNotice } from './write-notice.ts';
+import { denialData } from './write-denial.ts';
 
 /** A message that the vocabulary has no word for, with all its fields: `system:` and its own type or subtype. */
 export function mapOther(step: MappingStep): void {

@@ -1,11 +1,11 @@
 import type { EventData, JsonValue } from '@hansard/events';
-import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
+import { writeNotice } from '../mapping/write-notice.ts';
 import { asId } from '../values/ids.ts';
 import { asList, asObject, asText } from '../values/json-fields.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from './map-block.ts';
-import type { MappingStep } from './mapping-step.ts';
-import { fieldsOfAgent, type SubAgent } from './sub-agents.ts';
-import { writeNotice } from './write-notice.ts';
+import { isToolResult, mapToolResult } from './map-tool-result.ts';
 
 /** What reached an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
 export function mapUser(step: MappingStep): void {

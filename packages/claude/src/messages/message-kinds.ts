@@ -1,3 +1,4 @@
+import type { MappingStep } from '../mapping/mapping-step.ts';
 import { mapAssistant } from './map-assistant.ts';
 import { mapInit } from './map-init.ts';
 import { mapResult } from './map-result.ts';
@@ -12,7 +13,6 @@ import {
   mapTaskStarted,
 } from './map-system.ts';
 import { mapUser } from './map-user.ts';
-import type { MappingStep } from './mapping-step.ts';
 
 type Mapper = (step: MappingStep) => void;
 

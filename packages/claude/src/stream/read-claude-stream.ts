@@ -2,9 +2,9 @@ import type { Fidelity, JsonObject } from '@hansard/events';
 import { FormatError } from '@hansard/events';
 import { type FileLine, readLines } from '../json-lines/read-lines.ts';
 import { type LinePart, splitRecords } from '../json-lines/split-records.ts';
-import type { ClaudeActivity } from '../messages/claude-activity.ts';
+import type { ClaudeActivity } from '../mapping/claude-activity.ts';
+import { newNotice } from '../mapping/write-notice.ts';
 import { createClaudeMapping } from '../messages/create-claude-mapping.ts';
-import { newNotice } from '../messages/write-notice.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { recordedTime } from '../values/recorded-time.ts';
 

@@ -1,13 +1,13 @@
 import { type CapturedEvent, type NewEvent, toTimestamp, type Usage } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
+import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
-import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
 import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
-import { isKeepable } from '../log/keepable.ts';
 import type { LogHead } from '../log/read-log-head.ts';
 import { readParts } from '../log/read-parts.ts';
+import { UsageTotals } from '../log/usage-totals.ts';
 import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
-import { UsageTotals } from '../transcript/usage-totals.ts';
 import { EventIds } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { otherMessageFields, usageOf } from '../messages/inferences.ts';
+import { otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapAssistantBlock } from '../messages/map-block.ts';
-import type { SubAgent } from '../messages/sub-agents.ts';
-import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asId } from '../values/ids.ts';
 import { asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
 import type { TranscriptStep } from './transcript-step.ts';

@@ -1,7 +1,7 @@
 import type { EventData, JsonObject, JsonValue } from '@hansard/events';
+import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
-import type { SubAgent } from '../messages/sub-agents.ts';
-import { isToolResult, mapToolResult } from '../tools/map-tool-result.ts';
+import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
 import type { TranscriptStep } from './transcript-step.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hansard/events';
+import type { SubAgent, SubAgents } from '../mapping/sub-agents.ts';
 import { asBlocks } from '../messages/map-block.ts';
-import type { SubAgent, SubAgents } from '../messages/sub-agents.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { RecentMap } from '../values/recent-map.ts';
 import type { Launches } from './launches.ts';

@@ -7,10 +7,10 @@ import {
   toTimestamp,
   type Usage,
 } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
+import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
-import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
-import { isKeepable } from '../log/keepable.ts';
-import { usageOf } from '../messages/inferences.ts';
+import { usageOf } from '../mapping/inferences.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';

@@ -1,12 +1,12 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
-import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
-import { MappingState } from '../messages/mapping-state.ts';
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
+import { UsageTotals } from '../log/usage-totals.ts';
+import { MappingState } from '../mapping/mapping-state.ts';
 import { CallCheck } from './call-check.ts';
 import { Launches } from './launches.ts';
 import { ParentCheck } from './parent-check.ts';
 import { SeenRecords } from './seen-records.ts';
 import { Sidechains } from './sidechains.ts';
-import { UsageTotals } from './usage-totals.ts';
 
 /** What a mapping of transcripts remembers from one record to the next, over all files of a session. */
 export class TranscriptState extends MappingState {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import type { ClaudeDiagnosticCode } from '../log/claude-diagnostic.ts';
-import { MappingStep } from '../messages/mapping-step.ts';
-import type { SubAgent } from '../messages/sub-agents.ts';
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
+import { MappingStep } from '../mapping/mapping-step.ts';
+import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asName, asText } from '../values/json-fields.ts';
 import { isUtcTime, recordedTime } from '../values/recorded-time.ts';
 import type { TranscriptState } from './transcript-state.ts';

@@ -1,5 +1,5 @@
-import { Bell } from '../bell.ts';
-import { leavableIterator } from '../leavable-iterator.ts';
+import { Bell } from '../async/bell.ts';
+import { leavableIterator } from '../async/leavable-iterator.ts';
 import type { StreamedEvent, StreamItem } from './dispatch-stream.ts';
 import type { DeltaSubscription, LiveFeed } from './live-feed.ts';
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Bell } from '../bell.ts';
+import { Bell } from '../async/bell.ts';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { leavableIterator } from '../async/leavable-iterator.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import type { DispatchStore } from '../dispatch-store.ts';
-import { leavableIterator } from '../leavable-iterator.ts';
+import type { DispatchStore } from '../store/dispatch-store.ts';
 import type { DispatchStream, StreamedEvent, StreamItem, StreamOptions } from './dispatch-stream.ts';
 import { type ReplayPace, ReplaySchedule } from './replay-schedule.ts';
 

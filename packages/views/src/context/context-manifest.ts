@@ -1,5 +1,5 @@
 import type { ContextPolicy } from './context-policy.ts';
-import type { Detail } from './detail.ts';
+import type { Detail } from './history/detail.ts';
 
 /** What a change of the rendering changes: a manifest of another version can't be rendered again to the same bytes. */
 export const contextRendererVersion = 1;

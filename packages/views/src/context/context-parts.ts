@@ -1,8 +1,8 @@
-import type { ContextHistory } from './context-history.ts';
-import type { ContextItem } from './context-item.ts';
 import type { ContextPart } from './context-manifest.ts';
-import type { ContextZones } from './context-zones.ts';
-import type { Detail } from './detail.ts';
+import type { ContextHistory } from './history/context-history.ts';
+import type { ContextItem } from './history/context-item.ts';
+import type { ContextZones } from './history/context-zones.ts';
+import type { Detail } from './history/detail.ts';
 
 interface Run {
   readonly kind: ContextPart['kind'];

@@ -1,12 +1,12 @@
 import type { CapturedEvent } from '@hansard/events';
 import { ContextError } from './context-error.ts';
-import { ContextHistory } from './context-history.ts';
-import { ContextItem } from './context-item.ts';
 import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
 import { partsOf } from './context-parts.ts';
 import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
-import { ContextZones } from './context-zones.ts';
 import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
+import { ContextHistory } from './history/context-history.ts';
+import { ContextItem } from './history/context-item.ts';
+import { ContextZones } from './history/context-zones.ts';
 import { type CountedMessage, MessageList } from './message-list.ts';
 import { type RenderedContext, renderedContext } from './rendered-context.ts';
 import type { TokenCounter } from './token-counter.ts';

@@ -1,5 +1,5 @@
 import type { ContextPolicy, FadedPolicy, LastMessagesPolicy } from './context-policy.ts';
-import type { ContextZones } from './context-zones.ts';
+import type { ContextZones } from './history/context-zones.ts';
 
 /** What else a prompt holds beside the groups that can be faded. */
 export interface FixedTokens {

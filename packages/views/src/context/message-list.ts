@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { ContextMessage } from './context-message.ts';
+import type { ContextMessage } from './history/context-message.ts';
 import { type MessagesThen, SharedMessages } from './shared-messages.ts';
 
 /** Messages between two states of the hash that are kept: what a change further back costs at most to hash again. */

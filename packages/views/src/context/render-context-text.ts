@@ -1,9 +1,9 @@
-import { compactJson } from '../compact-json.ts';
-import { formatTokens } from '../format.ts';
-import { neutraliseControls, neutraliseControlsInLine } from '../neutralise-controls.ts';
+import { compactJson } from '../text/compact-json.ts';
+import { formatTokens } from '../text/format.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { ContextManifest } from './context-manifest.ts';
-import type { ContextMessage } from './context-message.ts';
 import type { ContextPolicy } from './context-policy.ts';
+import type { ContextMessage } from './history/context-message.ts';
 import type { RenderedContext } from './rendered-context.ts';
 
 /** A context for people: what it is made of, then each message. */

@@ -1,5 +1,5 @@
 import type { ContextManifest } from './context-manifest.ts';
-import type { ContextMessage } from './context-message.ts';
+import type { ContextMessage } from './history/context-message.ts';
 import { type MessagesThen, messagesFrom } from './shared-messages.ts';
 
 /** What a model is given, and how it came to be that. It stays as it is, whatever its renderer observes and renders later. */

@@ -1,4 +1,4 @@
-import type { ContextMessage } from './context-message.ts';
+import type { ContextMessage } from './history/context-message.ts';
 
 /** Messages that are kept together: what a change in the middle copies at most. */
 const blockSize = 64;

@@ -1,0 +1,30 @@
+import type { EventData, JsonObject } from '@hansard/events';
+import type { MappingStep } from '../mapping/mapping-step.ts';
+import type { Denial } from '../tools/tool-failure.ts';
+import { withoutUndefined } from '../values/json-fields.ts';
+
+/** What is known of a denial; nothing: somebody refused permission. */
+type KnownDenial = { readonly [Key in keyof Denial]?: Denial[Key] | undefined };
+
+/** Writes the `harness:hook_decision` of a call that was not allowed, unless an earlier message told of it. */
+export function writeDenial(
+  step: MappingStep,
+  toolCallId: string,
+  denial: KnownDenial,
+  agentId: string | undefined,
+  details?: JsonObject,
+): void {
+  if (step.state.denied.has(toolCallId)) return;
+  step.state.denied.add(toolCallId);
+  const data = withoutUndefined({ ...denialData(toolCallId, denial), details });
+  const cause = step.state.calls.get(toolCallId)?.reference;
+  step.events.derived(`${toolCallId}:denied`, 'harness:hook_decision', data, { agentId, cause });
+}
+
+export function denialData(
+  toolCallId: string,
+  { hook, reason }: KnownDenial,
+): EventData<'harness:hook_decision'> {
+  const on = 'tool_call';
+  return withoutUndefined({ hook: hook ?? 'permission', on, decision: 'deny', reason, toolCallId });
+}

@@ -1,0 +1,168 @@
+import type {
+  CommunicationProvider,
+  DeltaNotice,
+  DispatchNotice,
+  DispatchStartNotice,
+  EventNotice,
+  IncomingMessage,
+} from '@hansard/provider';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { assertCount } from '../check-arguments.ts';
+import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
+import { Outbox } from './outbox.ts';
+
+/**
+ * Between dispatches and the communication providers. Its publish methods only queue and never throw, so that no
+ * provider can delay or fail a dispatch; what goes wrong is told to `onProblem`.
+ */
+export interface CommunicationHub extends AsyncDisposable {
+  /** Starts the providers; notices wait until theirs has started. Resolves when each `start` is done, well or not. */
+  start(): Promise<void>;
+
+  /**
+   * Routes messages for a dispatch to it until the function that it gives back is called. A worker, which another
+   * dispatch of this process started, gets those that name no dispatch only where nobody else runs.
+   */
+  attach(
+    dispatchId: string,
+    deliver: (text: string) => Promise<boolean>,
+    options?: { readonly isWorker?: boolean },
+  ): () => void;
+
+  dispatchStarted(notice: DispatchStartNotice): void;
+  eventRecorded(notice: EventNotice): void;
+  deltaReceived(notice: DeltaNotice): void;
+  dispatchEnded(notice: DispatchNotice): void;
+
+  /** Waits until the queues are empty, up to a limit. The providers stay their owner's to close. */
+  close(): Promise<void>;
+}
+
+export interface CommunicationHubOptions {
+  /** The most notices that wait for one provider. Absent: 1,000. */
+  readonly queueLimit?: number;
+  /** Absent: a warning of the process (`process.emitWarning`). */
+  readonly onProblem?: (problem: CommunicationProblem) => void;
+  /** How long `close` waits for the queues, in milliseconds. Absent: 2,000. */
+  readonly drainMs?: number;
+  readonly clock?: Clock;
+}
+
+/** Puts communication providers behind a hub. Calls none of them before `start`. */
+export function createCommunicationHub(
+  providers: readonly CommunicationProvider[],
+  options: CommunicationHubOptions = {},
+): CommunicationHub {
+  return new QueueingHub(providers, options);
+}
+
+interface Running {
+  readonly deliver: (text: string) => Promise<boolean>;
+  readonly isWorker: boolean;
+}
+
+class QueueingHub implements CommunicationHub {
+  readonly #members: readonly { readonly provider: CommunicationProvider; readonly outbox: Outbox }[];
+  readonly #report: (problem: CommunicationProblem) => void;
+  readonly #drainMs: number;
+  readonly #clock: Clock;
+  /** The running dispatches, in the order in which they started. */
+  readonly #running = new Map<string, Running>();
+  #starting: Promise<void> | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(providers: readonly CommunicationProvider[], options: CommunicationHubOptions) {
+    const { queueLimit = 1_000, onProblem = warn, drainMs = 2_000, clock = systemClock } = options;
+    assertCount('queueLimit', queueLimit, 1);
+    // In a turn of its own: what `onProblem` throws must not reach the dispatch that published.
+    this.#report = (problem) => queueMicrotask(() => onProblem(problem));
+    this.#drainMs = drainMs;
+    this.#clock = clock;
+    this.#members = providers.map((provider) => ({
+      provider,
+      outbox: new Outbox(provider, queueLimit, this.#report),
+    }));
+  }
+
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  attach(dispatchId: string, deliver: Running['deliver'], { isWorker = false } = {}): () => void {
+    const running: Running = { deliver, isWorker };
+    this.#running.set(dispatchId, running);
+    return () => {
+      // A dispatch of another task may have the same id, and have come later.
+      if (this.#running.get(dispatchId) === running) this.#running.delete(dispatchId);
+    };
+  }
+
+  dispatchStarted(notice: DispatchStartNotice): void {
+    for (const { provider, outbox } of this.#members)
+      outbox.push({ method: 'dispatchStarted', call: () => provider.dispatchStarted?.(notice) });
+  }
+
+  eventRecorded(notice: EventNotice): void {
+    for (const { provider, outbox } of this.#members)
+      outbox.push({ method: 'eventRecorded', call: () => provider.eventRecorded(notice) });
+  }
+
+  deltaReceived(notice: DeltaNotice): void {
+    for (const { provider, outbox } of this.#members) {
+      if (provider.deltaReceived === undefined) continue;
+      outbox.push({ method: 'deltaReceived', call: () => provider.deltaReceived?.(notice) });
+    }
+  }
+
+  dispatchEnded(notice: DispatchNotice): void {
+    for (const { provider, outbox } of this.#members)
+      outbox.push({ method: 'dispatchEnded', call: () => provider.dispatchEnded?.(notice) });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #start(): Promise<void> {
+    const host = { deliver: (message: IncomingMessage) => this.#deliver(message) };
+    await Promise.all(
+      this.#members.map(({ provider, outbox }) =>
+        outbox.start({ method: 'start', call: () => provider.start?.(host) }),
+      ),
+    );
+  }
+
+  async #deliver({ text, dispatchId }: IncomingMessage): Promise<boolean> {
+    const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
+    return target === undefined ? false : target.deliver(text);
+  }
+
+  #latest(): Running | undefined {
+    const all = [...this.#running.values()];
+    return all.findLast(({ isWorker }) => !isWorker) ?? all.at(-1);
+  }
+
+  async #close(): Promise<void> {
+    let stopWaiting = () => {};
+    const limit = new Promise<void>((resolve) => {
+      stopWaiting = this.#clock.after(this.#drainMs, resolve);
+    });
+    const drained = Promise.all(this.#members.map(({ outbox }) => outbox.drained()));
+    await Promise.race([drained, limit]);
+    stopWaiting();
+    for (const { provider, outbox } of this.#members) {
+      const waiting = outbox.close();
+      if (waiting > 0) this.#report({ kind: 'not_drained', provider, waiting });
+    }
+  }
+}
+
+function warn(problem: CommunicationProblem): void {
+  process.emitWarning(describeCommunicationProblem(problem), { type: 'HansardCommunicationWarning' });
+}

@@ -1,0 +1,62 @@
+import type { CapturedEvent, Delta, DispatchEnvelope, EnvelopeUpdates, NewEvent } from '@hansard/events';
+import type { CommunicationHub } from '../communication/communication-hub.ts';
+import type { DispatchStore } from '../store/dispatch-store.ts';
+import { LiveFeed } from '../streams/live-feed.ts';
+
+/** Puts what happens in one dispatch into the log first and before people's eyes then. Keeps the envelope as it is now. */
+export class ActivityRecorder {
+  readonly feed = new LiveFeed();
+  readonly #store: DispatchStore;
+  readonly #taskDir: string;
+  readonly #communication: CommunicationHub | undefined;
+  #envelope: DispatchEnvelope;
+
+  constructor(
+    store: DispatchStore,
+    taskDir: string,
+    envelope: DispatchEnvelope,
+    communication: CommunicationHub | undefined,
+  ) {
+    this.#store = store;
+    this.#taskDir = taskDir;
+    this.#envelope = envelope;
+    this.#communication = communication;
+  }
+
+  get envelope(): DispatchEnvelope {
+    return this.#envelope;
+  }
+
+  /** Tells that the dispatch started. */
+  start(): void {
+    this.#communication?.dispatchStarted({ taskDir: this.#taskDir, envelope: this.#envelope });
+  }
+
+  /** Records an event; once it is durable, publishes it. */
+  async record(event: NewEvent): Promise<CapturedEvent> {
+    const captured = await this.#store.appendEvent(this.#taskDir, this.#envelope.dispatchId, event);
+    this.#communication?.eventRecorded({
+      taskDir: this.#taskDir,
+      envelope: this.#envelope,
+      event: captured,
+    });
+    return captured;
+  }
+
+  /** Publishes a delta, which is recorded nowhere (D8). */
+  publish(delta: Delta): void {
+    this.feed.publish(delta);
+    this.#communication?.deltaReceived({ taskDir: this.#taskDir, envelope: this.#envelope, delta });
+  }
+
+  async update(updates: EnvelopeUpdates): Promise<void> {
+    this.#envelope = await this.#store.updateDispatch(this.#taskDir, this.#envelope.dispatchId, updates);
+  }
+
+  /** Completes the envelope, then tells that the dispatch ended. */
+  async end(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    await this.update(updates);
+    this.#communication?.dispatchEnded({ taskDir: this.#taskDir, envelope: this.#envelope });
+    return this.#envelope;
+  }
+}

@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CapturedEvent, type EventData, isEventError, isEventOf, type NewEvent } from '@hansard/events';
+import {
+  type AgentActivity,
+  type AgentProvider,
+  type AgentRunRequest,
+  isStoreError,
+} from '@hansard/provider';
+import type { ProjectTools } from '../tools/project-tools.ts';
+import type { ActivityRecorder } from './activity-recorder.ts';
+import type { Supervision } from './supervision.ts';
+
+const activitiesPerTurn = 100;
+
+export interface AgentListenerOptions {
+  readonly agent: AgentProvider;
+  readonly request: AgentRunRequest;
+  readonly recorder: ActivityRecorder;
+  readonly tools: ProjectTools;
+  readonly supervision: Supervision;
+  /** Whether what the agent yields is still anybody's business. */
+  readonly isHeard: () => boolean;
+  /** Told before the agent is made to end, which may take its time. */
+  readonly onFault: (error: unknown, whose: 'agent' | 'store') => void;
+}
+
+/** Takes what an agent yields: records and publishes it, shows it to the watch, and asks for more only then. */
+export class AgentListener {
+  readonly #options: AgentListenerOptions;
+  #isAsked = false;
+  #completion: EventData<'session:complete'> | null = null;
+
+  constructor(options: AgentListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it is the agent that the run waits for. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
+  /** The last `session:complete` that the agent yielded. */
+  get completion(): EventData<'session:complete'> | null {
+    return this.#completion;
+  }
+
+  /** Resolves when the agent ends; rejects with what it threw, or with what was wrong with what it yielded. */
+  async listen(): Promise<void> {
+    const { agent, request, supervision, isHeard } = this.#options;
+    let taken = 0;
+    this.#isAsked = true;
+    supervision.touch();
+    for await (const activity of agent.run(request)) {
+      if (!isHeard()) return;
+      this.#isAsked = false;
+      await this.#take(activity);
+      this.#isAsked = true;
+      taken += 1;
+      // An agent that never waits for anything would keep timers and signals waiting for ever.
+      if (taken % activitiesPerTurn === 0) await nextTurn();
+    }
+  }
+
+  async #take(activity: AgentActivity): Promise<void> {
+    const { recorder, tools, supervision } = this.#options;
+    const isHeartbeat = activity.kind === 'event' && activity.isHeartbeat === true;
+    if (!isHeartbeat) supervision.touch();
+    if (activity.kind === 'delta') {
+      recorder.publish(activity.delta);
+      return;
+    }
+    const event = await this.#record(activity.event);
+    tools.observe(event);
+    if (isEventOf(event, 'session:complete')) this.#completion = event.data;
+    if (isEventOf(event, 'session:init') && recorder.envelope.model === null)
+      await this.#recordModel(event.data.model);
+    await supervision.observe(event);
+    // Recording may take its time; the agent was not asked meanwhile.
+    if (!isHeartbeat) supervision.touch();
+  }
+
+  async #record(event: NewEvent): Promise<CapturedEvent> {
+    const { recorder, onFault } = this.#options;
+    try {
+      return await recorder.record(event);
+    } catch (error) {
+      const isBadEvent = isEventError(error) || isStoreError(error, 'STORE_EVENT_CONFLICT');
+      onFault(error, isBadEvent ? 'agent' : 'store');
+      throw error;
+    }
+  }
+
+  async #recordModel(model: string): Promise<void> {
+    const { recorder, onFault } = this.#options;
+    try {
+      await recorder.update({ model });
+    } catch (error) {
+      onFault(error, 'store');
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { AgentRunRequest } from '@hansard/provider';
+import type { ProjectTools } from '../tools/project-tools.ts';
+import type { RunDispatchOptions } from './run-options.ts';
+
+/** What an agent provider is given to run the agent of a dispatch. */
+export function agentRequest(
+  { taskDir, prompt = '', outputSchema, limits, resumeSessionId }: RunDispatchOptions,
+  { dispatchId, role, model, cwd, fidelity }: DispatchEnvelope,
+  messages: AsyncIterable<CapturedEvent>,
+  signal: AbortSignal,
+  tools: ProjectTools,
+): AgentRunRequest {
+  return {
+    taskDir,
+    dispatchId,
+    prompt,
+    role,
+    model,
+    cwd,
+    fidelity,
+    messages,
+    signal,
+    tools: tools.offered,
+    askHooks: (call) => tools.askHooks(call),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(limits?.turns === undefined ? {} : { maxTurns: limits.turns }),
+    ...(limits?.costUsd === undefined ? {} : { maxCostUsd: limits.costUsd }),
+    ...(resumeSessionId === undefined ? {} : { resumeSessionId }),
+  };
+}

@@ -1,0 +1,274 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type NewEvent,
+  newEvent,
+  toTimestamp,
+} from '@hansard/events';
+import { Bell } from '../async/bell.ts';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { heedSignal } from '../async/heed-signal.ts';
+import { MessageInbox } from '../communication/message-inbox.ts';
+import { describeFailure } from '../describe-failure.ts';
+import type { LiveFeed } from '../streams/live-feed.ts';
+import { ProjectTools } from '../tools/project-tools.ts';
+import { ActivityRecorder } from './activity-recorder.ts';
+import { AgentListener } from './agent-listener.ts';
+import { agentRequest } from './agent-request.ts';
+import type { RunPlace } from './begin-dispatch.ts';
+import { completionUpdates, type Ending } from './completion.ts';
+import type { MessageSource } from './dispatch-run.ts';
+import type { RunDispatchOptions } from './run-options.ts';
+import { Supervision } from './supervision.ts';
+import { defaultMaxDepth } from './worker-options.ts';
+import { Workers } from './workers.ts';
+
+const defaultGraceMs = 5_000;
+const storeFailedForParent = 'the store failed for the dispatch that started it';
+
+/** Drives the agent of one dispatch from the durable envelope to the completed one. */
+export class AgentRun {
+  readonly #options: RunDispatchOptions;
+  readonly #place: RunPlace;
+  readonly #clock: Clock;
+  readonly #recorder: ActivityRecorder;
+  readonly #inbox = new MessageInbox();
+  readonly #stopSignal = new AbortController();
+  readonly #graceOver = new Bell();
+  readonly #supervision: Supervision;
+  /** Null where the dispatch can have none. */
+  readonly #workers: Workers | null;
+  readonly #tools: ProjectTools;
+  readonly #listener: AgentListener;
+  /** What gives back the timers and listeners of this run. */
+  readonly #releases: (() => void)[] = [];
+  /** `stopping`: the agent was told to end. `over`: what it still yields is nobody's business. */
+  #state: 'running' | 'stopping' | 'over' = 'running';
+  /** The record of why the agent was stopped by somebody or some limit, on its way. */
+  #kill: Promise<void> | null = null;
+  #crash: { readonly error: unknown } | null = null;
+  #storeFailure: { readonly error: unknown } | null = null;
+
+  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope, place: RunPlace) {
+    const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
+    this.#options = options;
+    this.#place = place;
+    this.#clock = clock;
+    this.#recorder = new ActivityRecorder(store, taskDir, envelope, communication);
+    this.#supervision = new Supervision(options, clock, {
+      kill: (event) => this.#killFor(event),
+      warn: async (event) => {
+        if (this.#isRunning()) await this.#recordOwn(event);
+      },
+      // A store that is slow is not the agent's silence, and each worker has a watch of its own.
+      isWaiting: () => !this.#listener.isAsked || this.#workers?.areRunning === true,
+    });
+    this.#workers = this.#createWorkers();
+    this.#tools = new ProjectTools({
+      taskDir,
+      dispatchId: envelope.dispatchId,
+      fidelity: envelope.fidelity,
+      toolbox: place.family.toolbox,
+      hooks,
+      clock,
+      dispatches: this.#workers,
+      record: (event) => this.#recordOwn(event),
+    });
+    this.#listener = new AgentListener({
+      agent: options.agent,
+      request: agentRequest(options, envelope, this.#inbox, this.#stopSignal.signal, this.#tools),
+      recorder: this.#recorder,
+      tools: this.#tools,
+      supervision: this.#supervision,
+      isHeard: () => this.#state !== 'over' && this.#storeFailure === null,
+      onFault: (error, whose) => (whose === 'agent' ? this.#crashFor(error) : this.#failForStore(error)),
+    });
+  }
+
+  get feed(): LiveFeed {
+    return this.#recorder.feed;
+  }
+
+  /** `completed`: the dispatch itself has ended. `ended`: its workers have, too. */
+  drive(): { readonly completed: Promise<DispatchEnvelope>; readonly ended: Promise<DispatchEnvelope> } {
+    const completed = this.#untilCompleted();
+    // Until the workers are over, too.
+    const ignore = heedSignal(this.#options.signal, (reason) => this.abort(reason, 'signal'));
+    // The error itself is that of `ended`.
+    completed.catch((error) => {
+      this.feed.fail(error);
+      this.#abortWorkers(storeFailedForParent);
+    });
+    return { completed, ended: this.#untilOver(completed).finally(ignore) };
+  }
+
+  async #untilOver(completed: Promise<DispatchEnvelope>): Promise<DispatchEnvelope> {
+    const [own] = await Promise.allSettled([completed]);
+    const [below] = await Promise.allSettled([this.#workers?.over()]);
+    if (own.status === 'rejected') throw own.reason;
+    if (below.status === 'rejected') throw below.reason;
+    return own.value;
+  }
+
+  async #untilCompleted(): Promise<DispatchEnvelope> {
+    const { communication } = this.#options;
+    const { dispatchId } = this.#recorder.envelope;
+    const deliver = (text: string) => this.deliver(text, { kind: 'user' });
+    const detach = communication?.attach(dispatchId, deliver, { isWorker: this.#place.depth > 0 });
+    this.#recorder.start();
+    try {
+      const prompted = this.#recordPrompt();
+      this.#supervision.start();
+      await prompted;
+      const ending = await this.#untilEnd();
+      const completedAt = toTimestamp(this.#clock.now());
+      return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
+    } finally {
+      this.#finish();
+      detach?.();
+    }
+  }
+
+  async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
+    if (await this.deliver(text, source)) return;
+    const state = this.#state === 'over' ? 'has ended' : 'is ending';
+    throw new TypeError(
+      `The dispatch ${this.#recorder.envelope.dispatchId} ${state} and takes no more messages; start a new one.`,
+    );
+  }
+
+  /** Gives a message to the agent; false where it takes no more. */
+  async deliver(text: string, source: MessageSource): Promise<boolean> {
+    if (!this.#isRunning()) return false;
+    const message = await this.#recorder.record(newEvent('user:message', { text, source }));
+    this.#supervision.touch();
+    this.#inbox.push(message);
+    // It may have been stopped while the message was recorded.
+    return this.#isRunning();
+  }
+
+  abort(reason?: string, by?: string): void {
+    this.#killFor(
+      newEvent('harness:abort', {
+        ...(reason === undefined ? {} : { reason }),
+        ...(by === undefined ? {} : { by }),
+      }),
+    );
+    // Those that go on after it.
+    this.#workers?.abort(reason, by);
+  }
+
+  async #recordPrompt(): Promise<void> {
+    const { prompt, parentDispatchId } = this.#options;
+    if (prompt === undefined) return;
+    const source: MessageSource =
+      parentDispatchId === undefined ? { kind: 'user' } : { kind: 'agent', dispatchId: parentDispatchId };
+    await this.#recorder.record(newEvent('user:message', { text: prompt, source }));
+  }
+
+  async #untilEnd(): Promise<Ending> {
+    if (this.#isRunning()) await Promise.race([this.#listen(), this.#graceOver.wait()]);
+    this.#finish();
+    await this.#kill;
+    if (this.#storeFailure !== null) throw this.#storeFailure.error;
+    if (this.#kill !== null) return 'aborted';
+    if (this.#crash === null) return 'ended';
+    await this.#recorder.record(newEvent('harness:error', describeFailure(this.#crash.error)));
+    return 'crashed';
+  }
+
+  /** Never rejects: what went wrong is kept. */
+  async #listen(): Promise<void> {
+    try {
+      await this.#listener.listen();
+    } catch (error) {
+      this.#crash ??= { error };
+    }
+  }
+
+  /** Records something that the agent did not yield. */
+  async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
+    try {
+      return await this.#recorder.record(event);
+    } catch (error) {
+      this.#failForStore(error);
+      throw error;
+    }
+  }
+
+  #killFor(event: NewEvent): void {
+    if (!this.#isRunning()) return;
+    this.#kill = this.#recorder.record(event).then(
+      () => {},
+      (error) => this.#failForStore(error),
+    );
+    const { reason } = event.data;
+    const why = typeof reason === 'string' ? `${event.type}: ${reason}` : event.type;
+    this.#stopAgent(`The dispatch was stopped (${why}).`);
+    this.#abortWorkers(`the dispatch that started it was stopped (${why})`);
+  }
+
+  /** The agent yielded what is not an event. */
+  #crashFor(error: unknown): void {
+    this.#crash ??= { error };
+    this.#stopAgent('The agent yielded what is not an event.');
+  }
+
+  #failForStore(error: unknown): void {
+    this.#storeFailure ??= { error };
+    this.#stopAgent('The store failed.');
+    this.#abortWorkers(storeFailedForParent);
+  }
+
+  #abortWorkers(reason: string): void {
+    this.#workers?.abort(reason, this.#recorder.envelope.dispatchId);
+  }
+
+  #stopAgent(reason: string): void {
+    if (!this.#isRunning()) return;
+    this.#state = 'stopping';
+    this.#inbox.close();
+    this.#workers?.close();
+    this.#tools.end(reason);
+    const graceMs = this.#options.graceMs ?? defaultGraceMs;
+    this.#releases.push(this.#clock.after(graceMs, () => this.#graceOver.ring()));
+    this.#stopSignal.abort(new DOMException(reason, 'AbortError'));
+  }
+
+  #createWorkers(): Workers | null {
+    const { workers } = this.#options;
+    if (workers === undefined || this.#place.depth >= (workers.maxDepth ?? defaultMaxDepth)) return null;
+    return new Workers({
+      options: this.#options,
+      place: this.#place,
+      caller: () => this.#recorder.envelope,
+      tellFailure: (worker, error) => this.#tellFailure(worker, error),
+      onEnd: () => this.#supervision.touch(),
+    });
+  }
+
+  async #tellFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
+    if (this.#state === 'over') return false;
+    const failure = describeFailure(error);
+    const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
+    try {
+      await this.#recordOwn(newEvent('harness:error', { ...failure, message }));
+    } catch {
+      // The dispatch ends with that error then.
+    }
+    return true;
+  }
+
+  #isRunning(): boolean {
+    return this.#state === 'running';
+  }
+
+  #finish(): void {
+    this.#state = 'over';
+    this.#inbox.close();
+    this.#workers?.close();
+    this.#tools.end('The dispatch has ended.');
+    this.#supervision.stop();
+    for (const release of this.#releases.splice(0)) release();
+  }
+}

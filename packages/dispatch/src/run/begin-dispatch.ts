@@ -1,0 +1,66 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { holdDispatch } from '../store/hold-dispatch.ts';
+import { streamDispatch } from '../streams/stream-dispatch.ts';
+import type { Toolbox } from '../tools/toolbox.ts';
+import { AgentRun } from './agent-run.ts';
+import type { DispatchRun } from './dispatch-run.ts';
+import type { RunDispatchOptions } from './run-options.ts';
+
+/** Where a dispatch stands among those that run together. */
+export interface RunPlace {
+  /** 0 for the one that was dispatched from outside, 1 for its workers, and so on. */
+  readonly depth: number;
+  readonly family: RunFamily;
+}
+
+/** What a dispatch shares with the workers below it. */
+interface RunFamily {
+  readonly toolbox: Toolbox;
+  /** How many workers run. */
+  readonly slots: { taken: number };
+  begin(options: RunDispatchOptions, depth: number): Promise<BegunDispatch>;
+}
+
+export interface BegunDispatch extends DispatchRun {
+  /** As it was at the start. */
+  readonly envelope: DispatchEnvelope;
+  /** The envelope once the dispatch itself has ended; its workers may still run. */
+  readonly completed: Promise<DispatchEnvelope>;
+}
+
+/** Begins a dispatch and all that will be below it. */
+export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Promise<BegunDispatch> {
+  const family: RunFamily = {
+    toolbox,
+    slots: { taken: 0 },
+    begin: (ofWorker, depth) => beginDispatch(ofWorker, { depth, family }),
+  };
+  return family.begin(options, 0);
+}
+
+/** Resolves when the envelope is durable; the agent runs from then on. */
+async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Promise<BegunDispatch> {
+  const { store, taskDir, role, dispatchId, model, cwd, parentDispatchId, botId, fidelity } = options;
+  const envelope = await store.createDispatch(taskDir, {
+    role,
+    dispatchId,
+    model,
+    cwd,
+    parentDispatchId,
+    botId,
+    fidelity,
+  });
+  const hold = holdDispatch(store, taskDir, envelope.dispatchId, 'a run');
+  const run = new AgentRun(options, envelope, place);
+  const { completed, ended } = run.drive();
+  completed.then(hold.release, hold.abandon);
+  return {
+    dispatchId: envelope.dispatchId,
+    envelope,
+    completed,
+    ended,
+    stream: (live) => streamDispatch(store, taskDir, envelope.dispatchId, { ...live, feed: run.feed }),
+    send: (text, source) => run.send(text, source),
+    abort: (reason, by) => run.abort(reason, by),
+  };
+}

@@ -1,0 +1,61 @@
+import { type DispatchEnvelope, type EnvelopeUpdates, newEvent } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
+import type { DispatchStore } from '../store/dispatch-store.ts';
+import { holdDispatch, isDrivenHere } from '../store/hold-dispatch.ts';
+import { LoggedEnding } from './logged-ending.ts';
+
+/**
+ * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
+ * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
+ * and becomes `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone.
+ * Gives the envelopes of those that it ended. For the start-up of a harness.
+ */
+export async function closeAbandonedDispatches(
+  store: DispatchStore,
+  taskDir: string,
+): Promise<DispatchEnvelope[]> {
+  const closed: DispatchEnvelope[] = [];
+  for (const { dispatchId, status } of await store.getDispatchEnvelopes(taskDir)) {
+    if (status !== 'running') continue;
+    const envelope = await closeAbandoned(store, taskDir, dispatchId);
+    if (envelope !== null) closed.push(envelope);
+  }
+  return closed;
+}
+
+async function closeAbandoned(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+): Promise<DispatchEnvelope | null> {
+  if (isDrivenHere(store, taskDir, dispatchId)) return null;
+  const hold = holdDispatch(store, taskDir, dispatchId, 'a start-up that ends it');
+  try {
+    // Changes nothing, but makes this process the writer, and is refused where somebody else is.
+    const now = await store.updateDispatch(taskDir, dispatchId, {});
+    // It may have ended since it was listed.
+    if (now.status !== 'running') return null;
+    return await store.updateDispatch(taskDir, dispatchId, await endOf(store, taskDir, dispatchId));
+  } catch (error) {
+    // Somebody else writes it, or removed it since it was listed.
+    if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
+    throw error;
+  } finally {
+    hold.release();
+  }
+}
+
+/** What completes the envelope. Where the log does not say it yet, it does then. */
+async function endOf(store: DispatchStore, taskDir: string, dispatchId: string): Promise<EnvelopeUpdates> {
+  const ending = new LoggedEnding();
+  for (let after = -1; ; ) {
+    const { events, next } = await store.readEvents(taskDir, dispatchId, { after });
+    if (events.length === 0) break;
+    for (const event of events) ending.observe(event);
+    after = next;
+  }
+  if (ending.updates !== null) return ending.updates;
+  const message = 'The process that ran this dispatch ended before the dispatch did.';
+  const died = await store.appendEvent(taskDir, dispatchId, newEvent('harness:error', { message }));
+  return ending.crashedAt(died.timestamp);
+}

@@ -1,0 +1,35 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { StoreError } from '@hansard/provider';
+import { openToolbox } from '../tools/toolbox.ts';
+import { beginFamily } from './begin-dispatch.ts';
+import type { DispatchRun } from './dispatch-run.ts';
+import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
+
+/**
+ * Dispatches an agent: creates the envelope, then records, publishes and watches what the agent yields. Resolves when
+ * the envelope is durable; handle `ended` of what it gives at once.
+ *
+ * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `createDispatch` throws; the
+ * error of a tool provider that can't list its tools; TypeError for limits that make no sense
+ */
+export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {
+  checkRunOptions(options);
+  const { parentDispatchId, tools = [], signal } = options;
+  if (parentDispatchId !== undefined) await assertParent(options, parentDispatchId);
+  return beginFamily(options, await openToolbox(tools, signal));
+}
+
+/** Dispatches an agent and waits for its end: `startDispatch`, then `ended`. */
+export async function runDispatch(options: RunDispatchOptions): Promise<DispatchEnvelope> {
+  const run = await startDispatch(options);
+  return run.ended;
+}
+
+async function assertParent({ store, taskDir }: RunDispatchOptions, parentDispatchId: string): Promise<void> {
+  if ((await store.getDispatchEnvelope(taskDir, parentDispatchId)) !== null) return;
+  throw new StoreError(
+    'STORE_DISPATCH_NOT_FOUND',
+    `The task ${taskDir} has no dispatch ${parentDispatchId} to be the parent; a worker belongs to the task of its parent.`,
+    { details: { taskDir, dispatchId: parentDispatchId } },
+  );
+}

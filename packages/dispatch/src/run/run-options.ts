@@ -1,0 +1,93 @@
+import { type Fidelity, findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
+import type { AgentProvider, HookProvider, ToolProvider } from '@hansard/provider';
+import type { Clock } from '../async/clock.ts';
+import { assertCount } from '../check-arguments.ts';
+import type { CommunicationHub } from '../communication/communication-hub.ts';
+import type { LoopLimits } from '../limits/loop-detector.ts';
+import type { DispatchStore } from '../store/dispatch-store.ts';
+import type { WorkerOptions } from './worker-options.ts';
+
+export interface RunDispatchOptions {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly agent: AgentProvider;
+  readonly role: string;
+  /** What the agent is asked to do; recorded as the first `user:message`. */
+  readonly prompt?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  /** The dispatch of the same task that starts this one (D4). */
+  readonly parentDispatchId?: string;
+  readonly botId?: string;
+  /** Absent: `narrative` (D7). */
+  readonly fidelity?: Fidelity;
+  /** Absent: minted. */
+  readonly dispatchId?: string;
+  /** Offered to the agent and its workers. Listed once; where two have a tool of one name, the first provider's counts. */
+  readonly tools?: readonly ToolProvider[];
+  /** Asked about each call of a tool, in this order. */
+  readonly hooks?: readonly HookProvider[];
+  /** What workers the agent may start through tools. Absent: none. */
+  readonly workers?: WorkerOptions;
+  /** JSON Schema of the result that the agent is asked for. */
+  readonly outputSchema?: JsonObject;
+  /** The session of the agent's own that it goes on with, as a `session:init` of an earlier dispatch named it. */
+  readonly resumeSessionId?: string;
+  /** Where what happens is shown, and where messages for the agent come from. */
+  readonly communication?: CommunicationHub;
+  /** Aborts the dispatch, and its workers until the last one has ended. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly limits?: RunLimits;
+  /** Absent: `defaultLoopLimits`. */
+  readonly loopDetector?: LoopLimits | false;
+  /** How long a stopped agent may take to end, in milliseconds; then the run ends without it. Absent: 5,000. */
+  readonly graceMs?: number;
+}
+
+/** Where a limit is absent there is none. */
+export interface RunLimits {
+  /** The longest that the dispatch may take. */
+  readonly timeMs?: number;
+  /** The longest that the agent may yield nothing but heartbeats: longer than its longest tool call. */
+  readonly stallMs?: number;
+  /** The most that it may cost, in US dollars; an agent that goes on beyond it is stopped. */
+  readonly costUsd?: number;
+  /** The most turns that the agent may take; its provider holds it to that. */
+  readonly turns?: number;
+}
+
+/** @throws TypeError for a limit or schema that makes no sense */
+export function checkRunOptions(options: RunDispatchOptions): void {
+  const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0 } = options;
+  checkLimits({ ...limits, graceMs });
+  checkLimits(workers.limits ?? {});
+  if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
+  if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
+  if (!isPlainObject(outputSchema) || findNotJson(outputSchema) !== null)
+    throw new TypeError('outputSchema must be a JSON Schema, an object that JSON can hold.');
+  checkLoopLimits(loopDetector);
+}
+
+function checkLimits({ turns, ...limits }: RunLimits & { readonly graceMs?: number }): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit !== undefined && !(Number.isFinite(limit) && limit >= 0))
+      throw new TypeError(`${name} must be a number from 0; it is ${String(limit)}.`);
+  }
+  if (turns !== undefined) assertCount('turns', turns, 1);
+}
+
+function checkLoopLimits(loopDetector: LoopLimits | false | undefined): void {
+  if (loopDetector === undefined || loopDetector === false) return;
+  const { window, warnAt, killAt } = loopDetector;
+  if (
+    [window, warnAt, killAt].every(Number.isSafeInteger) &&
+    1 <= warnAt &&
+    warnAt <= killAt &&
+    killAt <= window
+  )
+    return;
+  throw new TypeError(
+    `loopDetector needs whole numbers with 1 <= warnAt <= killAt <= window; it has ${warnAt}, ${killAt}, ${window}.`,
+  );
+}

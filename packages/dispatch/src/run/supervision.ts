@@ -1,0 +1,83 @@
+import { type CapturedEvent, isEventOf, type NewEvent, newEvent } from '@hansard/events';
+import type { Clock } from '../async/clock.ts';
+import { CostMeter } from '../limits/cost-meter.ts';
+import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
+import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
+import type { RunDispatchOptions } from './run-options.ts';
+
+/** What the watch over a dispatch may do about it. */
+export interface Interventions {
+  /** Stops the agent for what the event says. */
+  kill(event: NewEvent): void;
+  warn(event: NewEvent): Promise<void>;
+  /** Whether the agent waits for others, and is silent for that reason. */
+  isWaiting(): boolean;
+}
+
+/** Holds one dispatch to its limits of time, silence, cost and repetition. */
+export class Supervision {
+  readonly #options: RunDispatchOptions;
+  readonly #clock: Clock;
+  readonly #act: Interventions;
+  readonly #loops: LoopDetector | null;
+  readonly #costs = new CostMeter();
+  #stall: StallWatch | null = null;
+  #stopTime = () => {};
+
+  constructor(options: RunDispatchOptions, clock: Clock, act: Interventions) {
+    const { loopDetector } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#act = act;
+    this.#loops = loopDetector === false ? null : new LoopDetector(loopDetector ?? defaultLoopLimits);
+  }
+
+  start(): void {
+    const { timeMs, stallMs } = this.#options.limits ?? {};
+    if (timeMs !== undefined) {
+      this.#stopTime = watchTime(this.#clock, timeMs, (elapsedMs) =>
+        this.#act.kill(newEvent('harness:timeout', { elapsedMs, limitMs: timeMs })),
+      );
+    }
+    if (stallMs !== undefined) {
+      const bark = (idleMs: number) =>
+        this.#act.kill(newEvent('harness:stall', { idleMs, limitMs: stallMs }));
+      this.#stall = watchStall(this.#clock, stallMs, bark, () => this.#act.isWaiting());
+    }
+  }
+
+  stop(): void {
+    this.#stopTime();
+    this.#stall?.stop();
+  }
+
+  /** Something happened. */
+  touch(): void {
+    this.#stall?.touch();
+  }
+
+  /** Takes what the agent did, once it is recorded. */
+  async observe(event: CapturedEvent): Promise<void> {
+    await this.#checkLoop(event);
+    this.#checkCost(event);
+  }
+
+  async #checkLoop(event: CapturedEvent): Promise<void> {
+    if (!isEventOf(event, 'agent:tool_call')) return;
+    const finding = this.#loops?.observe(event) ?? null;
+    if (finding === null) return;
+    const links = { cause: event.id, ...(event.agentId === undefined ? {} : { agentId: event.agentId }) };
+    if (finding.act === 'kill') this.#act.kill(newEvent('harness:loop_kill', finding.data, links));
+    else await this.#act.warn(newEvent('harness:loop_warning', finding.data, links));
+  }
+
+  /** Only an agent that goes on beyond the limit is stopped: one that is complete has nothing left to spend. */
+  #checkCost(event: CapturedEvent): void {
+    this.#costs.observe(event);
+    const limit = this.#options.limits?.costUsd;
+    const { spent } = this.#costs;
+    if (limit === undefined || spent <= limit || !event.type.startsWith('agent:')) return;
+    const reason = `cost limit: ${Number(spent.toFixed(6))} of ${limit} US dollars spent`;
+    this.#act.kill(newEvent('harness:abort', { reason, by: 'harness' }));
+  }
+}

@@ -1,0 +1,207 @@
+import { resolve } from 'node:path';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
+import { untilAborted } from '../async/until-aborted.ts';
+import type { BegunDispatch, RunPlace } from './begin-dispatch.ts';
+import type { RunDispatchOptions } from './run-options.ts';
+import { defaultMaxRunning } from './worker-options.ts';
+
+export interface WorkersOptions {
+  /** What the caller runs on; a worker runs on the same. */
+  readonly options: RunDispatchOptions;
+  readonly place: RunPlace;
+  /** The envelope of the caller as it is now. */
+  readonly caller: () => DispatchEnvelope;
+  /** Tells the caller that the store failed below a worker; false where it can hear nothing any more. */
+  readonly tellFailure: (worker: DispatchEnvelope, error: unknown) => Promise<boolean>;
+  /** One is over. */
+  readonly onEnd: () => void;
+}
+
+/** The workers of one dispatch, for as long as one of them runs. */
+export class Workers implements DispatchHost {
+  readonly dispatchId: string;
+  readonly #parts: WorkersOptions;
+  /** Every worker, in the order of their start; null: over. */
+  readonly #workers = new Map<string, BegunDispatch | null>();
+  readonly #failures = new Map<string, { readonly error: unknown }>();
+  /** Settles when a start failed, or when the worker and all below it are over. Never rejects. */
+  readonly #pending = new Set<Promise<void>>();
+  /** Why no worker starts any more, and how those that are being started end. */
+  #end: 'closed' | { readonly reason: string | undefined; readonly by: string | undefined } | null = null;
+  #untoldFailure: { readonly error: unknown } | null = null;
+
+  constructor(parts: WorkersOptions) {
+    this.#parts = parts;
+    this.dispatchId = parts.caller().dispatchId;
+  }
+
+  get areRunning(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  listAgents(): readonly string[] {
+    return Object.keys(this.#parts.options.workers?.agents ?? {});
+  }
+
+  async startWorker(worker: NewWorker): Promise<DispatchEnvelope> {
+    if (this.#end !== null)
+      throw new TypeError(`The dispatch ${this.dispatchId} is ending and starts no more workers.`);
+    const options = this.#optionsFor(worker);
+    const { place } = this.#parts;
+    this.#takeSlot();
+    const starting = place.family.begin(options, place.depth + 1);
+    const over = this.#attend(starting).finally(() => {
+      this.#pending.delete(over);
+      this.#parts.onEnd();
+    });
+    this.#pending.add(over);
+    return (await starting).envelope;
+  }
+
+  async listWorkers(): Promise<DispatchEnvelope[]> {
+    const envelopes = await Promise.all([...this.#workers.keys()].map((id) => this.#envelopeOf(id)));
+    return envelopes.filter((envelope) => envelope !== null);
+  }
+
+  async getWorker(dispatchId: string): Promise<DispatchEnvelope> {
+    this.#assertWorker(dispatchId);
+    const failure = this.#failures.get(dispatchId);
+    if (failure !== undefined) throw failure.error;
+    const envelope = await this.#envelopeOf(dispatchId);
+    if (envelope === null) throw this.#noWorker(dispatchId);
+    return envelope;
+  }
+
+  async getRecentEvents(dispatchId: string, count: number): Promise<CapturedEvent[]> {
+    this.#assertWorker(dispatchId);
+    const { store, taskDir } = this.#parts.options;
+    return store.getRecentEvents(taskDir, dispatchId, count);
+  }
+
+  async awaitWorker(dispatchId: string, signal?: AbortSignal): Promise<DispatchEnvelope> {
+    this.#assertWorker(dispatchId);
+    const worker = this.#workers.get(dispatchId) ?? null;
+    if (worker === null) return this.getWorker(dispatchId);
+    return signal === undefined ? worker.completed : untilAborted(signal, () => worker.completed);
+  }
+
+  async abortWorker(dispatchId: string, reason?: string): Promise<DispatchEnvelope> {
+    this.#assertWorker(dispatchId);
+    const worker = this.#workers.get(dispatchId) ?? null;
+    if (worker === null) return this.getWorker(dispatchId);
+    worker.abort(reason, this.dispatchId);
+    return worker.ended;
+  }
+
+  /** Aborts every worker, those that are being started with them. No more start. */
+  abort(reason?: string, by?: string): void {
+    if (this.#end === null || this.#end === 'closed') this.#end = { reason, by };
+    for (const worker of this.#workers.values()) worker?.abort(reason, by);
+  }
+
+  /** No more start; those that run go on. */
+  close(): void {
+    this.#end ??= 'closed';
+  }
+
+  /** Resolves when all are over. @throws the first failure of the store that nobody could be told of */
+  async over(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    if (this.#untoldFailure !== null) throw this.#untoldFailure.error;
+  }
+
+  /** Stays with a worker until it and all below it are over. Never rejects. */
+  async #attend(starting: Promise<BegunDispatch>): Promise<void> {
+    const { slots } = this.#parts.place.family;
+    let worker: BegunDispatch;
+    try {
+      worker = await starting;
+    } catch {
+      // Whoever starts it has the error.
+      slots.taken -= 1;
+      return;
+    }
+    const { dispatchId, envelope, completed, ended } = worker;
+    this.#workers.set(dispatchId, worker);
+    if (this.#end !== null && this.#end !== 'closed') worker.abort(this.#end.reason, this.#end.by);
+    await completed.catch((error) => this.#failures.set(dispatchId, { error }));
+    slots.taken -= 1;
+    try {
+      await ended;
+    } catch (error) {
+      if (!(await this.#parts.tellFailure(envelope, error))) this.#untoldFailure ??= { error };
+    }
+    this.#workers.set(dispatchId, null);
+  }
+
+  #optionsFor({ agent, role, prompt, model, cwd, outputSchema, botId }: NewWorker): RunDispatchOptions {
+    const { store, taskDir, communication, clock, loopDetector, graceMs, tools, hooks, limits, workers } =
+      this.#parts.options;
+    const caller = this.#parts.caller();
+    const provider = this.#agentNamed(agent);
+    // A model of one kind of agent means nothing to another.
+    const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null);
+    const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? null) : resolve(caller.cwd, cwd);
+    const itsLimits = workers?.limits ?? limits;
+    return {
+      store,
+      taskDir,
+      agent: provider,
+      role,
+      prompt,
+      parentDispatchId: this.dispatchId,
+      fidelity: caller.fidelity,
+      ...present({ model: itsModel, cwd: itsCwd ?? caller.cwd, outputSchema, botId }),
+      ...present({ communication, clock, loopDetector, graceMs, tools, hooks, limits: itsLimits, workers }),
+    };
+  }
+
+  #agentNamed(name: string | undefined): AgentProvider {
+    const { agent, workers } = this.#parts.options;
+    if (name === undefined) return agent;
+    const agents = workers?.agents ?? {};
+    const found = Object.hasOwn(agents, name) ? agents[name] : undefined;
+    if (found !== undefined) return found;
+    const names = this.listAgents().join(', ');
+    throw new TypeError(
+      `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none, for one of your own kind' : `there are: ${names}`}.`,
+    );
+  }
+
+  #takeSlot(): void {
+    const { slots } = this.#parts.place.family;
+    const most = this.#parts.options.workers?.maxRunning ?? defaultMaxRunning;
+    if (slots.taken >= most)
+      throw new TypeError(
+        `${slots.taken} workers run already, and no more than ${most} may run side by side: wait until one has ended.`,
+      );
+    slots.taken += 1;
+  }
+
+  #envelopeOf(dispatchId: string): Promise<DispatchEnvelope | null> {
+    const { store, taskDir } = this.#parts.options;
+    return store.getDispatchEnvelope(taskDir, dispatchId);
+  }
+
+  #assertWorker(dispatchId: string): void {
+    if (!this.#workers.has(dispatchId)) throw this.#noWorker(dispatchId);
+  }
+
+  #noWorker(dispatchId: string): StoreError {
+    const { taskDir } = this.#parts.options;
+    return new StoreError(
+      'STORE_DISPATCH_NOT_FOUND',
+      `The dispatch ${this.dispatchId} has no worker ${dispatchId}; it sees those that it started itself.`,
+      { details: { taskDir, dispatchId } },
+    );
+  }
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
+
+/** The values that are there. */
+function present<T extends object>(values: T): Present<T> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(entries) as Present<T>;
+}

@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CapturedEvent } from '@hansard/events';
+import {
+  type Awaitable,
+  type DispatchStoreProvider,
+  isStoreError,
+  type StopWatching,
+} from '@hansard/provider';
+import { Bell, type Bells } from '../async/bell.ts';
+import type { Clock } from '../async/clock.ts';
+import { leavableIterator } from '../async/leavable-iterator.ts';
+
+const defaultPageSize = 256;
+
+/** How often a follower looks unasked where the store watches: file systems may forget to tell of a change. */
+const lookAnywayMs = 5_000;
+
+export type FollowItem =
+  | { readonly kind: 'event'; readonly position: number; readonly event: CapturedEvent }
+  /** Everything that was stored by now has been given; what comes next is live. Comes once. */
+  | { readonly kind: 'caught_up'; readonly position: number };
+
+export interface FollowOptions {
+  /** The position of the last event already seen. Absent or -1: from the beginning. */
+  readonly after?: number;
+  /** Ends the following. */
+  readonly signal?: AbortSignal;
+  /** How many events are read at a time, and so the most that are held for a slow follower. Absent: 256. */
+  readonly pageSize?: number;
+  /** Asked whenever all that is stored was given. True ends the following, after one more look. Absent: never. */
+  readonly until?: () => Awaitable<boolean>;
+}
+
+/** What followers share: the store that they read, and what tells them to. */
+export interface FollowSource {
+  readonly provider: DispatchStoreProvider;
+  readonly bells: Bells;
+  readonly clock: Clock;
+  readonly pollIntervalMs: number;
+  isClosed(): boolean;
+}
+
+/**
+ * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;
+ * the follower reads behind its own cursor, so that it can neither miss an event nor see one twice.
+ */
+export function follow(
+  source: FollowSource,
+  taskDir: string,
+  dispatchId: string,
+  options: FollowOptions = {},
+): AsyncIterable<FollowItem> {
+  return {
+    [Symbol.asyncIterator]() {
+      const follower = new Follower(source, taskDir, dispatchId, options);
+      return leavableIterator(follower.items(), () => follower.end());
+    },
+  };
+}
+
+class Follower {
+  readonly #source: FollowSource;
+  readonly #taskDir: string;
+  readonly #dispatchId: string;
+  readonly #options: FollowOptions;
+  readonly #bell = new Bell();
+  #ended = false;
+
+  constructor(source: FollowSource, taskDir: string, dispatchId: string, options: FollowOptions) {
+    this.#source = source;
+    this.#taskDir = taskDir;
+    this.#dispatchId = dispatchId;
+    this.#options = options;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#bell.ring();
+  }
+
+  async *items(): AsyncGenerator<FollowItem, undefined> {
+    const { bells } = this.#source;
+    const { signal } = this.#options;
+    const onAbort = () => this.end();
+    const removeBell = bells.add(this.#taskDir, this.#dispatchId, this.#bell);
+    signal?.addEventListener('abort', onAbort);
+    let stopWatching: StopWatching | undefined;
+    try {
+      if (signal?.aborted) this.end();
+      if (!this.#isOver()) stopWatching = await this.#watch();
+      yield* this.#read();
+    } catch (error) {
+      // The store was closed while it worked for a follower, who ends then.
+      if (!this.#isOver() || !isStoreError(error, 'STORE_CLOSED')) throw error;
+    } finally {
+      stopWatching?.();
+      signal?.removeEventListener('abort', onAbort);
+      removeBell();
+    }
+  }
+
+  async *#read(): AsyncGenerator<FollowItem, undefined> {
+    const { after = -1, pageSize: limit = defaultPageSize, until } = this.#options;
+    let position = after;
+    let caughtUp = false;
+    let isLastLook = false;
+    while (!this.#isOver()) {
+      const page = await this.#source.provider.readEvents(this.#taskDir, this.#dispatchId, {
+        after: position,
+        limit,
+      });
+      for (const [index, event] of page.events.entries()) {
+        if (this.#isOver()) return;
+        yield { kind: 'event', position: page.first + index, event };
+      }
+      position = page.next;
+      // A store that answers at once would keep timers and signals waiting until the end.
+      if (page.events.length === limit) await nextTurn();
+      if (page.events.length > 0 || this.#isOver()) continue;
+      if (!caughtUp) {
+        caughtUp = true;
+        yield { kind: 'caught_up', position };
+      }
+      if (isLastLook) return;
+      isLastLook = (await until?.()) === true;
+      if (!isLastLook) await this.#somethingNew();
+    }
+  }
+
+  async #watch(): Promise<StopWatching | undefined> {
+    const { provider } = this.#source;
+    if (!provider.capabilities.watch) return undefined;
+    return provider.watchEvents?.(this.#taskDir, this.#dispatchId, () => this.#bell.ring());
+  }
+
+  async #somethingNew(): Promise<void> {
+    const { provider, clock, pollIntervalMs } = this.#source;
+    if (this.#isOver()) return;
+    const lookAfterMs = provider.capabilities.watch ? lookAnywayMs : pollIntervalMs;
+    const callOff = clock.after(lookAfterMs, () => this.#bell.ring());
+    await this.#bell.wait();
+    callOff();
+  }
+
+  #isOver(): boolean {
+    return this.#ended || this.#source.isClosed();
+  }
+}

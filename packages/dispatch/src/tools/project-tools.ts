@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type CapturedEvent,
+  createIdSource,
+  type Fidelity,
+  type IdSource,
+  isEventOf,
+  type JsonValue,
+  type NewEvent,
+} from '@hansard/events';
+import type {
+  AgentToolCall,
+  DispatchHost,
+  HookProvider,
+  OfferedTool,
+  ToolCall,
+  ToolCallVerdict,
+  ToolOutcome,
+} from '@hansard/provider';
+import type { Clock } from '../async/clock.ts';
+import { describeFailure } from '../describe-failure.ts';
+import { askHooks, blockedText } from './ask-hooks.ts';
+import type { Toolbox } from './toolbox.ts';
+import { failedOutcome, useTool } from './use-tool.ts';
+
+export interface ProjectToolsOptions {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly fidelity: Fidelity;
+  readonly toolbox: Toolbox;
+  readonly hooks: readonly HookProvider[];
+  readonly clock: Clock;
+  /** Null: the dispatch can have no workers. */
+  readonly dispatches: DispatchHost | null;
+  readonly record: (event: NewEvent) => Promise<CapturedEvent>;
+}
+
+/** The tools and hooks of the project as the agent of one dispatch gets them, for as long as it may act. */
+export class ProjectTools {
+  readonly offered: readonly OfferedTool[];
+  readonly #options: ProjectToolsOptions;
+  readonly #createId: IdSource;
+  readonly #ending = new AbortController();
+  /** The events of the agent's calls that have no result yet, by call. */
+  readonly #openCalls = new Map<string, string>();
+
+  constructor(options: ProjectToolsOptions) {
+    const { toolbox, clock } = options;
+    this.#options = options;
+    this.#createId = createIdSource({ now: () => clock.now() });
+    this.offered = toolbox.definitions.map((definition) => ({
+      definition,
+      call: ({ signal, ...call }) => this.#call({ ...call, tool: definition.name }, signal),
+    }));
+  }
+
+  /** Takes what the agent did, once it is recorded. */
+  observe(event: CapturedEvent): void {
+    if (isEventOf(event, 'agent:tool_call'))
+      this.#openCalls.set(callKey(event.agentId, event.data.toolCallId), event.id);
+    else if (isEventOf(event, 'agent:tool_result'))
+      this.#openCalls.delete(callKey(event.agentId, event.data.toolCallId));
+  }
+
+  /** Asks the hooks about a call and records what they decided. Rejects only when the signal aborts. */
+  async askHooks(
+    { agentId, toolCallId, tool, input }: AgentToolCall,
+    signal: AbortSignal = this.#ending.signal,
+  ): Promise<ToolCallVerdict> {
+    const { hooks, dispatchId, fidelity } = this.#options;
+    const whose = agentId === undefined ? {} : { agentId };
+    const what = { on: 'tool_call', dispatchId, ...whose, toolCallId, tool } as const;
+    signal.throwIfAborted();
+    const asking = { hooks, signal, createId: this.#createId };
+    const { events, value, denied, via } = await askHooks<JsonValue>(asking, {
+      value: input,
+      ask: (asked) => ({ ...what, input: asked, agents: [] }),
+      alteredBy: (decision) => decision.input,
+      data: { toolCallId },
+      // Nothing else in the log shows what the tool was called with; a narrative leaves that out (D7).
+      alterationData: (altered) => (fidelity === 'full' ? { input: altered } : {}),
+      links: whose,
+    });
+    await this.#record(events, callKey(agentId, toolCallId), signal);
+    if (denied !== null) return { decision: 'deny', ...denied };
+    return { decision: 'allow', input: value, isAltered: via !== null };
+  }
+
+  /** What is under way ends, and nothing is recorded or called any more. */
+  end(reason: string): void {
+    this.#ending.abort(new DOMException(reason, 'AbortError'));
+  }
+
+  async #record(events: readonly NewEvent[], key: string, signal: AbortSignal): Promise<void> {
+    if (events.length === 0) return;
+    // The agent may have said already that it makes this call, without having been heard yet.
+    if (!this.#openCalls.has(key)) await nextTurn();
+    const cause = this.#openCalls.get(key);
+    for (const event of events) {
+      signal.throwIfAborted();
+      await this.#options.record(cause === undefined ? event : { ...event, cause });
+    }
+    signal.throwIfAborted();
+  }
+
+  async #call(call: AgentToolCall, ownSignal: AbortSignal): Promise<ToolOutcome> {
+    const { taskDir, dispatchId, toolbox, dispatches } = this.#options;
+    const signal = AbortSignal.any([this.#ending.signal, ownSignal]);
+    try {
+      const verdict = await this.askHooks(call, signal);
+      if (verdict.decision === 'deny') return { status: 'error', text: blockedText(verdict) };
+      const made: ToolCall = { ...call, taskDir, dispatchId, input: verdict.input, signal };
+      return await useTool(toolbox, dispatches === null ? made : { ...made, dispatches });
+    } catch (error) {
+      return failedOutcome(describeFailure(error).message);
+    }
+  }
+}
+
+/** No agent id has a space in it. */
+function callKey(agentId = '', toolCallId: string): string {
+  return `${agentId} ${toolCallId}`;
+}

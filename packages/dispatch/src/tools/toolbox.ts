@@ -1,0 +1,38 @@
+import type { ToolDefinition, ToolProvider } from '@hansard/provider';
+import { untilAborted } from '../async/until-aborted.ts';
+
+/** The tools of all providers. Where two have a tool of one name, the first provider's counts. */
+export interface Toolbox {
+  readonly definitions: readonly ToolDefinition[];
+  providerOf(tool: string): ToolProvider | undefined;
+}
+
+/**
+ * Lists the tools of providers, until the signal aborts; then there are none: what begins all the same can say in its
+ * log that it was stopped.
+ */
+export async function openToolbox(
+  providers: readonly ToolProvider[],
+  signal?: AbortSignal,
+): Promise<Toolbox> {
+  if (signal === undefined) return listTools(providers);
+  try {
+    return await untilAborted(signal, () => listTools(providers));
+  } catch (error) {
+    if (signal.aborted) return listTools([]);
+    throw error;
+  }
+}
+
+async function listTools(providers: readonly ToolProvider[]): Promise<Toolbox> {
+  const tools = new Map<string, { readonly definition: ToolDefinition; readonly provider: ToolProvider }>();
+  for (const provider of providers) {
+    for (const definition of await provider.listTools()) {
+      if (!tools.has(definition.name)) tools.set(definition.name, { definition, provider });
+    }
+  }
+  return {
+    definitions: [...tools.values()].map(({ definition }) => definition),
+    providerOf: (tool) => tools.get(tool)?.provider,
+  };
+}

@@ -1,0 +1,13 @@
+import { type EventLinks, type NewEvent, newEvent } from '../types/event.ts';
+import { snapshot } from './snapshot.ts';
+
+/**
+ * What an agent observed, as an `agent:output` event to be recorded: a part for each value, copied now, so that no later
+ * change of a value reaches the log, in a store that keeps objects no more than in one that writes files.
+ */
+export function newOutput(
+  values: readonly unknown[],
+  fields: EventLinks & { readonly id?: string; readonly timestamp?: string } = {},
+): NewEvent {
+  return newEvent('agent:output', { parts: values.map(snapshot) }, fields);
+}

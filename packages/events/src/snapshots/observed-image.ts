@@ -1,0 +1,30 @@
+import type { OutputPart } from '../types/output-part.ts';
+
+/** An image as an agent observes it: what `snapshot` keeps as an image part, and `reviveSnapshot` gives back. */
+export interface ObservedImage {
+  /** Such as `image/png`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+type ImagePart = Extract<OutputPart, { kind: 'image' }>;
+
+/** Characters that one call may take as arguments. */
+const chunkLength = 0x8000;
+
+export function isObservedImage(value: unknown): value is ObservedImage {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+  const { mediaType, bytes } = value as Partial<Record<keyof ObservedImage, unknown>>;
+  return typeof mediaType === 'string' && mediaType.startsWith('image/') && bytes instanceof Uint8Array;
+}
+
+export function imagePart({ mediaType, bytes }: ObservedImage): ImagePart {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += chunkLength)
+    binary += String.fromCharCode(...bytes.subarray(start, start + chunkLength));
+  return { kind: 'image', mediaType, base64: btoa(binary) };
+}
+
+export function observedImage({ mediaType, base64 }: ImagePart): ObservedImage {
+  return { mediaType, bytes: Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)) };
+}

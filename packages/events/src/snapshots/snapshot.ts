@@ -1,0 +1,165 @@
+import { parse, type StringifyOperations, stringify } from 'devalue';
+import { inspect } from 'loupe';
+import { findNotJson, type JsonValue } from '../json/json.ts';
+import type { OutputPart } from '../types/output-part.ts';
+import { imagePart, isObservedImage, observedImage } from './observed-image.ts';
+
+const longestPrintedForm = 2_000;
+/** Leaves room for the event around the value, which as a whole may nest 1,000 deep. */
+const deepestJson = 900;
+
+/** What stands where a value could not be encoded: its printed form, marked as such. */
+export class PrintedForm {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/**
+ * Copies an observed value into a part of an `agent:output` event, so that later changes to the value do not change
+ * the record. Text and JSON stay as they are; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
+ * (of their buffer what they show; a Buffer as a Uint8Array), NaN, cycles and the like are encoded; functions, handles,
+ * instances of classes and what throws when it is read become their printed form, each where it stood. Never throws.
+ */
+export function snapshot(value: unknown): OutputPart {
+  if (typeof value === 'string') return { kind: 'text', text: value };
+  return asItIs(value) ?? encode(value);
+}
+
+/** The value that a part holds, as a fresh copy: what was observed, or a `PrintedForm` of it. */
+export function reviveSnapshot(part: OutputPart): unknown {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'json':
+      return structuredClone(part.json);
+    case 'image':
+      return observedImage(part);
+    case 'value':
+      return parse(part.encoded, { PrintedForm: (text: string) => new PrintedForm(text) });
+    case 'repr':
+      return new PrintedForm(part.repr);
+  }
+}
+
+function asItIs(value: unknown): OutputPart | null {
+  try {
+    if (isObservedImage(value)) return imagePart(value);
+    if (isJsonTree(value)) return { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue };
+  } catch {
+    // A getter or a proxy in it threw: encoding has a place for that.
+  }
+  return null;
+}
+
+function encode(value: unknown): OutputPart {
+  if (!cannotEncode(value)) {
+    try {
+      return { kind: 'value', encoding: 'devalue', encoded: stringify(value, reducers, { operations }) };
+    } catch {
+      // Too deep, or of a kind that only looks like one that can be encoded.
+    }
+  }
+  return { kind: 'repr', repr: printedForm(value) };
+}
+
+const reducers = {
+  PrintedForm: (item: unknown) => cannotEncode(item) && printedForm(item),
+};
+
+const operations: Partial<StringifyOperations> = {
+  get(value, key) {
+    try {
+      return value[key];
+    } catch (error) {
+      return new PrintedForm(`[reading it threw: ${printedForm(error)}]`);
+    }
+  },
+  /** The rest of the buffer was not observed, and can be large. */
+  viewInfo(view) {
+    const { byteLength, byteOffset, length } = view;
+    const { buffer } = new Uint8Array(view.buffer, byteOffset, byteLength).slice();
+    return { buffer, byteOffset: 0, byteLength, length, bufferByteLength: byteLength };
+  },
+};
+
+/** JSON without shared or circular references and without `undefined`, which would not come back the same; not too deep. */
+function isJsonTree(value: unknown): boolean {
+  const seen = new Set<object>();
+  const walk = (item: unknown, depth: number): boolean => {
+    if (typeof item !== 'object' || item === null) return findNotJson(item) === null && !Object.is(item, -0);
+    if (depth > deepestJson || seen.has(item)) return false;
+    seen.add(item);
+    const isTree = (child: unknown) => walk(child, depth + 1);
+    if (Array.isArray(item)) return item.length === Object.keys(item).length && item.every(isTree);
+    const prototype = Object.getPrototypeOf(item);
+    if (prototype !== Object.prototype && prototype !== null) return false;
+    if (Object.getOwnPropertySymbols(item).length > 0) return false;
+    return typeof (item as { toJSON?: unknown }).toJSON !== 'function' && Object.values(item).every(isTree);
+  };
+  return walk(value, 0);
+}
+
+const encodable = new Set([
+  'Object',
+  'Array',
+  'Date',
+  'Map',
+  'Set',
+  'RegExp',
+  'URL',
+  'URLSearchParams',
+  'ArrayBuffer',
+  'DataView',
+  'Number',
+  'String',
+  'Boolean',
+  'BigInt',
+  'Int8Array',
+  'Uint8Array',
+  'Buffer',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+]);
+
+function cannotEncode(value: unknown): boolean {
+  if (typeof value === 'function' || typeof value === 'symbol') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  try {
+    const prototype = Object.getPrototypeOf(value);
+    const hasSymbols = Object.getOwnPropertySymbols(value).length > 0;
+    return hasSymbols || (prototype !== null && !encodable.has(prototype.constructor?.name));
+  } catch {
+    // A proxy that answers no questions.
+    return true;
+  }
+}
+
+function printedForm(value: unknown): string {
+  for (const print of [inspected, tagOf]) {
+    try {
+      const text = print(value);
+      // Of what has nothing of its own to show, as a generator.
+      if (text !== '') return text;
+    } catch {
+      // A getter or a proxy threw.
+    }
+  }
+  return `[unprintable ${typeof value}]`;
+}
+
+function inspected(value: unknown): string {
+  return value instanceof PrintedForm ? value.text : inspect(value, { truncate: longestPrintedForm });
+}
+
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value);
+}

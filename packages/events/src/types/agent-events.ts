@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { costSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
+import { outputPartSchema } from './output-part.ts';
+
+const toolFields = {
+  toolCallId: z.string().min(1),
+  tool: z.string().min(1),
+  /** What the tool works on, in one line: a path, a command, a query, the name of a sub-agent. */
+  target: z.string().optional(),
+  /** What is worth knowing beyond the target (D7). Never contents of files or output of commands. */
+  metadata: jsonObjectSchema,
+};
+
+/** What agents do (D2, D6; the session log; the inference trace; the unified event log). */
+export const agentEventData = {
+  'agent:created': z.object({ name: z.string().optional(), languageModel: z.string().optional() }),
+  'agent:terminated': z.object({ reason: z.string().optional() }),
+  'agent:system_prompt': z.object({ text: z.string() }),
+  'agent:text': z.object({ text: z.string() }),
+  'agent:thinking': z.object({ text: z.string(), signature: z.string().optional() }),
+  'agent:tool_call': z.object({ ...toolFields, input: jsonValueSchema.optional() }),
+  'agent:tool_result': z.object({
+    ...toolFields,
+    status: z.enum(['completed', 'error']),
+    durationMs: millisecondsSchema.optional(),
+    error: z.string().optional(),
+    output: jsonValueSchema.optional(),
+  }),
+  'agent:piece_of_text': z.object({ text: z.string() }),
+  'agent:inference': z.object({
+    model: z.string(),
+    durationMs: millisecondsSchema.optional(),
+    usage: usageSchema,
+    costUsd: costSchema.optional(),
+    stopReason: z.string().optional(),
+    /** What the model was given, as its renderer describes it: `ContextManifest` of `@hansard/views`. */
+    context: jsonObjectSchema.optional(),
+  }),
+  'agent:output': z.object({ parts: z.array(outputPartSchema) }),
+} as const;
+
+/** What reaches an agent from a person, another agent or the system. */
+export const userEventData = {
+  'user:message': z.object({
+    text: z.string(),
+    source: z.object({
+      kind: z.enum(['user', 'agent', 'system']),
+      agentId: idSchema.optional(),
+      dispatchId: idSchema.optional(),
+    }),
+  }),
+} as const;

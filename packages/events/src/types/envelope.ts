@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { jsonValueSchema } from '../json/json.ts';
+import { costSchema, idSchema, timestampSchema, usageSchema } from './fields.ts';
+
+export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
+export const fidelities = ['narrative', 'full'] as const;
+
+/** The newest shape of envelope that this version writes. */
+export const envelopeSchemaVersion = 1;
+
+/** Who was dispatched, when, on what model, at what cost, and how it ended (D3). Every key is there; null: not known (yet). */
+export const envelopeSchema = z.object({
+  dispatchId: idSchema,
+  taskSlug: z.string().min(1),
+  role: z.string().min(1),
+  model: z.string().nullable(),
+  cwd: z.string().nullable(),
+  startedAt: timestampSchema,
+  completedAt: timestampSchema.nullable(),
+  /** `aborted`: somebody or some limit ended it. `crashed`: it failed, or its process died. */
+  status: z.enum(dispatchStatuses),
+  /** US dollars, without child dispatches. */
+  cost: costSchema.nullable(),
+  usage: usageSchema.nullable(),
+  /** Cached from the last `session:complete`, which is the truth. */
+  structuredResult: jsonValueSchema.nullable(),
+  /** The dispatch that started this one (D4). */
+  parentDispatchId: idSchema.nullable(),
+  /** Kept for lasting identities of bots (D9). */
+  botId: z.string().nullable(),
+  /** `narrative`: tool input and output are left out (D7). `full`: they are there, so that a session can be resumed. */
+  fidelity: z.enum(fidelities),
+  schemaVersion: z.number().int().positive(),
+});
+
+export type DispatchEnvelope = Readonly<z.infer<typeof envelopeSchema>>;
+export type DispatchStatus = (typeof dispatchStatuses)[number];
+export type Fidelity = (typeof fidelities)[number];
+
+/** What may change in an envelope once its dispatch exists: all but its identity. */
+export type EnvelopeUpdates = Partial<Omit<DispatchEnvelope, 'dispatchId' | 'taskSlug' | 'schemaVersion'>>;
+
+/** A piece of work that somebody asked for (D10). */
+export const taskRecordSchema = z.object({
+  slug: z.string().min(1),
+  name: z.string().min(1),
+  project: z.string().min(1),
+  status: z.string().min(1),
+  created: timestampSchema,
+});
+
+export type TaskRecord = Readonly<z.infer<typeof taskRecordSchema>>;

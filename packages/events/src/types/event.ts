@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { JsonObject } from '../json/json.ts';
+import { agentEventData, userEventData } from './agent-events.ts';
+import { idSchema, timestampSchema } from './fields.ts';
+import { harnessEventData, systemEventData } from './harness-events.ts';
+import { sessionEventData } from './session-events.ts';
+
+/** The data of every event type that Hansard knows. An event of any other type holds any JSON object. */
+export const eventDataSchemas = {
+  ...agentEventData,
+  ...userEventData,
+  ...sessionEventData,
+  ...harnessEventData,
+  ...systemEventData,
+} as const;
+
+/** `category:action` in lower snake case. The category `delta` is kept for what must never be recorded (D8). */
+export const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+
+const eventTypeSchema = z.string().regex(eventTypePattern, 'not a category:action in lower snake case');
+
+/** What every event has beside its type and data. The order of the keys is the order on the line. */
+export const eventFields = {
+  id: idSchema,
+  type: eventTypeSchema,
+  v: z.number().int().positive().optional(),
+  timestamp: timestampSchema,
+  agentId: idSchema.optional(),
+  messageId: idSchema.optional(),
+  substance: idSchema.optional(),
+  cause: z.union([idSchema, z.array(idSchema).min(1)]).optional(),
+  via: idSchema.optional(),
+} as const;
+
+export const eventFieldsSchema = z.object(eventFields);
+
+export type EventType = `${string}:${string}`;
+export type KnownEventType = keyof typeof eventDataSchemas;
+export type EventData<T extends KnownEventType> = z.infer<(typeof eventDataSchemas)[T]>;
+
+/** What an event has beside its id, type, timestamp and data. */
+export interface EventLinks {
+  /** Whose transcript or activity this is; absent: the dispatched agent itself. */
+  readonly agentId?: string;
+  /** Groups the blocks of one model message. */
+  readonly messageId?: string;
+  /** The event whose content this one carries on. Never together with `cause`. */
+  readonly substance?: string;
+  /** The event or events that brought this new content about. Never together with `substance`. */
+  readonly cause?: string | readonly string[];
+  /** The hook decision that altered or stopped a delivery. */
+  readonly via?: string;
+  /** Schema version of the type; absent: 1. */
+  readonly v?: number;
+}
+
+/** One thing that happened in a dispatch. Appended once, never changed. */
+export interface CapturedEvent extends EventLinks {
+  readonly id: string;
+  readonly type: EventType;
+  readonly timestamp: string;
+  readonly data: JsonObject;
+}
+
+export interface EventOf<T extends KnownEventType> extends CapturedEvent {
+  readonly type: T;
+  readonly data: EventData<T>;
+}
+
+/** An event before it is recorded: id and timestamp are minted where they are absent. */
+export type NewEvent = Omit<CapturedEvent, 'id' | 'timestamp'> & {
+  readonly id?: string;
+  readonly timestamp?: string;
+};
+
+/** Makes an event of a known type, its data checked by the compiler. */
+export function newEvent<T extends KnownEventType>(
+  type: T,
+  data: EventData<T>,
+  fields: EventLinks & { readonly id?: string; readonly timestamp?: string } = {},
+): NewEvent & { readonly type: T; readonly data: EventData<T> } {
+  return { ...fields, type, data };
+}
+
+/** Whether an event is of that type; narrows its data. */
+export function isEventOf<T extends KnownEventType>(event: CapturedEvent, type: T): event is EventOf<T> {
+  return event.type === type;
+}

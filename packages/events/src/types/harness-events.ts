@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { countSchema, idSchema, millisecondsSchema } from './fields.ts';
+
+const loop = z.object({
+  tool: z.string(),
+  target: z.string().optional(),
+  /** How often the same call stands among the latest `window` calls, and the number at which the harness acts. */
+  count: countSchema,
+  limit: countSchema,
+  window: countSchema,
+});
+
+/** What the harness did to an agent (D2), and what its hooks decided. */
+export const harnessEventData = {
+  'harness:loop_warning': loop,
+  'harness:loop_kill': loop,
+  'harness:stall': z.object({ idleMs: millisecondsSchema, limitMs: millisecondsSchema }),
+  'harness:timeout': z.object({ elapsedMs: millisecondsSchema, limitMs: millisecondsSchema }),
+  'harness:abort': z.object({ reason: z.string().optional(), by: z.string().optional() }),
+  'harness:error': z.object({
+    message: z.string(),
+    code: z.string().optional(),
+    stack: z.string().optional(),
+  }),
+  'harness:hook_decision': z.object({
+    hook: z.string(),
+    /** What was decided on: `tool_call`, `tool_result`, `delivery` … */
+    on: z.string(),
+    decision: z.enum(['allow', 'deny', 'alter']),
+    reason: z.string().optional(),
+    toolCallId: z.string().optional(),
+    /** The event whose content was decided on, where it is in the log. */
+    subject: idSchema.optional(),
+    /** What an altered tool call was made with instead. */
+    input: jsonValueSchema.optional(),
+  }),
+} as const;
+
+/** What was observed of the system, as it was captured. */
+export const systemEventData = {
+  'system:files_persisted': jsonObjectSchema,
+  'system:hook_started': jsonObjectSchema,
+  'system:hook_progress': jsonObjectSchema,
+  'system:hook_response': jsonObjectSchema,
+  'system:task_started': jsonObjectSchema,
+  'system:task_progress': jsonObjectSchema,
+  'system:task_updated': jsonObjectSchema,
+  'system:task_notification': jsonObjectSchema,
+  'system:notice': jsonObjectSchema,
+} as const;

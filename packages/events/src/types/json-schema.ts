@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { jsonObjectSchema } from '../json/json.ts';
+import { envelopeSchema, taskRecordSchema } from './envelope.ts';
+import { eventDataSchemas, eventFields } from './event.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+/** JSON Schema (draft 2020-12) of one event: a known type with its data, or any other `category:action`. */
+export function eventJsonSchema(): JsonSchema {
+  const known = Object.entries(eventDataSchemas).map(([type, data]) =>
+    withoutDialect(z.object({ ...eventFields, type: z.literal(type), data })),
+  );
+  const other = withoutDialect(z.object({ ...eventFields, data: jsonObjectSchema }));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Hansard event',
+    not: { required: ['substance', 'cause'] },
+    if: { properties: { type: { enum: Object.keys(eventDataSchemas) } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { oneOf: known },
+    else: other,
+  };
+}
+
+/** JSON Schema of an envelope. */
+export function envelopeJsonSchema(): JsonSchema {
+  return { ...toJsonSchema(envelopeSchema), title: 'Hansard dispatch envelope' };
+}
+
+/** JSON Schema of a task record. */
+export function taskJsonSchema(): JsonSchema {
+  return { ...toJsonSchema(taskRecordSchema), title: 'Hansard task record' };
+}
+
+function withoutDialect(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...rest } = toJsonSchema(schema);
+  return rest;
+}
+
+function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === (jsonObjectSchema as unknown)) jsonSchema.type = 'object';
+    },
+  }) as JsonSchema;
+}

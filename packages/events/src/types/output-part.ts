@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { jsonValueSchema } from '../json/json.ts';
+
+/**
+ * One part of what an agent observed. `value` holds what JSON cannot, encoded by the devalue library; `repr` is the
+ * printed form of what cannot be encoded at all.
+ */
+export const outputPartSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('json'), json: jsonValueSchema }),
+  z.object({ kind: z.literal('image'), mediaType: z.string(), base64: z.string() }),
+  z.object({ kind: z.literal('value'), encoding: z.literal('devalue'), encoded: z.string() }),
+  z.object({ kind: z.literal('repr'), repr: z.string() }),
+]);
+
+export type OutputPart = z.infer<typeof outputPartSchema>;

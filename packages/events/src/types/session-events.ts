@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { costSchema, countSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
+
+/** The boundaries of a dispatch and of the session that runs in it (D2, D3). */
+export const sessionEventData = {
+  'session:init': z.object({
+    model: z.string(),
+    sessionId: z.string(),
+    cwd: z.string().optional(),
+    tools: z.array(z.string()).optional(),
+  }),
+  /** Cost, usage, turns and duration are totals of the dispatch so far, so the last one of a dispatch is the truth. */
+  'session:complete': z.object({
+    status: z.enum(['completed', 'aborted', 'failed']),
+    /** The source's own word for how it ended, such as `error_max_turns`. */
+    reason: z.string().optional(),
+    result: z.string().optional(),
+    structuredResult: jsonValueSchema.optional(),
+    costUsd: costSchema.optional(),
+    usage: usageSchema.optional(),
+    durationMs: millisecondsSchema.optional(),
+    turns: countSchema.optional(),
+    errors: z.array(z.string()).optional(),
+  }),
+  'session:compaction': z.object({
+    trigger: z.string(),
+    preTokens: countSchema.optional(),
+    postTokens: countSchema.optional(),
+    summary: z.string().optional(),
+    /** The first event that the model still sees as it was. The ones before it stay in the log. */
+    keptFrom: idSchema.optional(),
+  }),
+  'session:rate_limit': jsonObjectSchema,
+  'session:status': jsonObjectSchema,
+} as const;

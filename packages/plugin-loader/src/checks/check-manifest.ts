@@ -1,0 +1,34 @@
+import { PluginError, pluginApiVersion } from '@hansard/provider';
+import type { PluginManifest } from '../manifest/plugin-manifest.ts';
+
+/** @throws PLUGIN_API_VERSION */
+export function checkApiVersion({ id, apiVersion }: PluginManifest): void {
+  if (apiVersion === pluginApiVersion) return;
+  const older = apiVersion < pluginApiVersion;
+  throw new PluginError(
+    'PLUGIN_API_VERSION',
+    `Plugin ${id} was written for version ${apiVersion} of the Hansard contracts, and this is version ${pluginApiVersion}. ` +
+      `Update ${older ? 'the plugin' : 'Hansard'}.`,
+    { details: { plugin: id, apiVersion, expected: pluginApiVersion } },
+  );
+}
+
+/**
+ * The first plugin of an id has it. `claimed` has the location of each.
+ * @throws PLUGIN_DUPLICATE_ID
+ */
+export function checkDuplicateId(
+  { id }: PluginManifest,
+  location: string,
+  claimed: ReadonlyMap<string, string>,
+): void {
+  const first = claimed.get(id);
+  if (first === undefined) return;
+  throw new PluginError(
+    'PLUGIN_DUPLICATE_ID',
+    first === location
+      ? `Plugin ${id} is configured twice, and not alike. Take one of the two out of the configuration.`
+      : `There is a plugin ${id} already, from ${first}. Take one of the two out of the configuration.`,
+    { details: { plugin: id, location: first } },
+  );
+}

@@ -1,0 +1,46 @@
+import {
+  type DispatchStoreProvider,
+  PluginError,
+  requiredMethods,
+  type StoreCapabilities,
+} from '@hansard/provider';
+import type { PluginManifest } from '../manifest/plugin-manifest.ts';
+
+/** A plugin may provide a type that is not known here. */
+const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;
+
+const methodOfCapability = {
+  search: 'searchEvents',
+  watch: 'watchEvents',
+  deleteDispatch: 'deleteDispatch',
+} as const satisfies Partial<Record<keyof StoreCapabilities, keyof DispatchStoreProvider>>;
+
+/**
+ * Whether a provider has the methods of its type, and a store those that its capabilities claim. Of a type that is
+ * not known here nothing is asked.
+ * @throws PLUGIN_METHOD_MISSING
+ */
+export function checkMethods(provider: object, { id, provides }: PluginManifest): void {
+  const members = provider as Readonly<Record<string, unknown>>;
+  const missing = [...(methodsOfTypes[provides] ?? []), ...claimedMethods(members, provides)].filter(
+    (method) => typeof members[method] !== 'function',
+  );
+  if (provides === 'DispatchStoreProvider' && !isRecord(members.capabilities)) missing.push('capabilities');
+  if (missing.length === 0) return;
+  throw new PluginError(
+    'PLUGIN_METHOD_MISSING',
+    `The provider of plugin ${id} is no ${provides}: it lacks ${missing.join(', ')}.`,
+    { details: { plugin: id, provides, missing } },
+  );
+}
+
+function claimedMethods({ capabilities }: Readonly<Record<string, unknown>>, provides: string): string[] {
+  if (provides !== 'DispatchStoreProvider' || !isRecord(capabilities)) return [];
+  return Object.entries(methodOfCapability)
+    .filter(([capability]) => capabilities[capability] === true)
+    .map(([, method]) => method);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,68 @@
+import { realpath } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { PluginError } from '@hansard/provider';
+import { hasManifest } from '../manifest/plugin-path.ts';
+import type { PluginSource } from '../report/load-report.ts';
+import type { FolderPlugin } from './find-folder-plugins.ts';
+
+/**
+ * Finds what a reference names: a path (absolute, or beginning with `.`), else an installed package, else a plugin of
+ * the `folders` by its id. A package goes first, so that a folder of a workspace never takes the place of one.
+ * @throws PLUGIN_NOT_FOUND
+ */
+export async function findPlugin(
+  reference: string,
+  packageDirs: readonly [baseDir: string, ...others: string[]],
+  folderPlugins: readonly FolderPlugin[],
+): Promise<PluginSource> {
+  const [baseDir] = packageDirs;
+  if (isPath(reference)) {
+    const folder = resolve(baseDir, reference);
+    if (await hasManifest(folder)) return { kind: 'path', location: await realpath(folder) };
+    throw notFound(reference, `${folder} has no plugin.json. Correct the path in the configuration.`);
+  }
+  const packageFolder = findPackage(reference, packageDirs);
+  if (packageFolder !== null && (await hasManifest(packageFolder)))
+    return { kind: 'package', location: await realpath(packageFolder) };
+  const found = folderPlugins.find((plugin) => plugin.id === reference);
+  if (found !== undefined) return found.source;
+  throw notFound(
+    reference,
+    packageFolder === null
+      ? `no such package is installed for ${baseDir}, and no plugin folder has this id. Install it, or correct the name in the configuration.`
+      : `the package in ${packageFolder} has no plugin.json, so it is no plugin.`,
+  );
+}
+
+export function isPath(reference: string): boolean {
+  return isAbsolute(reference) || /^\.{1,2}(?:[/\\]|$)/.test(reference);
+}
+
+/** Goes by folders and not by `exports`, so that a package need not export its manifest. */
+function findPackage(name: string, packageDirs: readonly string[]): string | null {
+  if (!/^(?:@[\w.~-]+\/)?\w[\w.~-]*$/.test(name)) return null;
+  for (const dir of packageDirs) {
+    const folder = findPackageFrom(dir, name);
+    if (folder !== null) return folder;
+  }
+  return null;
+}
+
+function findPackageFrom(dir: string, name: string): string | null {
+  try {
+    const packageJson = findPackageJSON(name, pathToFileURL(join(dir, 'configuration')));
+    return packageJson === undefined ? null : dirname(packageJson);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null;
+    throw notFound(name, (error as Error).message, error);
+  }
+}
+
+function notFound(reference: string, why: string, cause?: unknown): PluginError {
+  return new PluginError('PLUGIN_NOT_FOUND', `Plugin ${reference} was not found: ${why}`, {
+    cause,
+    details: { plugin: reference },
+  });
+}

@@ -1,0 +1,61 @@
+import { type Plugin, PluginError } from '@hansard/provider';
+import { messageOf } from '../report/message-of.ts';
+import type { LoadClock } from './clock.ts';
+import { withinTime } from './within-time.ts';
+
+export interface CreateOptions {
+  readonly baseDir: string;
+  readonly clock: LoadClock;
+  readonly limitMs: number;
+  /** Takes a provider that arrived after its time. */
+  discard(id: string, provider: object): void;
+}
+
+/**
+ * The provider of a plugin. When the time is up its signal is aborted, and what arrives later is discarded.
+ * @throws PLUGIN_CREATE_FAILED, PLUGIN_CREATE_TIMEOUT
+ */
+export async function createProvider(
+  plugin: Plugin<string>,
+  config: unknown,
+  { baseDir, clock, limitMs, discard }: CreateOptions,
+): Promise<object> {
+  const { id } = plugin;
+  const abort = new AbortController();
+  const creating = create(plugin, config, { baseDir, signal: abort.signal });
+  return withinTime(creating, limitMs, clock, () => {
+    const error = new PluginError(
+      'PLUGIN_CREATE_TIMEOUT',
+      `Plugin ${id} did not create its provider within ${limitMs} ms.`,
+      { details: { plugin: id, limitMs } },
+    );
+    abort.abort(error);
+    creating.then(
+      (provider) => discard(id, provider),
+      () => undefined, // The plugin has failed by its timeout already; most answer the signal with a rejection.
+    );
+    return error;
+  });
+}
+
+async function create(
+  plugin: Plugin<string>,
+  config: unknown,
+  context: { readonly baseDir: string; readonly signal: AbortSignal },
+): Promise<object> {
+  const { id } = plugin;
+  let provider: unknown;
+  try {
+    provider = await plugin.create(config, context);
+  } catch (cause) {
+    throw new PluginError(
+      'PLUGIN_CREATE_FAILED',
+      `Plugin ${id} could not create its provider: ${messageOf(cause)}`,
+      { cause, details: { plugin: id } },
+    );
+  }
+  if (typeof provider === 'object' && provider !== null) return provider;
+  throw new PluginError('PLUGIN_CREATE_FAILED', `Plugin ${id} created ${String(provider)} and no provider.`, {
+    details: { plugin: id },
+  });
+}

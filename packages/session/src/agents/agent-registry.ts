@@ -1,0 +1,142 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { AgentInfo } from '@hansard/provider';
+import { SessionError } from '../session-error.ts';
+import { AgentRecord } from './agent-record.ts';
+
+/** An id as `allocateAgentId` makes them; of others it is enough that they are not taken twice. */
+const allocatedId = /^agent_(\d{1,15})$/;
+
+/** Every agent that exists or existed in a session, and whose each event is: a fold over the log. */
+export class AgentRegistry {
+  readonly #records = new Map<string, AgentRecord>();
+  /** Whose an event or message is, by its id. */
+  readonly #owners = new Map<string, string>();
+  /** What names no agent and stands before the root: its own, once there is one. */
+  readonly #beforeRoot: CapturedEvent[] = [];
+  readonly #languageModel: string | undefined;
+  #latestNumber = 0;
+  #root: AgentRecord | null = null;
+
+  /** `languageModel` takes the place of the model that the root was created with. */
+  constructor(languageModel?: string) {
+    this.#languageModel = languageModel;
+  }
+
+  /** The first agent that nobody created; where a log has none, the first one in it. Null without any agent. */
+  get root(): AgentRecord | null {
+    return this.#root ?? this.#records.values().next().value ?? null;
+  }
+
+  get all(): readonly AgentRecord[] {
+    return [...this.#records.values()];
+  }
+
+  /** `position` is that of the event, or of one before it. */
+  observe(event: CapturedEvent, position: number): void {
+    const agentId = event.agentId ?? this.#root?.agentId;
+    if (agentId === undefined) {
+      this.#beforeRoot.push(event);
+      return;
+    }
+    this.#owners.set(event.id, agentId);
+    if (event.messageId !== undefined) this.#owners.set(event.messageId, agentId);
+    let record = this.#records.get(agentId);
+    if (record === undefined) {
+      record = new AgentRecord(agentId, position - 1);
+      this.#records.set(agentId, record);
+      this.reserve(agentId);
+    }
+    record.observe(event);
+    if (event.type === 'agent:created' && event.cause === undefined) this.#root ??= record;
+    if (this.#root !== null) for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+  }
+
+  /** Keeps an id from being allocated. */
+  reserve(agentId: string): void {
+    const number = Number(allocatedId.exec(agentId)?.[1] ?? 0);
+    this.#latestNumber = Math.max(this.#latestNumber, number);
+  }
+
+  /** An id that no agent of the session has or had. */
+  allocateAgentId(): string {
+    do this.#latestNumber += 1;
+    while (this.#records.has(idOf(this.#latestNumber)));
+    return idOf(this.#latestNumber);
+  }
+
+  has(agentId: string): boolean {
+    return this.#records.has(agentId);
+  }
+
+  /** Whose an event or message is; null for an id that the log does not have. */
+  ownerOf(eventId: string): string | null {
+    return this.#owners.get(eventId) ?? null;
+  }
+
+  /** @throws SESSION_AGENT_NOT_FOUND */
+  get(agentId: string): AgentRecord {
+    const record = this.#records.get(agentId);
+    if (record !== undefined) return record;
+    throw new SessionError(
+      'SESSION_AGENT_NOT_FOUND',
+      `The session has no agent ${agentId}; it has ${[...this.#records.keys()].join(', ')}.`,
+      { details: { agentId } },
+    );
+  }
+
+  /** @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED */
+  getActive(agentId: string): AgentRecord {
+    const record = this.get(agentId);
+    if (!record.isTerminated) return record;
+    throw new SessionError(
+      'SESSION_AGENT_TERMINATED',
+      `The agent ${agentId} was terminated; its transcript can be read, but it takes and says nothing more.`,
+      { details: { agentId } },
+    );
+  }
+
+  list(): AgentInfo[] {
+    return this.all.map((record) => this.describe(record));
+  }
+
+  describe(record: AgentRecord): AgentInfo {
+    const { agentId, name, isTerminated } = record;
+    return {
+      agentId,
+      name,
+      languageModel: this.modelOf(record),
+      parentAgentId: this.#parentOf(record),
+      state: isTerminated ? 'terminated' : 'active',
+    };
+  }
+
+  /** The model that an agent has now: another than it was created with, where that was the root's. */
+  modelOf({ languageModel }: AgentRecord): string | null {
+    return languageModel === this.root?.languageModel
+      ? (this.#languageModel ?? languageModel)
+      : languageModel;
+  }
+
+  /** Whom an agent means by a name or an id: see `AgentHost.findAgent`. Active agents come before terminated ones. */
+  find(nameOrId: string, callerId: string): AgentInfo | null {
+    const byId = this.#records.get(nameOrId);
+    if (byId !== undefined) return this.describe(byId);
+    const named = this.list().filter(({ name }) => name === nameOrId);
+    for (const state of ['active', 'terminated']) {
+      const inState = named.filter((agent) => agent.state === state);
+      const children = inState.filter(({ parentAgentId }) => parentAgentId === callerId);
+      const nearest = children.length > 0 ? children : inState;
+      if (nearest.length > 0) return nearest.length === 1 ? (nearest[0] ?? null) : null;
+    }
+    return null;
+  }
+
+  #parentOf(record: AgentRecord): string | null {
+    const [cause] = record.causes;
+    return cause === undefined ? null : this.ownerOf(cause);
+  }
+}
+
+function idOf(number: number): string {
+  return `agent_${String(number).padStart(3, '0')}`;
+}

@@ -1,0 +1,52 @@
+import { describeFailure } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import type { LoggedText } from '@hansard/provider';
+import { SessionError } from '../session-error.ts';
+import type { SessionParts } from '../session-parts.ts';
+import { askModel, utteranceOf } from './ask-model.ts';
+import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
+
+/**
+ * Lets an agent speak: model call, tool calls, results, until an utterance.
+ * @throws as `Agent.response`
+ */
+export async function answer(parts: SessionParts, agentId: string): Promise<LoggedText> {
+  const { log, registry, answering } = parts;
+  log.assertOpen();
+  registry.getActive(agentId);
+  if (answering.has(agentId)) {
+    throw new SessionError(
+      'SESSION_AGENT_BUSY',
+      `The agent ${agentId} is answering already; wait for that answer before you ask for another.`,
+      { details: { agentId } },
+    );
+  }
+  const answered = untilUtterance(parts, agentId).finally(() => answering.delete(agentId));
+  answering.set(agentId, answered);
+  return answered;
+}
+
+async function untilUtterance(parts: SessionParts, agentId: string): Promise<LoggedText> {
+  const { registry, signal, maxToolRounds } = parts;
+  for (let round = 0; ; round += 1) {
+    signal.throwIfAborted();
+    const record = registry.getActive(agentId);
+    const given = await askModel(parts, record);
+    if (given.toolCalls.length === 0) return utteranceOf(given);
+    if (round === maxToolRounds) {
+      const failure = tooManyRounds(agentId, maxToolRounds);
+      await refuseToolCalls(parts, record, given, `Error: not called: ${failure.message}`);
+      await parts.log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+      throw failure;
+    }
+    await runToolCalls(parts, record, given, (other) => answer(parts, other));
+  }
+}
+
+function tooManyRounds(agentId: string, limit: number): SessionError {
+  return new SessionError(
+    'SESSION_TURN_LIMIT',
+    `The agent ${agentId} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
+    { details: { agentId, limit } },
+  );
+}

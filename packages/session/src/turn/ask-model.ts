@@ -1,0 +1,172 @@
+import { describeFailure, untilAborted } from '@hansard/dispatch';
+import {
+  type CapturedEvent,
+  type Delta,
+  type EventData,
+  isEventOf,
+  type JsonObject,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
+import type { LoggedText, ModelResponse, ModelToolCall } from '@hansard/provider';
+import { isContextError, takeApart } from '@hansard/views';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { ModelContext } from '../agents/contexts.ts';
+import { SessionError } from '../session-error.ts';
+import type { SessionParts } from '../session-parts.ts';
+
+/** An answer of a model that is in the log. */
+export interface Answer {
+  readonly messageId: string;
+  readonly toolCalls: readonly ModelToolCall[];
+  /** As it was recorded. */
+  readonly events: readonly CapturedEvent[];
+}
+
+/**
+ * Calls an agent's model once. The answer is durable, all of it or nothing, when this resolves.
+ * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error`;
+ * SESSION_AGENT_TERMINATED where that came before the answer
+ */
+export async function askModel(parts: SessionParts, record: AgentRecord): Promise<Answer> {
+  const { log, registry, clock, signal } = parts;
+  const { agentId } = record;
+  const messageId = log.createId();
+  const { messages, manifest } = await contextFor(parts, agentId);
+  const started = clock.now();
+  let events: readonly CapturedEvent[];
+  let toolCalls: readonly ModelToolCall[];
+  try {
+    const response = await generate(parts, record, messageId, messages);
+    toolCalls = toolCallsOf(response);
+    events = log.check(
+      answerEvents(response, toolCalls, {
+        agentId,
+        id: messageId,
+        durationMs: clock.now() - started,
+        manifest,
+      }),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = modelFailed(agentId, error);
+    await log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+    throw failure;
+  }
+  if (record.isTerminated) {
+    // What it would have said counts no more; what that cost does.
+    await log.append(events.filter(({ type }) => type === 'agent:inference'));
+    registry.getActive(agentId);
+  }
+  return { messageId, toolCalls, events: await log.append(events) };
+}
+
+/** @throws CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error` */
+async function contextFor(parts: SessionParts, agentId: string): Promise<ModelContext> {
+  try {
+    return await parts.contextOf(agentId);
+  } catch (error) {
+    if (isContextError(error))
+      await parts.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
+    throw error;
+  }
+}
+
+async function generate(
+  parts: SessionParts,
+  record: AgentRecord,
+  messageId: string,
+  messages: ModelContext['messages'],
+): Promise<ModelResponse> {
+  const { log, registry, clock, modelTimeoutMs } = parts;
+  const { agentId, name: agentName, turns: turn } = record;
+  const model = registry.modelOf(record);
+  const late = new AbortController();
+  const stopTimer =
+    modelTimeoutMs === null
+      ? () => {}
+      : clock.after(modelTimeoutMs, () => late.abort(new Error(`no answer within ${modelTimeoutMs} ms`)));
+  const signal = AbortSignal.any([parts.signal, late.signal]);
+  let isOver = false;
+  const onDelta = (delta: Delta) => {
+    if (!isOver && !signal.aborted) log.publish({ ...delta, agentId, messageId });
+  };
+  const tools = parts.toolbox.definitions;
+  try {
+    return await untilAborted(signal, () =>
+      parts.model.generate({ agentId, agentName, turn, model, messages, tools, signal, onDelta }),
+    );
+  } finally {
+    isOver = true;
+    stopTimer();
+  }
+}
+
+/** @throws TypeError for what no answer can hold; what else is wrong with one shows when its events are checked */
+function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
+  if (!Array.isArray(response?.toolCalls)) throw new TypeError('its answer has no list of tool calls');
+  // Copies: what the tools get stays what the log has.
+  const calls = response.toolCalls.map(({ toolCallId, tool, input }) => ({
+    toolCallId,
+    tool,
+    input: structuredClone(input),
+  }));
+  if (new Set(calls.map(({ toolCallId }) => toolCallId)).size < calls.length)
+    throw new TypeError('two tool calls of its answer have one id');
+  if (calls.some(({ input }) => input === undefined))
+    throw new TypeError('a tool call of its answer has no input');
+  return calls;
+}
+
+interface AnswerFields {
+  readonly agentId: string;
+  readonly id: string;
+  readonly durationMs: number;
+  readonly manifest: ModelContext['manifest'];
+}
+
+function answerEvents(
+  { text, thinking, model, usage, costUsd, stopReason }: ModelResponse,
+  calls: readonly ModelToolCall[],
+  { agentId, id, durationMs, manifest }: AnswerFields,
+): NewEvent[] {
+  const content = text === '' && calls.length > 0 ? null : text;
+  const message = {
+    role: 'assistant',
+    content,
+    ...(thinking === undefined ? {} : { thinking: thoughtOf(thinking) }),
+    ...(calls.length === 0 ? {} : { toolCalls: calls }),
+  } as const;
+  const inference: EventData<'agent:inference'> = {
+    model,
+    durationMs: Math.max(0, durationMs),
+    usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+    // The manifest is plain JSON: a copy says so to the compiler, and is the log's own.
+    context: structuredClone(manifest) as unknown as JsonObject,
+  };
+  return [
+    ...takeApart(message, { id, agentId }),
+    newEvent('agent:inference', inference, { agentId, messageId: id }),
+  ];
+}
+
+function thoughtOf({ text, signature }: NonNullable<ModelResponse['thinking']>) {
+  return { text, ...(signature === undefined ? {} : { signature }) };
+}
+
+function modelFailed(agentId: string, cause: unknown): SessionError {
+  const { message } = describeFailure(cause);
+  return new SessionError(
+    'SESSION_MODEL_FAILED',
+    `The model of ${agentId} gave no usable answer: ${message}`,
+    { cause, details: { agentId } },
+  );
+}
+
+/** What an answer without tool calls says; it always has a text, if an empty one. */
+export function utteranceOf({ events, messageId }: Answer): LoggedText {
+  const block = events.find((event) => isEventOf(event, 'agent:text'));
+  return { text: block?.data.text ?? '', messageId: block?.id ?? messageId };
+}

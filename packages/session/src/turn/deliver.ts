@@ -1,0 +1,58 @@
+import { askHooks } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
+import { newEvent } from '@hansard/events';
+import type { DeliveryOutcome } from '@hansard/provider';
+import { takeApart } from '@hansard/views';
+import type { SessionParts } from '../session-parts.ts';
+
+export interface AgentDelivery {
+  readonly from: string;
+  readonly to: string;
+  readonly text: string;
+  /** Absent: the text is new. */
+  readonly substance?: string | undefined;
+  /** The tool call that delivers it. */
+  readonly cause?: string | undefined;
+}
+
+/**
+ * Brings text from one agent into the transcript of another, through the hooks. What they altered or stopped stays
+ * readable: new text is then kept as a piece of text of the agent who said it.
+ *
+ * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
+ */
+export async function deliver(parts: SessionParts, delivery: AgentDelivery): Promise<DeliveryOutcome> {
+  const { log, registry, dispatchId, hooks, signal } = parts;
+  const { from, to, text } = delivery;
+  log.assertOpen();
+  registry.get(from);
+  registry.getActive(to);
+  const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
+  const subject = delivery.substance ?? log.createId();
+  const asking = { hooks, signal, createId: log.createId };
+  const verdict = await askHooks(asking, {
+    value: text,
+    ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
+    alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),
+    data: { subject },
+    links: { agentId: to, ...caused },
+  });
+  const { via, denied, value } = verdict;
+  const events: NewEvent[] = [];
+  const isNew = delivery.substance === undefined;
+  if (isNew && via !== null)
+    events.push(newEvent('agent:piece_of_text', { text }, { id: subject, agentId: from, ...caused }));
+  events.push(...verdict.events);
+  if (denied !== null) {
+    await log.append(events);
+    return { status: 'denied', text: null, reason: denied.reason };
+  }
+  registry.getActive(to);
+  const message = { role: 'user', content: value, source: { kind: 'agent', agentId: from } } as const;
+  const links = isNew && via === null ? caused : { substance: subject };
+  events.push(
+    ...takeApart(message, { id: log.createId(), agentId: to, ...links, ...(via === null ? {} : { via }) }),
+  );
+  await log.append(events);
+  return { status: via === null ? 'delivered' : 'altered', text: value };
+}

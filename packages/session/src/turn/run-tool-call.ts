@@ -1,0 +1,161 @@
+import { askHooks, blockedText, type HookVerdict, useTool } from '@hansard/dispatch';
+import {
+  type CapturedEvent,
+  isEventOf,
+  type JsonObject,
+  type JsonValue,
+  type NewEvent,
+} from '@hansard/events';
+import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
+import { takeApart } from '@hansard/views';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import type { SessionParts } from '../session-parts.ts';
+import type { Answer } from './ask-model.ts';
+import { interruption } from './interruption.ts';
+import { type Respond, ToolCallHost } from './tool-call-host.ts';
+
+/** How a call came out, before it is recorded. */
+interface CallResult {
+  readonly outcome: ToolOutcome;
+  /** The hook decision that stopped or altered it. */
+  readonly via: string | null;
+  readonly durationMs?: number;
+  /** What is recorded with the result. */
+  readonly events: readonly NewEvent[];
+}
+
+/** Makes the tool calls of an answer, one after the other; each has a durable result before the next one begins. */
+export async function runToolCalls(
+  parts: SessionParts,
+  record: AgentRecord,
+  answer: Answer,
+  respond: Respond,
+): Promise<void> {
+  for (const call of answer.toolCalls) {
+    const result = record.isTerminated
+      ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
+      : await makeCall(parts, record, call, eventOf(call, answer), respond);
+    await parts.log.append([...result.events, ...resultEvents(parts, record, call, result)]);
+  }
+}
+
+/** Gives every tool call of an answer an error as its result, without making it. */
+export async function refuseToolCalls(
+  parts: SessionParts,
+  record: AgentRecord,
+  { toolCalls }: Answer,
+  text: string,
+): Promise<void> {
+  const result = refused(text);
+  await parts.log.append(toolCalls.flatMap((call) => resultEvents(parts, record, call, result)));
+}
+
+async function makeCall(
+  parts: SessionParts,
+  record: AgentRecord,
+  call: ModelToolCall,
+  callId: string,
+  respond: Respond,
+): Promise<CallResult> {
+  try {
+    const { events, denied, via, value } = await askAbout(parts, record, call, callId);
+    if (denied !== null) {
+      return { outcome: failed(blockedText(denied)), via, events };
+    }
+    // Durable before the tool acts on it.
+    if (events.length > 0) await parts.log.append(events);
+    const started = parts.clock.now();
+    const outcome = await callTool(parts, record, { ...call, input: value }, callId, respond);
+    return { outcome, via, events: [], durationMs: Math.max(0, parts.clock.now() - started) };
+  } catch (error) {
+    if (!parts.signal.aborted || !parts.log.isOpen) throw error;
+    return refused(interruption);
+  }
+}
+
+function askAbout(
+  parts: SessionParts,
+  { agentId }: AgentRecord,
+  { toolCallId, tool, input }: ModelToolCall,
+  callId: string,
+): Promise<HookVerdict<JsonValue>> {
+  const { dispatchId, registry, hooks, signal, log } = parts;
+  const what = { on: 'tool_call', dispatchId, agentId, toolCallId, tool } as const;
+  return askHooks<JsonValue>(
+    { hooks, signal, createId: log.createId },
+    {
+      value: input,
+      ask: (value) => ({ ...what, input: value, agents: registry.list() }),
+      alteredBy: (decision) => decision.input,
+      data: { toolCallId },
+      // Nothing else in the log shows what the tool was called with.
+      alterationData: (value) => ({ input: value }),
+      links: { agentId, cause: callId },
+    },
+  );
+}
+
+/** Rejects only when the session is stopped or its log failed: what a tool does wrong is its result. */
+async function callTool(
+  parts: SessionParts,
+  record: AgentRecord,
+  call: ModelToolCall,
+  callId: string,
+  respond: Respond,
+): Promise<ToolOutcome> {
+  const { taskDir, dispatchId, toolbox, signal, log } = parts;
+  const agents = new ToolCallHost(parts, record, callId, respond);
+  const { agentId } = record;
+  try {
+    const made = { taskDir, dispatchId, agentId, ...call, signal, agents };
+    const outcome = await useTool(toolbox, made, (given) =>
+      log.check(resultEvents(parts, record, call, { outcome: given, via: null, events: [] })),
+    );
+    log.assertOpen();
+    return outcome;
+  } finally {
+    agents.end();
+  }
+}
+
+function resultEvents(
+  { log }: SessionParts,
+  { agentId }: AgentRecord,
+  { toolCallId, tool }: ModelToolCall,
+  { outcome, via, durationMs }: CallResult,
+): NewEvent[] {
+  const isError = outcome.status === 'error';
+  const message = { role: 'tool', content: outcome.text, toolCallId, tool, isError } as const;
+  const links = { ...madeFrom(outcome), ...(via === null ? {} : { via }) };
+  const more: JsonObject = {
+    metadata: outcome.metadata ?? {},
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(isError ? { error: outcome.text } : {}),
+  };
+  return takeApart(message, { id: log.createId(), agentId, ...links }).map((event) => ({
+    ...event,
+    data: { ...event.data, ...more },
+  }));
+}
+
+/** The linking rule of DESIGN section 6. */
+function madeFrom({ madeFrom = [] }: ToolOutcome) {
+  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom is no list of ids.');
+  const [first, ...more] = new Set<string>(madeFrom);
+  if (first === undefined) return {};
+  return more.length === 0 ? { substance: first } : { cause: [first, ...more] };
+}
+
+function refused(text: string): CallResult {
+  return { outcome: failed(text), via: null, events: [] };
+}
+
+function failed(text: string): ToolOutcome {
+  return { status: 'error', text };
+}
+
+function eventOf({ toolCallId }: ModelToolCall, { events, messageId }: Answer): string {
+  const isIt = (event: CapturedEvent) =>
+    isEventOf(event, 'agent:tool_call') && event.data.toolCallId === toolCallId;
+  return events.find(isIt)?.id ?? messageId;
+}

@@ -1,0 +1,114 @@
+import { newEvent } from '@hansard/events';
+import type {
+  AgentHost,
+  AgentInfo,
+  Delivery,
+  DeliveryOutcome,
+  LoggedText,
+  NewAgent,
+} from '@hansard/provider';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import { createAgent, terminateAgent } from '../agents/create-agent.ts';
+import { logOutput } from '../log/log-output.ts';
+import type { SessionParts } from '../session-parts.ts';
+import { deliver } from './deliver.ts';
+
+/** Lets an agent speak: see `AgentHost.respond`. */
+export type Respond = (agentId: string) => Promise<LoggedText>;
+
+/** What one tool call may do with the agents of its session; nothing any more once the call is over. */
+export class ToolCallHost implements AgentHost {
+  readonly #parts: SessionParts;
+  readonly #caller: AgentRecord;
+  readonly #callId: string;
+  readonly #respond: Respond;
+  #isOver = false;
+
+  /** `callId` is the event of the tool call. */
+  constructor(parts: SessionParts, caller: AgentRecord, callId: string, respond: Respond) {
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#callId = callId;
+    this.#respond = respond;
+  }
+
+  get caller(): AgentInfo {
+    return this.#parts.registry.describe(this.#caller);
+  }
+
+  listAgents(): readonly AgentInfo[] {
+    return this.#parts.registry.list();
+  }
+
+  findAgent(nameOrId: string): AgentInfo | null {
+    return this.#parts.registry.find(nameOrId, this.#caller.agentId);
+  }
+
+  createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
+    return this.#act(async () => {
+      const { registry } = this.#parts;
+      const itsModel = languageModel ?? registry.modelOf(this.#caller);
+      const creation = {
+        cause: this.#callId,
+        ...(name === undefined ? {} : { name }),
+        ...(itsModel === null ? {} : { languageModel: itsModel }),
+      };
+      const agentId = await createAgent(this.#parts, creation, systemPrompt);
+      return registry.describe(registry.get(agentId));
+    });
+  }
+
+  terminateAgent(agentId: string): Promise<void> {
+    return this.#act(() => terminateAgent(this.#parts, agentId, { cause: this.#callId }));
+  }
+
+  logPieceOfText(text: string): Promise<LoggedText> {
+    return this.#act(async () => {
+      const { log } = this.#parts;
+      const messageId = log.createId();
+      const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
+      await log.append([newEvent('agent:piece_of_text', { text }, links)]);
+      return { text, messageId };
+    });
+  }
+
+  logOutput(values: readonly unknown[]): Promise<string> {
+    return this.#act(async () => {
+      const links = { cause: this.#callId };
+      const { eventId, recorded } = logOutput(this.#parts, this.#caller.agentId, values, links);
+      await recorded;
+      return eventId;
+    });
+  }
+
+  deliver(agentId: string, { text, substance, from }: Delivery): Promise<DeliveryOutcome> {
+    const delivery = {
+      from: from ?? this.#caller.agentId,
+      to: agentId,
+      text,
+      substance,
+      cause: this.#callId,
+    };
+    return this.#act(() => deliver(this.#parts, delivery));
+  }
+
+  respond(agentId: string): Promise<LoggedText> {
+    return this.#act(() => this.#respond(agentId));
+  }
+
+  /** The call has its result: what its tool still does is not recorded. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #act<T>(action: () => Promise<T>): Promise<T> {
+    const done = this.#isOver ? Promise.reject(this.#isOverError()) : action();
+    // A tool that does not wait for it must not end the process when it fails.
+    done.catch(() => {});
+    return done;
+  }
+
+  #isOverError(): TypeError {
+    return new TypeError(`The tool call ${this.#callId} is over; a tool must await all it does with agents.`);
+  }
+}

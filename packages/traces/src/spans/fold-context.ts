@@ -1,0 +1,29 @@
+import type { CapturedEvent, DispatchEnvelope, JsonObject } from '@hansard/events';
+import type { ContentMode } from '../trace-options.ts';
+import type { TraceRecord } from '../trace-record.ts';
+import type { AgentState } from './agent-state.ts';
+import type { FindSpan } from './links.ts';
+import type { RecentSpans } from './recent-spans.ts';
+import type { RecordFactory } from './record-factory.ts';
+
+/** What the parts of the fold of one dispatch share. */
+export interface FoldContext {
+  readonly envelope: DispatchEnvelope;
+  readonly factory: RecordFactory;
+  readonly content: ContentMode;
+  readonly reasoning: boolean;
+  readonly recent: RecentSpans;
+  readonly find: FindSpan;
+  readonly emit: (record: TraceRecord) => void;
+  /** Tells that a tool call started a dispatch. */
+  readonly startedBy: (childDispatchId: string, spanId: string) => void;
+}
+
+/** An event with what was found out about it. */
+export interface FoldStep<T extends JsonObject = JsonObject> {
+  readonly event: CapturedEvent;
+  readonly data: T;
+  readonly agent: AgentState;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}

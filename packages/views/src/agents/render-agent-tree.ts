@@ -1,0 +1,30 @@
+import { alignColumns } from '../text/align-columns.ts';
+import { branchesOf } from '../text/branches.ts';
+import { formatCount } from '../text/format.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { AgentTreeNode } from './agent-tree.ts';
+
+/**
+ * Trees as aligned lines with branches: name, id, model, messages, and what does not add up. An agent without a name has
+ * its id in that place, and only there.
+ */
+export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
+  if (nodes.length === 0) return '(no agents)';
+  return alignColumns(
+    branchesOf(nodes).map(({ node, branch }) =>
+      [
+        branch + (node.agent.name ?? node.agent.label),
+        node.agent.name === null ? '' : node.agent.agentId,
+        node.agent.languageModel ?? '–',
+        formatCount(node.messages, 'message'),
+        noteOf(node),
+      ].map(neutraliseControlsInLine),
+    ),
+  );
+}
+
+function noteOf({ agent, orphan }: AgentTreeNode): string {
+  if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
+  if (orphan) return '(its creator is not found)';
+  return agent.terminated === null ? '' : '(ended)';
+}

@@ -1,0 +1,59 @@
+import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import { alignColumns } from '../text/align-columns.ts';
+import { fitColumns } from '../text/columns.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { HearingMatrix } from './hearing-matrix.ts';
+import type { KnowledgeStep, KnownRow, NeverHeardRow } from './knowledge.ts';
+
+const textColumns = 40;
+
+/** A table: what was said, by whom, and how each agent heard it. A `·`: never. */
+export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix): string {
+  if (rows.length === 0) return '(nothing was said)';
+  const head = ['id', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
+  const lines = rows.map(({ saying, cells }) => [
+    neutraliseControlsInLine(saying.id),
+    speakerLabel(index, saying.speaker),
+    fitColumns(neutraliseControlsInLine(saying.text), textColumns),
+    ...agents.map(({ agentId }) => cells.get(agentId) ?? '·'),
+  ]);
+  return alignColumns([head, ...lines]);
+}
+
+/** What an agent knew, each with the ways by which it came. */
+export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string {
+  if (rows.length === 0) return '(nothing yet)';
+  return rows
+    .map(({ id, kind, text, paths }) => {
+      const ways = paths.map((path) => `    ${path.map((step) => stepInWords(index, step)).join(' → ')}`);
+      return [hangingLines(`${neutraliseControlsInLine(id)}  ${kind}: `, text), ...ways].join('\n');
+    })
+    .join('\n');
+}
+
+/** The agents that never heard something, one a line. */
+export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
+  if (rows.length === 0) return '(every agent heard it)';
+  return rows
+    .map(({ agent, withheldBy }) => {
+      const note = withheldBy === null ? '' : ` (withheld via ${withheldBy})`;
+      return neutraliseControlsInLine(agent.label + note);
+    })
+    .join('\n');
+}
+
+const stepWords = {
+  said: 'said it',
+  returned: 'returned it',
+  same: 'heard it',
+  wrapped: 'heard it wrapped',
+  altered: 'heard it altered',
+  withheld: 'was kept from it',
+} as const;
+
+function stepInWords(index: LogIndex, { id, kind, agentId, how }: KnowledgeStep): string {
+  const who = agentId === null ? kind : agentLabel(index, agentId);
+  return `${who} ${stepWords[how]} (${neutraliseControlsInLine(id)})`;
+}

@@ -1,0 +1,148 @@
+import { type CapturedEvent, EventError } from '@hansard/events';
+import { isReadableAs } from '../../transcript/is-readable-as.ts';
+import { putTogether } from '../../transcript/put-together.ts';
+import type { TranscriptMessage } from '../../transcript/transcript-message.ts';
+import { ContextGroup, type GroupKind } from './context-group.ts';
+import { ContextItem, type ItemKind } from './context-item.ts';
+import { outputText } from './output-text.ts';
+
+/** Where the result of a call goes. */
+interface Place {
+  readonly group: ContextGroup;
+  readonly index: number;
+  readonly item: ContextItem;
+}
+
+/** What an event changed. */
+export interface HistoryChange {
+  /** The group that is new, or has more in it than before. */
+  readonly group: number | null;
+  /** Groups of output that were observed before this, an action. */
+  readonly superseded: readonly number[];
+  readonly isCompacted: boolean;
+}
+
+/** The events of an agent as messages for its model, one event at a time, each at the same cost. */
+export class ContextHistory {
+  readonly groups: ContextGroup[] = [];
+  /** What a compaction left as it was starts here. */
+  compactedUpTo = 0;
+  /** Stands for the messages before. */
+  summary: ContextItem | null = null;
+  /** The last event; null: none yet. */
+  through: string | null = null;
+  readonly #count: (text: string) => number;
+  readonly #answers = new Map<string, number>();
+  readonly #places = new Map<string, Place>();
+  /** The group that each event belongs to or stands before. */
+  readonly #groupOf = new Map<string, number>();
+  #currentOutput: number[] = [];
+
+  constructor(count: (text: string) => number) {
+    this.#count = count;
+  }
+
+  /** @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know */
+  observe(event: CapturedEvent): HistoryChange {
+    const change = this.#add(event);
+    this.through = event.id;
+    if (!this.#groupOf.has(event.id)) this.#groupOf.set(event.id, change.group ?? this.groups.length);
+    return change;
+  }
+
+  #add(event: CapturedEvent): HistoryChange {
+    if (event.type === 'session:compaction') return this.#compact(event);
+    const [entry] = putTogether([event]);
+    if (entry === undefined) return changed(event.type === 'agent:output' ? this.#addOutput(event) : null);
+    const { message, messageId } = entry;
+    switch (message.role) {
+      case 'system':
+        return changed(this.#open('systemPrompt', { role: 'system', substance: 'talk' }, event, message));
+      case 'user':
+        return changed(this.#open('message', { role: 'user', substance: 'talk' }, event, message));
+      case 'tool':
+        return changed(this.#addResult(message));
+      default:
+        return this.#addAnswer(message, messageId, event);
+    }
+  }
+
+  #open(
+    kind: GroupKind,
+    itemKind: ItemKind,
+    { id }: CapturedEvent,
+    { content }: Pick<TranscriptMessage, 'content'>,
+  ): number {
+    const item = new ContextItem(itemKind, id, this.#count);
+    if (content !== null) item.addText(content);
+    return this.groups.push(new ContextGroup(kind, item)) - 1;
+  }
+
+  #addAnswer(message: TranscriptMessage, messageId: string, event: CapturedEvent): HistoryChange {
+    const known = this.#answers.get(messageId);
+    const group =
+      known ?? this.#open('answer', { role: 'assistant', substance: 'talk' }, event, { content: null });
+    this.#answers.set(messageId, group);
+    const { content, toolCalls = [] } = message;
+    const found = this.groups[group];
+    const [answer] = found?.items ?? [];
+    if (found === undefined || answer === undefined) throw new RangeError(`There is no group ${group}.`);
+    if (content !== null) found.grow(answer, () => answer.addText(content));
+    for (const call of toolCalls) {
+      const { toolCallId, tool } = call;
+      found.grow(answer, () => answer.addCall(call));
+      const item = new ContextItem({ role: 'tool', toolCallId, tool }, event.id, this.#count);
+      found.add(item);
+      this.#places.set(toolCallId, { group: found, index: group, item });
+    }
+    const superseded = known === undefined ? this.#currentOutput.splice(0) : [];
+    return { group, superseded, isCompacted: false };
+  }
+
+  /** A result without a call is left out, for models refuse it; several of one call are joined. */
+  #addResult({ toolCallId = '', content, isError = false }: TranscriptMessage): number | null {
+    const place = this.#places.get(toolCallId);
+    if (place === undefined) return null;
+    place.group.grow(place.item, () => place.item.addText(content ?? '', isError));
+    return place.index;
+  }
+
+  /** Output that was observed without anything in between is one message. */
+  #addOutput(event: CapturedEvent): number | null {
+    if (!isReadableAs(event, 'agent:output')) throw unreadable(event);
+    if (event.data.parts.length === 0) return null;
+    const text = outputText(event.data);
+    const last = this.groups.length - 1;
+    const group = this.groups[last];
+    if (group?.kind === 'output') {
+      group.grow(group.newest, () => group.newest.addText(text));
+      return last;
+    }
+    const opened = this.#open('output', { role: 'user', substance: 'tool' }, event, { content: text });
+    this.#currentOutput.push(opened);
+    return opened;
+  }
+
+  /** A compaction without a summary leaves nothing to stand for what it dropped: it changes nothing here. */
+  #compact(event: CapturedEvent): HistoryChange {
+    if (!isReadableAs(event, 'session:compaction')) throw unreadable(event);
+    const { summary, keptFrom } = event.data;
+    if (summary === undefined) return changed(null);
+    const keptGroup = keptFrom === undefined ? undefined : this.#groupOf.get(keptFrom);
+    this.compactedUpTo = Math.max(this.compactedUpTo, keptGroup ?? this.groups.length);
+    this.summary = new ContextItem({ role: 'user', substance: 'talk' }, event.id, this.#count);
+    this.summary.addText(summary);
+    return { group: null, superseded: [], isCompacted: true };
+  }
+}
+
+function changed(group: number | null): HistoryChange {
+  return { group, superseded: [], isCompacted: false };
+}
+
+function unreadable({ type, id }: CapturedEvent): EventError {
+  return new EventError(
+    'EVENT_INVALID',
+    `${type} ${id} is part of what the model sees, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
+  );
+}

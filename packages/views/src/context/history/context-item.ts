@@ -1,0 +1,143 @@
+import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
+import type { ContextMessage } from './context-message.ts';
+import { callAt, type Detail, type Substance, textAt } from './detail.ts';
+import { interruption } from './interruption.ts';
+
+/** How many tokens a message and a tool call take beside their texts, about, with any provider. */
+const tokensAround = 4;
+
+/** What an item is: the text of one role, an answer with its calls, or the place of one call's result. */
+export type ItemKind =
+  | { readonly role: 'system' | 'user' | 'assistant'; readonly substance: Substance }
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly tool: string };
+
+/** What a message is made of, and what was made of it. */
+interface Content {
+  readonly texts: string[];
+  readonly calls: TranscriptToolCall[];
+  /** The tokens of each text that was counted, at whatever detail. */
+  readonly counts: Map<string, number>;
+  readonly messages: Map<Detail, ContextMessage>;
+  readonly tokens: Map<Detail, number>;
+}
+
+/** One message of a context with the pieces that events add to it. What it is at each detail is made, and counted, once. */
+export class ContextItem {
+  /** Its first event; of the place of a result, the event of the call. */
+  readonly first: string;
+  readonly #kind: ItemKind;
+  readonly #count: (text: string) => number;
+  #isError = false;
+  /** Null: released. */
+  #content: Content | null = {
+    texts: [],
+    calls: [],
+    counts: new Map(),
+    messages: new Map(),
+    tokens: new Map(),
+  };
+
+  constructor(kind: ItemKind, first: string, count: (text: string) => number) {
+    this.#kind = kind;
+    this.first = first;
+    this.#count = count;
+  }
+
+  /** Lets go of what it holds: it is never shown again, and what is added is not kept. */
+  release(): void {
+    this.#content = null;
+  }
+
+  addText(text: string, isError = false): void {
+    const content = this.#content;
+    if (content === null) return;
+    const { texts, messages, tokens } = content;
+    if (this.#isOpenCall(content)) tokens.clear();
+    texts.push(text);
+    this.#isError ||= isError;
+    messages.clear();
+    for (const [detail, before] of tokens)
+      tokens.set(detail, before + this.#tokensOf(content, this.#textAt(text, detail)));
+  }
+
+  addCall(call: TranscriptToolCall): void {
+    const content = this.#content;
+    if (content === null) return;
+    const { calls, messages, tokens } = content;
+    calls.push(freezeDeep(structuredClone(call)));
+    messages.clear();
+    for (const [detail, before] of tokens)
+      tokens.set(detail, before + this.#tokensOfCall(content, call, detail));
+  }
+
+  messageAt(detail: Detail): ContextMessage {
+    const { messages } = this.#held;
+    const known = messages.get(detail);
+    if (known !== undefined) return known;
+    const message = freezeDeep(this.#render(detail));
+    messages.set(detail, message);
+    return message;
+  }
+
+  tokensAt(detail: Detail): number {
+    const content = this.#held;
+    const known = content.tokens.get(detail);
+    if (known !== undefined) return known;
+    let tokens = tokensAround;
+    for (const text of content.texts) tokens += this.#tokensOf(content, this.#textAt(text, detail));
+    for (const call of content.calls) tokens += this.#tokensOfCall(content, call, detail);
+    if (this.#isOpenCall(content)) tokens += this.#count(interruption);
+    content.tokens.set(detail, tokens);
+    return tokens;
+  }
+
+  get #held(): Content {
+    if (this.#content === null) throw new RangeError(`The message of ${this.first} was released.`);
+    return this.#content;
+  }
+
+  #render(detail: Detail): ContextMessage {
+    const content = this.#held;
+    const texts = content.texts.map((text) => this.#textAt(text, detail));
+    const kind = this.#kind;
+    if (kind.role === 'assistant') {
+      const toolCalls = content.calls.map((call) => callAt(call, detail));
+      return { role: kind.role, text: texts.join(''), toolCalls };
+    }
+    if (kind.role !== 'tool') return { role: kind.role, text: texts.join('\n') };
+    const { role, toolCallId, tool } = kind;
+    const isOpen = this.#isOpenCall(content);
+    const text = isOpen ? interruption : texts.join('\n');
+    return { role, toolCallId, tool, text, isError: isOpen || this.#isError };
+  }
+
+  #isOpenCall({ texts }: Content): boolean {
+    return this.#kind.role === 'tool' && texts.length === 0;
+  }
+
+  #textAt(text: string, detail: Detail): string {
+    const kind = this.#kind;
+    if (kind.role === 'system') return text;
+    return textAt(text, detail, kind.role === 'tool' ? 'tool' : kind.substance);
+  }
+
+  /** Most texts are the same at every detail: they are counted once. */
+  #tokensOf({ counts }: Content, text: string): number {
+    const known = counts.get(text);
+    if (known !== undefined) return known;
+    const tokens = this.#count(text);
+    counts.set(text, tokens);
+    return tokens;
+  }
+
+  #tokensOfCall(content: Content, call: TranscriptToolCall, detail: Detail): number {
+    const { toolCallId, tool, input } = callAt(call, detail);
+    return tokensAround + this.#tokensOf(content, `${toolCallId} ${tool} ${JSON.stringify(input)}`);
+  }
+}
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const item of Object.values(value)) freezeDeep(item);
+  return Object.freeze(value);
+}

@@ -1,0 +1,21 @@
+import type { Diagnostic } from '@hansard/events';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+
+export type LogDiagnosticCode =
+  | 'id_repeated'
+  | 'event_unreadable'
+  | 'agent_not_created'
+  | 'agent_created_twice'
+  | 'agent_name_shared'
+  | 'reference_lost'
+  | 'reference_ahead';
+
+/** Something unusual in a log, at the event where it was seen first. The views use everything else of the log. */
+export interface LogDiagnostic extends Diagnostic<LogDiagnosticCode> {
+  readonly eventId: string;
+}
+
+/** One line for each diagnostic. */
+export function renderDiagnostics(diagnostics: readonly LogDiagnostic[]): string {
+  return diagnostics.map(({ message }) => neutraliseControlsInLine(message)).join('\n');
+}

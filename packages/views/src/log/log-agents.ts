@@ -1,0 +1,122 @@
+import type { CapturedEvent } from '@hansard/events';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import type { LogDiagnostic } from './diagnostic.ts';
+
+/** An agent of a log. */
+export interface LogAgent {
+  /** '' for the dispatched agent itself. */
+  readonly agentId: string;
+  readonly name: string | null;
+  /** What to call it: its name, with its id where several share the name; the id where it has none. */
+  readonly label: string;
+  readonly languageModel: string | null;
+  /** The event that created it; null: none is in the log. */
+  readonly created: CapturedEvent | null;
+  /** The event that ended it; null: it was never ended. */
+  readonly terminated: CapturedEvent | null;
+}
+
+const takesPart = /^(agent|user):/;
+
+/** Gathers the agents of a log, one event after the other. */
+interface AgentGatherer {
+  add(event: CapturedEvent): void;
+  /** The agents in the order in which they appear, by id. */
+  agents(): ReadonlyMap<string, LogAgent>;
+}
+
+export function createAgentGatherer(report: (diagnostic: LogDiagnostic) => void): AgentGatherer {
+  const firstEvents = new Map<string, CapturedEvent>();
+  const created = new Map<string, CapturedEvent>();
+  const terminated = new Map<string, CapturedEvent>();
+
+  return {
+    add(event) {
+      if (!takesPart.test(event.type)) return;
+      const { id: eventId, agentId = '' } = event;
+      if (!firstEvents.has(agentId)) firstEvents.set(agentId, event);
+      if (event.type === 'agent:terminated') terminated.set(agentId, event);
+      if (event.type !== 'agent:created') return;
+      const earlier = created.get(agentId);
+      if (earlier === undefined) created.set(agentId, event);
+      else {
+        const message = `${eventId} creates agent ${agentId}, which ${earlier.id} created before.`;
+        report({ code: 'agent_created_twice', eventId, message });
+      }
+    },
+
+    agents() {
+      const idsByName = new Map<string, string[]>();
+      const facts = [...firstEvents].map(([agentId, first]) => {
+        const event = created.get(agentId) ?? null;
+        if (event === null && agentId !== '') {
+          const message = `Agent ${agentId} takes part from ${first.id} on, but was never created.`;
+          report({ code: 'agent_not_created', eventId: first.id, message });
+        }
+        const data = event !== null && isReadableAs(event, 'agent:created') ? event.data : {};
+        const { name = null, languageModel = null } = data;
+        if (name !== null) idsByName.set(name, addTo(idsByName.get(name), agentId));
+        return { agentId, name, languageModel, created: event, terminated: terminated.get(agentId) ?? null };
+      });
+      for (const [name, [, second, ...others]] of idsByName) {
+        if (second === undefined) continue;
+        const message = `${others.length + 2} agents are named ${name}: ${idsByName.get(name)?.join(', ')}.`;
+        report({ code: 'agent_name_shared', eventId: created.get(second)?.id ?? second, message });
+      }
+      return new Map(
+        facts.map((agent) => {
+          const isShared = agent.name !== null && (idsByName.get(agent.name)?.length ?? 0) > 1;
+          return [agent.agentId, { ...agent, label: labelOf(agent, isShared) }];
+        }),
+      );
+    },
+  };
+}
+
+/**
+ * The agents that go by an id, or by a name or label. An id counts before a name, and a name as written before one in
+ * other letters.
+ */
+export function agentsNamed(
+  { agents }: { readonly agents: ReadonlyMap<string, LogAgent> },
+  idOrName: string,
+): LogAgent[] {
+  const byId = agents.get(idOrName);
+  if (byId !== undefined) return [byId];
+  const all = [...agents.values()];
+  const exact = all.filter(({ name, label }) => name === idOrName || label === idOrName);
+  if (exact.length > 0) return exact;
+  const wanted = idOrName.toLowerCase();
+  return all.filter(({ name, label }) => name?.toLowerCase() === wanted || label.toLowerCase() === wanted);
+}
+
+/**
+ * The agent that goes by an id or a name.
+ *
+ * @throws TypeError where there is none or several; `agentsNamed` tells beforehand
+ */
+export function agentNamed(
+  index: { readonly agents: ReadonlyMap<string, LogAgent> },
+  idOrName: string,
+): LogAgent {
+  const [agent, ...others] = agentsNamed(index, idOrName);
+  if (agent === undefined) {
+    const known = [...index.agents.values()].map(({ label }) => label).join(', ');
+    throw new TypeError(`No agent of this log is named ${idOrName}; it has ${known || 'none'}.`);
+  }
+  if (others.length > 0) {
+    const ids = [agent, ...others].map(({ agentId }) => agentId).join(', ');
+    throw new TypeError(`Several agents are named ${idOrName}; name one by its id: ${ids}.`);
+  }
+  return agent;
+}
+
+function addTo<T>(list: T[] = [], item: T): T[] {
+  list.push(item);
+  return list;
+}
+
+function labelOf(agent: Pick<LogAgent, 'agentId' | 'name'>, isShared: boolean): string {
+  if (agent.name === null) return agent.agentId === '' ? 'dispatched agent' : agent.agentId;
+  return isShared && agent.agentId !== '' ? `${agent.name} ${agent.agentId}` : agent.name;
+}

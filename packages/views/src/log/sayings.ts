@@ -1,0 +1,152 @@
+import type { CapturedEvent, EventData, EventOf } from '@hansard/events';
+import type { TranscriptEntry } from '../transcript/transcript-message.ts';
+import type { GatheredLog } from './gather-log.ts';
+import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
+import { resolveReference } from './resolve-reference.ts';
+
+/**
+ * How what reached an agent compares with what was said: in the same words; wrapped, such as `[Ann]: Hello`; altered;
+ * or withheld by a hook, so that nothing reached it.
+ */
+export type HowHeard = 'same' | 'wrapped' | 'altered' | 'withheld';
+
+/** Something said reached an agent, or was kept from it. */
+export interface Hearing {
+  /** '' for the dispatched agent itself. */
+  readonly agentId: string;
+  /** What reached it; null: nothing. */
+  readonly text: string | null;
+  readonly how: HowHeard;
+  /** The delivery, or the decision that withheld it. */
+  readonly event: CapturedEvent;
+  readonly position: number;
+  /** The id of the hook decision that altered or withheld it. */
+  readonly via?: string;
+}
+
+/** Who says something: an agent, a person or the system. */
+export type Speaker = EventData<'user:message'>['source'];
+
+/** Something new that was put into words for others: one substance, with all who heard it. */
+export interface Saying {
+  readonly id: string;
+  readonly event: CapturedEvent;
+  /** `utterance`: an agent's answer. `text`: a piece of text. `message`: what came in without either. */
+  readonly kind: 'utterance' | 'text' | 'message';
+  readonly speaker: Speaker;
+  readonly text: string;
+  /** Where it stands in the log. */
+  readonly position: number;
+  /** In the order of the log; an agent that heard it twice is there twice. */
+  readonly hearings: readonly Hearing[];
+}
+
+/** A saying while its hearings are gathered. */
+export interface GatheredSaying extends Saying {
+  readonly hearings: Hearing[];
+}
+
+/** The sayings of a log in its order. Each of their events and deliveries learns which it belongs to. */
+export function gatherSayings(log: GatheredLog): readonly Saying[] {
+  const sayings: GatheredSaying[] = [];
+  const carriers: LogMessage[] = [];
+
+  for (const piece of log.pieces) {
+    const { agentId = '', data } = piece.event as EventOf<'agent:piece_of_text'>;
+    addSaying(piece, 'text', { kind: 'agent', agentId }, data.text);
+  }
+  for (const message of log.messages) {
+    const { main, entry } = message;
+    const { role, source, content } = entry.message;
+    if (isUtterance(message)) {
+      addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, content ?? '');
+    } else if (role === 'user' || role === 'tool') {
+      carriers.push(message);
+      if (role === 'user' && main.substance === null) {
+        addSaying(main, 'message', source ?? { kind: 'user' }, content ?? '');
+      }
+    }
+  }
+  for (const carrier of carriers) addHearings(carrier);
+  const withheld = new Set(log.decisions.flatMap((decision) => addWithheld(decision) ?? []));
+  for (const { hearings } of withheld) hearings.sort(byPosition);
+  return sayings.sort(byPosition);
+
+  function addSaying(node: LogNode, kind: Saying['kind'], speaker: Speaker, text: string): GatheredSaying {
+    const { event, position } = node;
+    const saying: GatheredSaying = { id: event.id, event, kind, speaker, text, position, hearings: [] };
+    node.saying = saying;
+    sayings.push(saying);
+    return saying;
+  }
+
+  function addHearings({ main, entry }: LogMessage): void {
+    const { role, source, content } = entry.message;
+    let saying = carriedBy(main);
+    if (saying === null && role === 'user') {
+      // It carries on what nobody said, such as the result of a tool.
+      const root = rootOf(main);
+      const text = root.message?.entry.message.content ?? content;
+      saying = addSaying(root, 'message', source ?? { kind: 'user' }, text ?? '');
+      main.saying = saying;
+    }
+    if (saying !== null) main.hearing = addHearing(saying, entry, main);
+    else if (role === 'tool') {
+      // A result that was compiled from several utterances has them as its causes.
+      for (const id of entry.cause ?? []) {
+        const cause = resolveReference(log, id);
+        const heard = cause === null ? null : carriedBy(cause);
+        if (heard !== null) addHearing(heard, entry, main);
+      }
+    }
+  }
+
+  function addHearing(
+    saying: GatheredSaying,
+    { agentId, message, via }: TranscriptEntry,
+    { event, position }: LogNode,
+  ): Hearing {
+    const text = message.content ?? '';
+    const how = howHeard(saying.text, text);
+    const hearing = { agentId, text, how, event, position, ...(via === undefined ? {} : { via }) };
+    saying.hearings.push(hearing);
+    return hearing;
+  }
+
+  function addWithheld({ event, position }: LogNode): GatheredSaying | null {
+    const { agentId = '', id: via, data } = event as EventOf<'harness:hook_decision'>;
+    if (data.on !== 'delivery' || data.decision !== 'deny' || data.subject === undefined) return null;
+    const subject = resolveReference(log, data.subject);
+    const saying = subject === null ? null : carriedBy(subject);
+    saying?.hearings.push({ agentId, text: null, how: 'withheld', event, position, via });
+    return saying;
+  }
+
+  /** What an event is or carries on, over any number of deliveries. */
+  function carriedBy(node: LogNode): GatheredSaying | null {
+    const path: LogNode[] = [];
+    let current: LogNode | null = node;
+    while (current !== null && current.saying === null) {
+      path.push(current);
+      current = current.substance;
+    }
+    const saying = current?.saying ?? null;
+    for (const delivery of path) delivery.saying = saying;
+    return saying;
+  }
+}
+
+function rootOf(node: LogNode): LogNode {
+  let root = node;
+  while (root.substance !== null) root = root.substance;
+  return root;
+}
+
+function byPosition(one: { readonly position: number }, other: { readonly position: number }): number {
+  return one.position - other.position;
+}
+
+function howHeard(said: string, received: string): HowHeard {
+  if (received === said) return 'same';
+  return received.includes(said) ? 'wrapped' : 'altered';
+}

@@ -1,0 +1,227 @@
+import type {
+  CapturedEvent,
+  EventData,
+  JsonObject,
+  JsonValue,
+  KnownEventType,
+  OutputPart,
+} from '@hansard/events';
+import { compactJson, fieldsInWords } from '../text/compact-json.ts';
+import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '../text/format.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { recordInWords } from './record-in-words.ts';
+
+/** How an event should strike the reader: a surface gives each tone a colour. */
+export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';
+
+/** What an event says, in words. The texts are as they were recorded: whoever prints them neutralises them. */
+export interface EventDescription {
+  readonly kind: string;
+  readonly target: string;
+  readonly text: string;
+  readonly status?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly tone: Tone;
+}
+
+const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice' } as const;
+const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
+
+/** How wide a column for kinds is: the longest kind of a known type. */
+export const kindColumns = 8;
+
+/** `system:KIND` of a name that is not in the vocabulary: what an engine told, as captured. */
+const ofEngine = /^system:(.+)$/s;
+
+/** What to call an agent of the dispatch, by its id. */
+type CallAgent = (agentId: string) => string;
+
+type Describers = {
+  readonly [T in KnownEventType]: (data: EventData<T>, callAgent: CallAgent) => EventDescription;
+};
+
+const describers: Describers = {
+  'agent:created': ({ name, languageModel }) =>
+    row('created', 'notice', { target: name, text: languageModel }),
+  'agent:terminated': ({ reason }) => row('ended', 'notice', { text: reason }),
+  'agent:system_prompt': ({ text }) => row('system', 'dim', { text }),
+  'agent:text': ({ text }) => row('text', 'plain', { text }),
+  'agent:thinking': ({ text }) => row('thinking', 'dim', { text }),
+  'agent:tool_call': (data) =>
+    row('call', 'plain', {
+      target: toolAndTarget(data),
+      text: data.target === undefined ? argumentsOf(data) : '',
+    }),
+  'agent:tool_result': (data) =>
+    row('result', data.status === 'error' ? 'bad' : 'good', {
+      target: toolAndTarget(data),
+      text: data.error ?? (fieldsInWords(data.metadata, data.target) || outputInWords(data.output)),
+      status: data.status,
+      durationMs: data.durationMs,
+    }),
+  'agent:piece_of_text': ({ text }) => row('piece', 'plain', { text }),
+  'agent:inference': ({ model, durationMs, usage, costUsd, stopReason }) =>
+    row('model', 'dim', {
+      target: model,
+      text: inWords(formatUsage(usage), costUsd === undefined ? '' : formatCost(costUsd), stopReason),
+      durationMs,
+    }),
+  'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
+
+  'user:message': ({ text, source }, callAgent) =>
+    row('message', 'notice', { target: `from ${senderInWords(source, callAgent)}`, text }),
+
+  'session:init': ({ model, sessionId, cwd, tools }) =>
+    row('init', 'dim', {
+      target: model,
+      text: inWords(`session ${sessionId}`, cwd, tools && formatCount(tools.length, 'tool')),
+    }),
+  'session:complete': (data) =>
+    row('complete', data.status === 'completed' ? 'good' : 'bad', {
+      text: outcomeInWords(data),
+      status: data.status,
+      durationMs: data.durationMs,
+    }),
+  'session:compaction': ({ trigger, preTokens, postTokens, summary }) =>
+    row('compact', 'notice', {
+      text: inWords(
+        trigger,
+        preTokens === undefined ? '' : `from ${formatTokens(preTokens)} tokens`,
+        postTokens === undefined ? '' : `to ${formatTokens(postTokens)} tokens`,
+        summary,
+      ),
+    }),
+  'session:rate_limit': (data) => row('limit', 'notice', { text: recordInWords(data) }),
+  'session:status': ({ status, ...others }) =>
+    row('status', 'dim', {
+      text: [typeof status === 'string' ? status : '', recordInWords(others)].filter(Boolean).join(' '),
+    }),
+
+  'harness:loop_warning': (data) => row('loop', 'notice', loopInWords(data)),
+  'harness:loop_kill': (data) => row('loop', 'bad', { ...loopInWords(data), status: 'killed' }),
+  'harness:stall': ({ idleMs, limitMs }) =>
+    row('stall', 'bad', {
+      text: `nothing for ${formatDuration(idleMs)} (limit ${formatDuration(limitMs)})`,
+    }),
+  'harness:timeout': ({ elapsedMs, limitMs }) =>
+    row('timeout', 'bad', {
+      text: `ran for ${formatDuration(elapsedMs)} (limit ${formatDuration(limitMs)})`,
+    }),
+  'harness:abort': ({ reason, by }) => row('abort', 'bad', { target: by && `by ${by}`, text: reason }),
+  'harness:error': ({ message, code }) => row('error', 'bad', { target: code, text: message }),
+  'harness:hook_decision': ({ hook, on, decision, reason }) =>
+    row('hook', decisionTones[decision], {
+      target: `${hook} on ${on}`,
+      text: reason,
+      status: decisionWords[decision],
+    }),
+
+  'system:files_persisted': (data) => observed('files', data),
+  'system:hook_started': (data) => observed('hook', data, 'started'),
+  'system:hook_progress': (data) => observed('hook', data, 'progress'),
+  'system:hook_response': (data) => observed('hook', data, 'response'),
+  'system:task_started': (data) => observed('task', data, 'started'),
+  'system:task_progress': (data) => observed('task', data, 'progress'),
+  'system:task_updated': (data) => observed('task', data, 'updated'),
+  'system:task_notification': (data) => observed('task', data, 'notification'),
+  'system:notice': (data) => row('notice', 'dim', { text: fieldsInWords(data) }),
+};
+
+/**
+ * What an event says. A type that this version does not know, or a known one whose data has another shape (written by a
+ * newer version), is described by its type and its data as JSON; what an engine noted for itself in words. `callAgent`
+ * says what to call the agents that it speaks of; absent: by their ids.
+ */
+export function describeEvent(
+  event: CapturedEvent,
+  callAgent: CallAgent = (agentId) => agentId,
+): EventDescription {
+  const { type, data } = event;
+  if (!isKnownType(type) || !isReadableAs(event, type)) {
+    const noted = ofEngine.exec(type)?.[1];
+    return noted === undefined
+      ? row(type, 'plain', { text: compactJson(data) })
+      : observed('engine', data, noted.replaceAll('_', ' '));
+  }
+  const describe = describers[type] as (data: JsonObject, callAgent: CallAgent) => EventDescription;
+  return describe(data, callAgent);
+}
+
+/** How a dispatch came out, by its `session:complete`: the result, and what went wrong. */
+export function outcomeInWords({
+  status,
+  result,
+  reason,
+  errors = [],
+}: EventData<'session:complete'>): string {
+  const trouble = inWords(reason, ...errors);
+  if (status === 'completed') return result ?? trouble;
+  return [result, trouble].filter(Boolean).join('\n');
+}
+
+function isKnownType(type: string): type is KnownEventType {
+  return Object.hasOwn(describers, type);
+}
+
+interface Words {
+  readonly target?: string | undefined;
+  readonly text?: string | undefined;
+  readonly status?: string;
+  readonly durationMs?: number | undefined;
+}
+
+function row(kind: string, tone: Tone, { target = '', text = '', ...rest }: Words): EventDescription {
+  return { kind, target, text, ...rest, tone };
+}
+
+function observed(kind: string, data: JsonObject, target = ''): EventDescription {
+  return row(kind, 'dim', { target, text: recordInWords(data) });
+}
+
+function inWords(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(', ');
+}
+
+function senderInWords(
+  { kind, agentId, dispatchId }: EventData<'user:message'>['source'],
+  callAgent: CallAgent,
+): string {
+  // The names of another dispatch are not known here.
+  const agent = agentId === undefined || dispatchId !== undefined ? agentId : callAgent(agentId);
+  return [kind, agent, dispatchId].filter(Boolean).join(' ');
+}
+
+function toolAndTarget({ tool, target }: { readonly tool: string; readonly target?: string | undefined }) {
+  return target === undefined ? tool : `${tool} ${target}`;
+}
+
+function argumentsOf({ input, metadata }: EventData<'agent:tool_call'>): string {
+  return input === undefined ? fieldsInWords(metadata) : compactJson(input);
+}
+
+/** Only a log of full fidelity has it. */
+function outputInWords(output: JsonValue = ''): string {
+  return typeof output === 'string' ? output : compactJson(output);
+}
+
+function loopInWords(data: EventData<'harness:loop_warning'>): Words {
+  return {
+    target: toolAndTarget(data),
+    text: `${data.count} times in the last ${data.window} calls (limit ${data.limit})`,
+  };
+}
+
+function partInWords(part: OutputPart): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'json':
+      return compactJson(part.json);
+    case 'image':
+      return `[${part.mediaType}]`;
+    case 'value':
+      return part.encoded;
+    case 'repr':
+      return part.repr;
+  }
+}

@@ -1,0 +1,69 @@
+import type { CapturedEvent } from '@hansard/events';
+import { agentNamed } from '../log/log-agents.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import type { LogMessage } from '../log/log-node.ts';
+import type { HowHeard, Speaker } from '../log/sayings.ts';
+import { compactJson } from '../text/compact-json.ts';
+
+/** One thing on an agent's mind, in the order in which it came there. */
+export interface PerspectiveRow {
+  readonly id: string;
+  readonly event: CapturedEvent;
+  /**
+   * `heard`: what it was told. `thought`: thinking, and text beside a tool call, which nobody hears. `did`: a tool call.
+   * `received`: a tool's result. `said`: an utterance.
+   */
+  readonly kind: 'heard' | 'thought' | 'did' | 'received' | 'said';
+  readonly text: string;
+  /** Who said what it heard or received; null: nobody else. */
+  readonly from: Speaker | null;
+  /** How that compares with what was said. */
+  readonly how: HowHeard | null;
+  /** The tool that it used, where its name is known. */
+  readonly tool: string | null;
+}
+
+/**
+ * What an agent, named by id or name, heard, thought, did, received and said.
+ *
+ * @throws TypeError for an agent that is not in the log, or a name that several have
+ */
+export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] {
+  const { agentId } = agentNamed(index, agent);
+  return (index.transcripts.get(agentId) ?? []).flatMap((message) =>
+    message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(message)],
+  );
+}
+
+function heardRow({ main, entry }: LogMessage): PerspectiveRow {
+  const { event, saying, hearing } = main;
+  const { role, source, content, tool = null } = entry.message;
+  const toldBy = role === 'system' ? { kind: 'system' as const } : (source ?? { kind: 'user' as const });
+  return {
+    id: event.id,
+    event,
+    kind: role === 'tool' ? 'received' : 'heard',
+    text: content ?? '',
+    from: saying?.speaker ?? (role === 'tool' ? null : toldBy),
+    how: hearing?.how ?? null,
+    tool,
+  };
+}
+
+function ownRows({ blocks, entry }: LogMessage): PerspectiveRow[] {
+  const isAloud = entry.message.toolCalls === undefined;
+  return blocks.map(({ event }): PerspectiveRow => {
+    const { id, type, data } = event;
+    const row = { id, event, from: null, how: null, tool: null };
+    switch (type) {
+      case 'agent:tool_call': {
+        const input = data.input === undefined ? '' : compactJson(data.input);
+        return { ...row, kind: 'did', text: input, tool: String(data.tool) };
+      }
+      case 'agent:thinking':
+        return { ...row, kind: 'thought', text: String(data.text) };
+      default:
+        return { ...row, kind: isAloud ? 'said' : 'thought', text: String(data.text ?? '') };
+    }
+  });
+}

@@ -1,0 +1,42 @@
+import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import type { Hearing } from '../log/sayings.ts';
+import { padColumns } from '../text/columns.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { DialogRow } from './dialog.ts';
+
+/** Who said what, and below it who heard it; where a hook or a tool altered it, also what was heard. */
+export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): string {
+  if (rows.length === 0) return '(nothing was said)';
+  const ids = rows.map(({ id }) => neutraliseControlsInLine(id));
+  const width = ids.reduce((widest, id) => Math.max(widest, id.length), 0);
+  return rows
+    .map((row, at) => {
+      const said = `${padColumns(ids[at] ?? '', width)}  ${speakerLabel(index, row.speaker)}: `;
+      const margin = ' '.repeat(width + 2);
+      const heard = heardLine(index, row.audience);
+      const apart = row.audience
+        .filter(({ how }) => how === 'altered' || how === 'withheld')
+        .map((hearing) => hangingLines(`${margin}${apartStart(index, hearing)}`, hearing.text ?? ''));
+      return [
+        hangingLines(said, row.text),
+        ...(heard === '' ? [] : [`${margin}heard by ${heard}`]),
+        ...apart,
+      ].join('\n');
+    })
+    .join('\n');
+}
+
+function heardLine(index: LogIndex, audience: readonly Hearing[]): string {
+  return audience
+    .filter(({ how }) => how === 'same' || how === 'wrapped')
+    .map(({ agentId, how }) => `${agentLabel(index, agentId)}${how === 'same' ? '' : ` (${how})`}`)
+    .join(', ');
+}
+
+function apartStart(index: LogIndex, { agentId, how, via }: Hearing): string {
+  const by = via === undefined ? '' : ` (via ${neutraliseControlsInLine(via)})`;
+  const whom = agentLabel(index, agentId);
+  return how === 'withheld' ? `withheld from ${whom}${by}` : `heard by ${whom}, altered${by}: `;
+}

@@ -1,0 +1,28 @@
+import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { DeliveryDiff, DiffPart } from './word-diff.ts';
+
+/** One text, what was taken out of it as `[-so-]` and what was put in as `{+so+}`. */
+export function renderDiff(parts: readonly DiffPart[]): string {
+  return neutraliseControls(parts.map(partInText).join(''));
+}
+
+/** What was said and what each received, by words. */
+export function renderDeliveryDiffs(index: LogIndex, diffs: readonly DeliveryDiff[]): string {
+  if (diffs.length === 0) return '(it reached nobody)';
+  return diffs
+    .map(({ saying, hearing, parts }) => {
+      const who = `${speakerLabel(index, saying.speaker)} → ${agentLabel(index, hearing.agentId)}`;
+      const via = hearing.via === undefined ? '' : ` via ${hearing.via}`;
+      const start = neutraliseControlsInLine(`${hearing.event.id}  ${who} (${hearing.how}${via}): `);
+      return hangingLines(start, renderDiff(parts));
+    })
+    .join('\n');
+}
+
+function partInText({ kind, text }: DiffPart): string {
+  if (kind === 'same') return text;
+  return kind === 'removed' ? `[-${text}-]` : `{+${text}+}`;
+}

@@ -1,0 +1,22 @@
+import { speakerLabel } from '../agents/agent-label.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { PerspectiveRow } from './perspective.ts';
+
+/** One paragraph for each thing that an agent heard, thought, did, received or said. */
+export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
+  if (rows.length === 0) return '(nothing yet)';
+  return rows
+    .map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text))
+    .join('\n');
+}
+
+function startOf(index: LogIndex, { kind, from, how, tool }: PerspectiveRow): string {
+  const toolName = tool === null ? '' : neutraliseControlsInLine(tool);
+  if (kind === 'did') return `${toolName} `;
+  const source = from === null ? '' : `from ${speakerLabel(index, from)}`;
+  const changed = how === 'altered' ? ' (altered)' : '';
+  const start = [toolName, `${source}${changed}`].filter(Boolean).join(' ');
+  return start === '' ? '' : `${start}: `;
+}

@@ -1,0 +1,106 @@
+import { kindColumns } from '../rows/describe-event.ts';
+import { columnsOf, padColumns } from '../text/columns.ts';
+import { formatCost, formatDuration, formatTime, formatUsage } from '../text/format.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import { newDays } from '../text/new-days.ts';
+import type { SessionRow, SessionView } from './session-view.ts';
+
+const longestOutcome = 20;
+
+/** A session as plain text, top to bottom: the header, a row for each thing that happened, what came of it. */
+export function renderSessionView(view: SessionView): string {
+  return [header(view), body(view), ...footer(view)].join('\n\n');
+}
+
+function header(view: SessionView): string {
+  const { envelope, model, costUsd, usage, durationMs } = view;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['dispatch', envelope.dispatchId],
+    ['task', envelope.taskSlug],
+    ['parent', envelope.parentDispatchId],
+    ['status', envelope.status],
+    ['model', model],
+    ['folder', envelope.cwd],
+    ['started', envelope.startedAt],
+    ['ended', envelope.completedAt],
+    ['duration', durationMs === null ? null : formatDuration(durationMs)],
+    ['cost', costUsd === null ? null : formatCost(costUsd)],
+    ['usage', usage === null ? null : formatUsage(usage)],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],
+  );
+  return [neutraliseControlsInLine(envelope.role), ...lines].join('\n');
+}
+
+function body({ rows }: SessionView): string {
+  if (rows.length === 0) return '(no events)';
+  const lastComplete = rows.findLast(({ event }) => event.type === 'session:complete');
+  const days = newDays(rows.map(({ event }) => event.timestamp));
+  return rows
+    .flatMap((row, index) => {
+      const day = days[index] ?? '';
+      const isSameMessage =
+        day === '' &&
+        row.event.messageId !== undefined &&
+        row.event.messageId === rows[index - 1]?.event.messageId;
+      // The last result stands below, in full.
+      const lines = renderRow(row === lastComplete ? { ...row, text: '' } : row, isSameMessage);
+      return day === '' ? [lines] : [day, lines];
+    })
+    .join('\n');
+}
+
+/** A row whose further lines stand below its first. The blocks of one message share its time. */
+function renderRow(row: SessionRow, isSameMessage: boolean): string {
+  const time = isSameMessage ? '' : formatTime(row.event.timestamp);
+  const indent = '  '.repeat(row.agent.depth);
+  const agent = row.agent.agentId === '' ? '' : `${neutraliseControlsInLine(row.agent.name)}  `;
+  const start = `${time.padEnd(8)}  ${indent}${agent}${padColumns(neutraliseControlsInLine(row.kind), kindColumns)}  `;
+  const margin = ' '.repeat(columnsOf(start));
+  return contentOf(row)
+    .map((line, index) => ((index === 0 ? start : margin) + line).trimEnd())
+    .join('\n');
+}
+
+function contentOf(row: SessionRow): string[] {
+  const [target = '', ...moreTarget] = linesOf(row.target);
+  const duration = row.durationMs === undefined ? '' : formatDuration(row.durationMs);
+  const status = [row.status ?? '', duration].filter(Boolean).join(' ');
+  const head = [target, status].filter(Boolean).join('  ');
+  // Models often begin or end with empty lines.
+  const said = row.text.trimEnd().replace(/^(?:[ \t]*\n)+/, '');
+  const text = said === '' ? [] : linesOf(said);
+  const outcome = outcomeLines(row.outcome);
+  const lines = [...moreTarget, ...text, ...outcome];
+  if (head === '') return lines.length === 0 ? [''] : lines;
+  const fitsBeside = lines.length === 1 && text.length === 1;
+  return fitsBeside ? [`${head}  ${text[0]}`] : [head, ...lines];
+}
+
+function outcomeLines(outcome: string): string[] {
+  if (outcome === '') return [];
+  const lines = linesOf(outcome);
+  const shown = lines.slice(0, longestOutcome);
+  if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
+  return shown.map((line, index) => (index === 0 ? `→ ${line}` : `  ${line}`));
+}
+
+function footer({ result, structuredResult }: SessionView): string[] {
+  const sections: string[] = [];
+  if (result !== null) sections.push(`result\n${indented(result)}`);
+  if (structuredResult !== null) {
+    sections.push(`structured result\n${indented(JSON.stringify(structuredResult, null, 2))}`);
+  }
+  return sections;
+}
+
+function indented(text: string): string {
+  return linesOf(text)
+    .map((line) => `  ${line}`.trimEnd())
+    .join('\n');
+}
+
+function linesOf(text: string): string[] {
+  return neutraliseControls(text).split('\n');
+}

@@ -1,0 +1,135 @@
+import type { CapturedEvent, DispatchEnvelope, EventOf, JsonValue, Usage } from '@hansard/events';
+import { type SessionAgent, sessionAgents } from '../agents/session-agents.ts';
+import { describeEvent, type EventDescription, outcomeInWords } from '../rows/describe-event.ts';
+import { dispatchDuration } from '../task/dispatch-figures.ts';
+import { compactJson, fieldsInWords } from '../text/compact-json.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+
+/** A dispatch as one reads it (D12): who, what it cost, what happened in order, what came of it. Plain data. */
+export interface SessionView {
+  readonly envelope: DispatchEnvelope;
+  readonly model: string | null;
+  readonly costUsd: number | null;
+  readonly usage: Usage | null;
+  readonly durationMs: number | null;
+  /** The dispatched agent first, then the others in the order in which they appear. */
+  readonly agents: readonly SessionAgent[];
+  readonly rows: readonly SessionRow[];
+  /** What the dispatch came to, in words; null: not known (yet). */
+  readonly result: string | null;
+  readonly structuredResult: JsonValue | null;
+}
+
+/** One event, or a tool call together with its result. Texts are as they were recorded. */
+export interface SessionRow extends EventDescription {
+  readonly event: CapturedEvent;
+  /** The result that answers this call. */
+  readonly answer: CapturedEvent | null;
+  readonly agent: SessionAgent;
+  /** What came back: the error, the output where it was recorded, or what is worth knowing of it (D7). */
+  readonly outcome: string;
+}
+
+type Call = EventOf<'agent:tool_call'>;
+type Result = EventOf<'agent:tool_result'>;
+
+/**
+ * Folds a dispatch and its events, in append order, into what a reader sees. A call has its result on its own row, also
+ * where other things happened in between; a result without a call, and a second result, are rows themselves.
+ */
+export function sessionView(envelope: DispatchEnvelope, events: readonly CapturedEvent[]): SessionView {
+  const agents = sessionAgents(envelope, events);
+  const callAgent = (agentId: string) => {
+    const agent = agents.of(agentId);
+    return agent.agentId === agentId ? agent.name : agentId;
+  };
+  const { answers, answering } = joinToolCalls(events);
+  const denied = deniedCalls(events);
+  const complete = events.findLast((event) => isReadableAs(event, 'session:complete'));
+  const init = events.find((event) => isReadableAs(event, 'session:init'));
+  const totals = complete?.data;
+
+  const rows = events
+    .filter((event) => !answering.has(event))
+    .map((event): SessionRow => {
+      const agent = agents.of(event.agentId);
+      if (!isReadableAs(event, 'agent:tool_call')) {
+        return { ...describeEvent(event, callAgent), event, answer: null, agent, outcome: '' };
+      }
+      const answer = answers.get(event) ?? null;
+      const isDenied = denied.has(event.data.toolCallId);
+      return { ...callRow(event, answer, envelope, isDenied), event, answer, agent };
+    });
+
+  return {
+    envelope,
+    model: envelope.model ?? init?.data.model ?? null,
+    costUsd: totals?.costUsd ?? envelope.cost,
+    usage: totals?.usage ?? envelope.usage,
+    durationMs: totals?.durationMs ?? dispatchDuration(envelope),
+    agents: agents.all,
+    rows,
+    result: totals === undefined ? null : outcomeInWords(totals) || null,
+    structuredResult: totals?.structuredResult ?? envelope.structuredResult,
+  };
+}
+
+function callRow(
+  call: Call,
+  answer: Result | null,
+  envelope: DispatchEnvelope,
+  isDenied: boolean,
+): EventDescription & { readonly outcome: string } {
+  const { data } = answer ?? {};
+  const unanswered = envelope.status === 'running' ? 'running' : 'unanswered';
+  const status = isDenied ? 'denied' : (data?.status ?? unanswered);
+  return {
+    ...describeEvent(call),
+    status,
+    durationMs: data?.durationMs,
+    tone: status === 'completed' || status === 'running' ? 'plain' : 'bad',
+    outcome: data === undefined ? '' : outcomeOf(data),
+  };
+}
+
+function outcomeOf({ error, output, metadata, target }: Result['data']): string {
+  if (error !== undefined) return error;
+  if (output === undefined || output === null) return fieldsInWords(metadata, target);
+  return typeof output === 'string' ? output : compactJson(output);
+}
+
+/** Which result answers which call: the first that names it; where a call id comes again, each in its turn. */
+function joinToolCalls(events: readonly CapturedEvent[]): {
+  readonly answers: ReadonlyMap<CapturedEvent, Result>;
+  readonly answering: ReadonlySet<CapturedEvent>;
+} {
+  const open = new Map<string, Call[]>();
+  const answers = new Map<CapturedEvent, Result>();
+  const answering = new Set<CapturedEvent>();
+  for (const event of events) {
+    if (isReadableAs(event, 'agent:tool_call')) {
+      const waiting = open.get(event.data.toolCallId);
+      if (waiting === undefined) open.set(event.data.toolCallId, [event]);
+      else waiting.push(event);
+    } else if (isReadableAs(event, 'agent:tool_result')) {
+      const call = open.get(event.data.toolCallId)?.shift();
+      if (call === undefined) continue;
+      answers.set(call, event);
+      answering.add(event);
+    }
+  }
+  return { answers, answering };
+}
+
+function deniedCalls(events: readonly CapturedEvent[]): ReadonlySet<string> {
+  return new Set(
+    events.flatMap((event) =>
+      isReadableAs(event, 'harness:hook_decision') &&
+      event.data.decision === 'deny' &&
+      event.data.on === 'tool_call' &&
+      event.data.toolCallId !== undefined
+        ? [event.data.toolCallId]
+        : [],
+    ),
+  );
+}

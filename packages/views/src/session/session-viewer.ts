@@ -1,0 +1,92 @@
+import type { CapturedEvent } from '@hansard/events';
+import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
+import { nodeNamed } from '../log/find-node.ts';
+import { agentNamed } from '../log/log-agents.ts';
+import { createLogIndex, type LogIndex } from '../log/log-index.ts';
+import type { LogNode } from '../log/log-node.ts';
+import { resolveReference } from '../log/resolve-reference.ts';
+import type { TranscriptEntry } from '../transcript/transcript-message.ts';
+import { type DialogRow, dialogOf } from './dialog.ts';
+import { perspectiveOf } from './perspective.ts';
+import { renderPerspective } from './render-perspective.ts';
+
+/**
+ * The views of a session log under the names of its specification. Agents are named by id or name; an agent or an id
+ * that is not in the log is a TypeError. It knows no tool: it follows substance and cause.
+ */
+export class SessionViewer {
+  readonly index: LogIndex;
+
+  constructor(events: readonly CapturedEvent[]) {
+    this.index = createLogIndex(events);
+  }
+
+  /** The name of each agent by its id; the id where it has no name. */
+  listAgents(): Map<string, string> {
+    return new Map([...this.index.agents.values()].map(({ agentId, name }) => [agentId, name ?? agentId]));
+  }
+
+  /** The messages of one agent, in order. */
+  getTranscript(agent: string): TranscriptEntry[] {
+    const { agentId } = agentNamed(this.index, agent);
+    return (this.index.transcripts.get(agentId) ?? []).map(({ entry }) => entry);
+  }
+
+  /** What was said among the agents, each substance once. */
+  extractDialog(agents: readonly string[]): DialogRow[] {
+    return dialogOf(this.index, agents);
+  }
+
+  /** What an agent heard, thought, did, received and said, as text. */
+  extractAgentPerspective(agent: string): string {
+    return renderPerspective(this.index, perspectiveOf(this.index, agent));
+  }
+
+  /** The id of what brought a message about, by its id: its cause, what it carries on, or what its agent heard last. */
+  buildCausalityIndex(): Map<string, string> {
+    const parents = new Map<string, string>();
+    for (const node of this.index.nodes) {
+      const parent = this.#parentOf(node);
+      const id = messageIdOf(node);
+      if (parent !== null && !parents.has(id)) parents.set(id, messageIdOf(parent));
+    }
+    return parents;
+  }
+
+  /** The chain of causes that ends in a message, oldest first. */
+  traceMessageFlow(messageId: string): CapturedEvent[] {
+    const chain = new Set<LogNode>();
+    let current: LogNode | null = nodeNamed(this.index, messageId);
+    while (current !== null && !chain.has(current)) {
+      chain.add(current);
+      current = this.#parentOf(current);
+    }
+    return [...chain].map(({ event }) => event).reverse();
+  }
+
+  /** The messages whose substance, as recorded, is this content. */
+  traceContentReferences(contentId: string): TranscriptEntry[] {
+    const content = nodeNamed(this.index, contentId);
+    return this.index.messages.flatMap(({ entry }) =>
+      entry.substance !== undefined && resolveReference(this.index, entry.substance) === content
+        ? [entry]
+        : [],
+    );
+  }
+
+  #parentOf(node: LogNode): LogNode | null {
+    const links = causalGraph(this.index).causes.get(node) ?? [];
+    const first = links.find(
+      ({ kind, node: parent }) => kind !== 'heard' && kind !== 'via' && parent !== null,
+    );
+    return (first ?? links.findLast(isHeard))?.node ?? null;
+  }
+}
+
+function isHeard({ kind }: GraphLink): boolean {
+  return kind === 'heard';
+}
+
+function messageIdOf({ event }: LogNode): string {
+  return event.messageId ?? event.id;
+}

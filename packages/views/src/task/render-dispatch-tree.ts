@@ -1,0 +1,47 @@
+import { alignColumns } from '../text/align-columns.ts';
+import { branchesOf } from '../text/branches.ts';
+import { formatCost, formatDuration, formatTokens } from '../text/format.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { DispatchTreeNode } from './dispatch-tree.ts';
+
+const unknown = '–';
+
+interface Column {
+  readonly title: string;
+  readonly side: 'left' | 'right';
+  readonly cell: (node: DispatchTreeNode) => string;
+}
+
+const columns: readonly Column[] = [
+  { title: 'dispatch', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
+  { title: 'status', side: 'left', cell: ({ envelope }) => envelope.status },
+  { title: 'model', side: 'left', cell: ({ envelope }) => envelope.model ?? unknown },
+  { title: 'turns', side: 'right', cell: ({ own }) => known(own.turns, String) },
+  { title: 'in', side: 'right', cell: ({ own }) => known(own.inputTokens, formatTokens) },
+  { title: 'out', side: 'right', cell: ({ own }) => known(own.outputTokens, formatTokens) },
+  { title: 'cost', side: 'right', cell: ({ own }) => known(own.costUsd, formatCost) },
+  { title: 'subtree', side: 'right', cell: ({ subtree }) => known(subtree.costUsd, formatCost) },
+  { title: 'duration', side: 'right', cell: ({ own }) => known(own.durationMs, formatDuration) },
+];
+/** Trees as aligned lines with branches: role, dispatch, status, model, turns, tokens, cost own and subtree, duration. */
+export function renderDispatchTree(nodes: readonly DispatchTreeNode[]): string {
+  const branches = branchesOf(nodes);
+  if (branches.length === 0) return '';
+  const rows = [
+    ['role', ...columns.map(({ title }) => title)],
+    ...branches.map(({ node, branch }) => [
+      branch + roleOf(node),
+      ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node))),
+    ]),
+  ];
+  return alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);
+}
+
+function roleOf({ envelope, orphan }: DispatchTreeNode): string {
+  const note = orphan ? ` (parent ${envelope.parentDispatchId} not found)` : '';
+  return neutraliseControlsInLine(envelope.role + note);
+}
+
+function known(figure: number | null, format: (figure: number) => string): string {
+  return figure === null ? unknown : format(figure);
+}

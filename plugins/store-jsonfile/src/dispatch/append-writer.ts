@@ -1,0 +1,230 @@
+import { fdatasyncSync, ftruncateSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import { StoreError } from '@hansard/provider';
+import { corrupt } from '../errors.ts';
+import { appendBytes } from '../lines/append-bytes.ts';
+import { EventIndex } from '../lines/event-index.ts';
+import { eventLineId, eventLineText, parseEventText } from '../lines/event-line.ts';
+import { writeFully } from '../lines/file-io.ts';
+import { LineCursor } from '../lines/line-cursor.ts';
+import { type EventRange, findLineStart, scanLines } from '../lines/scan-lines.ts';
+import { closings, type IdOrder } from './file-tail.ts';
+
+/** Greater than any id, so that no id counts as new until the ids have been read. */
+const unknownId = '\uffff';
+
+interface Line {
+  readonly id: string;
+  readonly text: string;
+}
+
+interface StoredLine extends Line {
+  /** Where the line behind it begins, counted from the opening bracket. */
+  readonly next: number;
+}
+
+/** Several lines: their ids, and their texts in the same order. */
+interface Lines {
+  readonly ids: readonly string[];
+  readonly texts: readonly string[];
+}
+
+/** Where an append goes on: what a look at the end of a dispatch file tells. */
+export interface AppendPoint extends EventRange {
+  readonly idOrder: IdOrder;
+  /** The greatest id of all events, `''` where there is no event; null where only reading them all would tell. */
+  readonly greatestId: string | null;
+}
+
+/**
+ * Appends to one dispatch file. An id that is greater than all before it is new for certain; only for others the ids
+ * are gathered, by one scan, into an index that is then kept.
+ */
+export class AppendWriter {
+  readonly #file: string;
+  readonly #sync: boolean;
+  #fd: number;
+  #start: number;
+  #end: number;
+  #idOrder: IdOrder;
+  #greatestId: string;
+  #index: EventIndex | null = null;
+  readonly #cursor = new LineCursor();
+  #isTorn = false;
+
+  constructor(point: AppendPoint, sync: boolean) {
+    this.#fd = point.fd;
+    this.#file = point.file;
+    this.#start = point.start;
+    this.#end = point.end;
+    this.#idOrder = point.idOrder;
+    this.#greatestId = point.greatestId ?? unknownId;
+    this.#sync = sync;
+  }
+
+  get range(): EventRange {
+    return { fd: this.#fd, file: this.#file, start: this.#start, end: this.#end };
+  }
+
+  get closing(): string {
+    return closings[this.#idOrder];
+  }
+
+  /** Goes on in a copy of the file whose events begin at `start`. */
+  moveTo(fd: number, start: number): void {
+    this.#end += start - this.#start;
+    this.#start = start;
+    this.#fd = fd;
+  }
+
+  /** Whether anything was added: an event that is there already is passed over. @throws STORE_EVENT_CONFLICT */
+  append(event: CapturedEvent): boolean {
+    const { id } = event;
+    const text = encodeEvent(event);
+    if (!this.#isNew(id, text)) return false;
+    const [offset = 0] = this.#write([text], id > this.#greatestId ? this.#idOrder : 'mixed');
+    this.#note(id, offset);
+    return true;
+  }
+
+  /** Adds those events that are not there yet, all or none. @throws STORE_EVENT_CONFLICT */
+  appendAll(events: readonly CapturedEvent[]): boolean {
+    const { ids, texts } = this.#selectNew(events);
+    if (ids.length === 0) return false;
+    const offsets = this.#write(texts, this.#orderWith(ids));
+    for (let at = 0; at < ids.length; at += 1) this.#note(ids[at] as string, offsets[at] as number);
+    return true;
+  }
+
+  #selectNew(events: readonly CapturedEvent[]): Lines {
+    const seen = new Map<string, string>();
+    const ids: string[] = [];
+    const texts: string[] = [];
+    for (const event of events) {
+      const text = encodeEvent(event);
+      const twin = seen.get(event.id);
+      if (twin !== undefined) {
+        assertSame(event.id, twin, text);
+        continue;
+      }
+      seen.set(event.id, text);
+      if (!this.#isNew(event.id, text)) continue;
+      ids.push(event.id);
+      texts.push(text);
+    }
+    return { ids, texts };
+  }
+
+  #orderWith(ids: readonly string[]): IdOrder {
+    if (this.#idOrder === 'mixed') return 'mixed';
+    let greatestId = this.#greatestId;
+    for (const id of ids) {
+      if (id <= greatestId) return 'mixed';
+      greatestId = id;
+    }
+    return this.#idOrder;
+  }
+
+  #note(id: string, offset: number): void {
+    if (id > this.#greatestId) this.#greatestId = id;
+    this.#index?.add(id, offset - this.#start);
+  }
+
+  #isNew(id: string, text: string): boolean {
+    if (id > this.#greatestId) return true;
+    if (this.#cursor.passes(this.range, id, text)) return false;
+    const stored = this.#find(id);
+    if (stored === null) return true;
+    assertSame(id, stored, text);
+    return false;
+  }
+
+  #find(id: string): string | null {
+    if (this.#index === null && this.#idOrder === 'growing' && id === this.#greatestId)
+      return this.#readLine(findLineStart(this.#fd, this.#start, this.#end)).text;
+    const index = this.#index ?? this.#buildIndex();
+    for (const offset of index.candidates(id)) {
+      const line = this.#readLine(this.#start + offset);
+      if (line.id !== id) continue;
+      this.#cursor.moveTo(line.next);
+      return line.text;
+    }
+    return null;
+  }
+
+  /** Writes lines and the closing brackets over the old brackets, and gives the offsets of the lines. */
+  #write(texts: readonly string[], idOrder: IdOrder): number[] {
+    if (this.#isTorn) this.#cutOff();
+    const closing = closings[idOrder];
+    const { bytes, length, starts } = appendBytes(texts, this.#end === this.#start, closing);
+    try {
+      writeFully(this.#fd, bytes, length, this.#end);
+      if (this.#sync) fdatasyncSync(this.#fd);
+    } catch (error) {
+      this.#isTorn = true;
+      try {
+        this.#cutOff();
+      } catch {
+        // The disk fails still. The next write tries again, and the error to tell is the first one.
+      }
+      throw error;
+    }
+    const offsets = starts.map((start) => this.#end + start);
+    this.#end += length - closing.length;
+    this.#idOrder = idOrder;
+    return offsets;
+  }
+
+  /** Takes away what a failed write left. */
+  #cutOff(): void {
+    restoreClosing(this.#fd, this.#end, this.closing);
+    this.#isTorn = false;
+  }
+
+  #buildIndex(): EventIndex {
+    const index = new EventIndex();
+    let greatestId = '';
+    scanLines(this.range, this.#start + 1, (bytes, start, end, offset, isLast) => {
+      const id =
+        eventLineId(bytes, start, end) ?? this.#parse(eventLineText(bytes, start, end, isLast), offset).id;
+      index.add(id, offset - this.#start);
+      if (id > greatestId) greatestId = id;
+      return true;
+    });
+    this.#greatestId = greatestId;
+    this.#index = index;
+    return index;
+  }
+
+  #readLine(from: number): StoredLine {
+    let line: StoredLine | null = null;
+    scanLines(this.range, from, (bytes, start, end, offset, isLast) => {
+      const next = offset - this.#start + (end - start) + (isLast ? ',\n'.length : 1);
+      line = { ...this.#parse(eventLineText(bytes, start, end, isLast), offset), next };
+      return false;
+    });
+    return line ?? { ...this.#parse(null, from), next: 0 };
+  }
+
+  #parse(text: string | null, offset: number): Line {
+    const event = text === null ? null : parseEventText(text);
+    if (text === null || event === null) throw corrupt(this.#file, offset, 'this line is not an event');
+    return { id: event.id, text };
+  }
+}
+
+/** Ends the file behind the last event that counts. A crash in between leaves closing brackets to be restored again. */
+export function restoreClosing(fd: number, end: number, closing: string): void {
+  ftruncateSync(fd, end);
+  writeFully(fd, Buffer.from(closing), closing.length, end);
+}
+
+function assertSame(id: string, stored: string, text: string): void {
+  if (stored === text || isDeepStrictEqual(JSON.parse(stored), JSON.parse(text))) return;
+  throw new StoreError(
+    'STORE_EVENT_CONFLICT',
+    `There is another event ${id} in this dispatch; an event is never changed, so append the new one under its own id.`,
+    { details: { eventId: id } },
+  );
+}

@@ -1,0 +1,64 @@
+import { fdatasyncSync } from 'node:fs';
+import { corrupt } from '../errors.ts';
+import { parseEventLine } from '../lines/event-line.ts';
+import { readBytes } from '../lines/file-io.ts';
+import { type EventRange, findLastLines, scanLines } from '../lines/scan-lines.ts';
+import { type AppendPoint, restoreClosing } from './append-writer.ts';
+import { closings, type EventsPlace, type FileTail, findTail, type IdOrder } from './file-tail.ts';
+
+export interface TailRepair {
+  readonly offset: number;
+  readonly removedBytes: number;
+  readonly reason: string;
+}
+
+/**
+ * Finds where to append, and makes the end of the file whole where a write was cut off. Only who has the lock may call it.
+ * @throws STORE_CORRUPT
+ */
+export function prepareAppend(
+  fd: number,
+  file: string,
+  place: EventsPlace,
+  sync: boolean,
+): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
+  const { start } = place;
+  const tail = findTail(fd, file, place);
+  const range = { fd, file, start, end: tail.end };
+  if (tail.idOrder !== null) {
+    const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
+    return { point: { ...range, idOrder: tail.idOrder, greatestId }, repair: null };
+  }
+  const ids = readIds(range, start + 1);
+  const repair = describeRepair(fd, tail);
+  restoreClosing(fd, tail.end, closings[ids.idOrder]);
+  if (sync) fdatasyncSync(fd);
+  return { point: { ...range, ...ids }, repair };
+}
+
+function readIds(
+  range: EventRange,
+  from: number,
+): { readonly idOrder: IdOrder; readonly greatestId: string } {
+  let idOrder: IdOrder = 'growing';
+  let greatestId = '';
+  scanLines(range, from, (bytes, start, end, offset, isLast) => {
+    const event = parseEventLine(bytes, start, end, isLast);
+    if (event === null) throw corrupt(range.file, offset, 'this line is not an event');
+    if (event.id > greatestId) greatestId = event.id;
+    else idOrder = 'mixed';
+    return true;
+  });
+  return { idOrder, greatestId };
+}
+
+function describeRepair(fd: number, { end, size }: FileTail): TailRepair {
+  const rest = readBytes(fd, end, Math.min(size, end + closings.mixed.length)).toString('latin1');
+  if (Object.values(closings).some((closing) => closing.startsWith(rest)))
+    return { offset: end, removedBytes: 0, reason: 'The closing brackets were not written whole.' };
+  return {
+    offset: end,
+    removedBytes: size - end,
+    reason: 'An append was cut off before it was written whole.',
+  };
+}

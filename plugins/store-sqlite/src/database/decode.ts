@@ -1,0 +1,27 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { StoreError } from '@hansard/provider';
+import { corrupt } from '../sqlite-errors.ts';
+import type { LineRow } from './statements.ts';
+
+/** @throws STORE_CORRUPT */
+export function decodeLine({ line, position }: LineRow, file: string): CapturedEvent {
+  return decodeJson(line, `the event at position ${position}`, file, { position });
+}
+
+/** @throws STORE_CORRUPT */
+export function decodeJson<T>(
+  text: string,
+  what: string,
+  file: string,
+  details: Record<string, unknown> = {},
+): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    throw corrupt(file, `${what} is not JSON`, { cause, details });
+  }
+}
+
+export function eventMissing(position: number, file: string): StoreError {
+  return corrupt(file, `the event at position ${position} is missing`, { details: { position } });
+}

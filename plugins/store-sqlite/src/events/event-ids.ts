@@ -1,0 +1,51 @@
+import type { FoundRow, Statements } from '../database/statements.ts';
+
+/** What has to be known of a dispatch to tell whether an id is in it. */
+export interface KnownIds {
+  readonly number: number;
+  length: number;
+  /** Empty in a dispatch without events. */
+  greatestId: string;
+  /** Whether its ids are in `event_ids`. In a dispatch where they are not, each id is greater than the one before. */
+  hasEventIds: boolean;
+}
+
+export function readKnownIds(statements: Statements, { number, length, ...found }: FoundRow): KnownIds {
+  const hasEventIds = found.hasEventIds === 1;
+  const greatest = hasEventIds
+    ? statements.greatestEventId.get(number)
+    : statements.getIdAt.get(number, length - 1);
+  return { number, length, greatestId: greatest?.id ?? '', hasEventIds };
+}
+
+/** The position of the event with this id, or null. */
+export function findPosition(statements: Statements, known: KnownIds, id: string): number | null {
+  if (id > known.greatestId) return null;
+  if (known.hasEventIds) return statements.findEventId.get(known.number, id)?.position ?? null;
+  return findAmongGrowing(statements, known, id);
+}
+
+/** Notes that the next event will have this new id, and begins the list of ids at the first one that does not grow. */
+export function noteId(statements: Statements, known: KnownIds, id: string): void {
+  const grows = id > known.greatestId;
+  if (!grows && !known.hasEventIds) {
+    statements.insertAllEventIds.run(known.number);
+    statements.setHasEventIds.run(known.number);
+    known.hasEventIds = true;
+  }
+  if (known.hasEventIds) statements.insertEventId.run(known.number, id, known.length);
+  if (grows) known.greatestId = id;
+}
+
+function findAmongGrowing(statements: Statements, known: KnownIds, id: string): number | null {
+  let low = 0;
+  let high = known.length - 1;
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = statements.getIdAt.get(known.number, middle)?.id ?? '';
+    if (found === id) return middle;
+    if (found < id) low = middle + 1;
+    else high = middle - 1;
+  }
+  return null;
+}
