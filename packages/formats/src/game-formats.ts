@@ -1,10 +1,6 @@
+import type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 import { isGameLog } from './game-log/is-game-log.ts';
-import {
-  type GameLogFile,
-  type ReadGame,
-  type ReadGameOptions,
-  readGameLog,
-} from './game-log/read-game-log.ts';
+import { readGameLog } from './game-log/read-game-log.ts';
 import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';
 
 export type GameFormatId = 'game-log' | 'werewolf-match';

@@ -1,13 +1,9 @@
 export type { FormatDiagnostic, FormatDiagnosticCode, FormatReport } from './format-diagnostic.ts';
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
+export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
 export { isWholeGameLog } from './game-log/is-game-log.ts';
-export {
-  type GameLogFile,
-  type ReadGame,
-  type ReadGameOptions,
-  readGameLog,
-} from './game-log/read-game-log.ts';
+export { readGameLog } from './game-log/read-game-log.ts';
 export { createGameStreams, type GameStreams } from './game-streams/create-game-streams.ts';
 export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
 export {

@@ -1,4 +1,4 @@
-export { type LoadPluginsOptions, loadPlugins, type PluginReference } from './load-plugins.ts';
+export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
 export type { LoadedPlugins, LoadedProvider } from './loaded-plugins.ts';
 export {
   type PluginManifest,
@@ -6,6 +6,7 @@ export {
   pluginManifestSchema,
 } from './manifest/plugin-manifest.ts';
 export { readPluginManifest } from './manifest/read-plugin-manifest.ts';
+export type { PluginReference } from './plugin-reference.ts';
 export type { LoadCheck } from './report/load-check.ts';
 export type { LoadReport, PluginReportEntry, PluginSource, PluginState } from './report/load-report.ts';
 export { renderLoadReport } from './report/render-load-report.ts';

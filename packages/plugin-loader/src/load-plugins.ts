@@ -6,6 +6,7 @@ import { findPlugin } from './find/find-plugin.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
 import { mergeReferences } from './merge-references.ts';
+import type { PluginReference } from './plugin-reference.ts';
 import { type LoadClock, systemClock } from './start/clock.ts';
 
 export interface LoadPluginsOptions {
@@ -25,13 +26,6 @@ export interface LoadPluginsOptions {
   readonly createTimeoutMs?: number;
   /** Absent: the time of the system. */
   readonly clock?: LoadClock;
-}
-
-export interface PluginReference {
-  /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
-  readonly plugin: string;
-  /** Absent: what another reference to the same plugin gives, else nothing. Two that differ are an error. */
-  readonly config?: unknown;
 }
 
 const longestTimer = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PluginReference } from './load-plugins.ts';
+import type { PluginReference } from './plugin-reference.ts';
 
 /**
  * One reference for each plugin, where the first of it stands, with the configuration that any of them gives. What

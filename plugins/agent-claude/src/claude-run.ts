@@ -5,7 +5,7 @@ import type { CapturedEvent } from '@hansard/events';
 import type { AgentActivity, AgentRunRequest } from '@hansard/provider';
 import { ActivityQueue } from './activity-queue.ts';
 import { cwdMissing, engineFailure, notLoggedIn, sdkMissing, sessionMissing } from './agent-failures.ts';
-import type { ClaudeAgentOptions } from './create-claude-agent.ts';
+import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { engineOptions } from './engine-options.ts';
 import { EngineProcess } from './engine-process.ts';
 import { projectOptions } from './project-options.ts';

@@ -1,6 +1,6 @@
 import type { McpServerConfig, Options, SessionStore } from '@anthropic-ai/claude-agent-sdk';
 import type { AgentRunRequest } from '@hansard/provider';
-import type { ClaudeAgentOptions } from './create-claude-agent.ts';
+import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { projectServerName } from './project-tools-server.ts';
 
 /** What a dispatch asks of the SDK: the options of the agent, and over them what the dispatch itself says. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
-import { type ClaudeAgentOptions, createClaudeAgent } from './create-claude-agent.ts';
+import type { ClaudeAgentOptions } from './claude-agent-options.ts';
+import { createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
 export {
@@ -9,12 +10,8 @@ export {
   claudeAgentErrorCodes,
   isClaudeAgentError,
 } from './claude-agent-error.ts';
-export {
-  type ClaudeAgentOptions,
-  type ClaudePermissionMode,
-  type ClaudeSessionStore,
-  createClaudeAgent,
-} from './create-claude-agent.ts';
+export type { ClaudeAgentOptions, ClaudePermissionMode, ClaudeSessionStore } from './claude-agent-options.ts';
+export { createClaudeAgent } from './create-claude-agent.ts';
 export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';
 
 interface AgentClaudeConfig extends Omit<ClaudeAgentOptions, 'env' | 'loadSdk' | 'sessionStore'> {

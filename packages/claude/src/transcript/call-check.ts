@@ -1,7 +1,14 @@
+import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
+import type { MappingState } from '../mapping/mapping-state.ts';
 import { RecentMap } from '../values/recent-map.ts';
-import type { TranscriptStep } from './transcript-step.ts';
 
 const mostRemembered = 10_000;
+
+/** The record that a call or a result is in. */
+interface CheckedRecord {
+  readonly state: Pick<MappingState, 'calls'>;
+  report(code: ClaudeDiagnosticCode, message: string): void;
+}
 
 /** Finds results without a call before them, and second results of a call, among the latest ten thousand results and more. */
 export class CallCheck {
@@ -9,12 +16,12 @@ export class CallCheck {
   readonly #awaited = new Set<string>();
   readonly #answered = new RecentMap<true>(mostRemembered);
 
-  called(step: TranscriptStep, toolCallId: string): void {
+  called(step: CheckedRecord, toolCallId: string): void {
     if (this.#awaited.delete(toolCallId))
       step.report('reference_ahead', `The result of the tool call ${toolCallId} stands before the call.`);
   }
 
-  answered(step: TranscriptStep, toolCallId: string): void {
+  answered(step: CheckedRecord, toolCallId: string): void {
     if (this.#answered.has(toolCallId)) {
       step.report('call_answered_twice', `Another result of the tool call ${toolCallId}; both are kept.`);
       return;

@@ -1,9 +1,10 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
 import type { ContextMessage, TokenCounter } from '@hansard/views';
+import type { TrainedAnswer } from './answer-block.ts';
 import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
 import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
-import type { CallFacts, CallOrDropped, DropReason, TrainedAnswer } from './training-call.ts';
+import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** Who an agent is, and when: what the log says beside its transcript. */
 export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;

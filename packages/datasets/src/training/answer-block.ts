@@ -1,5 +1,13 @@
 import { type CapturedEvent, isEventOf, type JsonValue } from '@hansard/events';
-import type { TrainedAnswer } from './training-call.ts';
+import type { ContextMessage } from '@hansard/views';
+
+/** What a model answered in one call. */
+export interface TrainedAnswer {
+  readonly text: string;
+  /** Null: none is in the log. */
+  readonly thinking: string | null;
+  readonly toolCalls: Extract<ContextMessage, { role: 'assistant' }>['toolCalls'];
+}
 
 /** Whether the event is a part of what a model answered. An output without parts stands for an empty answer. */
 export function isAnswerBlock(event: CapturedEvent): boolean {

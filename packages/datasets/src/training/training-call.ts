@@ -1,13 +1,5 @@
-import type { ContextMessage } from '@hansard/views';
+import type { TrainedAnswer } from './answer-block.ts';
 import type { Prompt } from './prompt-renderer.ts';
-
-/** What a model answered in one call. */
-export interface TrainedAnswer {
-  readonly text: string;
-  /** Null: none is in the log. */
-  readonly thinking: string | null;
-  readonly toolCalls: Extract<ContextMessage, { role: 'assistant' }>['toolCalls'];
-}
 
 /** Who was called, when, and how well its prompt is known. */
 export interface CallFacts {

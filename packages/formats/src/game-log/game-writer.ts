@@ -3,8 +3,8 @@ import type { FormatDiagnostic, FormatDiagnosticCode } from '../format-diagnosti
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import { fileName } from '../session-records/parse-lines.ts';
+import type { ReadGame } from './game-log-file.ts';
 import type { LogLine } from './lines-in-order.ts';
-import type { ReadGame } from './read-game-log.ts';
 
 /** Makes the events of one game of its lines. */
 export interface GameWriter {

@@ -7,7 +7,7 @@ import {
   parseLines,
   type SessionLine,
 } from '../session-records/parse-lines.ts';
-import type { GameLogFile } from './read-game-log.ts';
+import type { GameLogFile } from './game-log-file.ts';
 
 interface Place {
   readonly file: string | undefined;

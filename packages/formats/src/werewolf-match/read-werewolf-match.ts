@@ -7,7 +7,7 @@ import {
 } from '@hansard/events';
 import { z } from 'zod';
 import type { FormatDiagnostic } from '../format-diagnostic.ts';
-import type { ReadGame } from '../game-log/read-game-log.ts';
+import type { ReadGame } from '../game-log/game-log-file.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import type { ReadOptions } from '../session-records/read-session.ts';
