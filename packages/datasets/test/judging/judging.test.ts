@@ -118,7 +118,7 @@ describe('the external packet', () => {
 describe('the internal packet', () => {
   it('adds the reasoning, and no other private place', () => {
     const shown = planted.filter((word) => textOf('internal').includes(word));
-    // Reasoning includes the calls that the agent made (specification of game logs, 2.4).
+    // Reasoning includes the calls that the agent made (G3).
     expect(shown.sort()).toEqual(['beside_call', 'speak_field', 'thinking'].map(canary).sort());
     const kinds = packets.internal.lines.map(({ line }) => line.kind);
     expect(kinds.filter((kind) => kind !== 'reasoning')).toEqual(
