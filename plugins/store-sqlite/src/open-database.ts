@@ -103,7 +103,8 @@ function configured(database: DatabaseSync, configure: () => OpenedDatabase): Op
   }
 }
 
-function locate(file: string, parameters: Readonly<Record<string, string>>): URL {
+/** The address of a database file, whatever marks its path has. */
+export function locate(file: string, parameters: Readonly<Record<string, string>>): URL {
   const url = pathToFileURL(file);
   url.search = new URLSearchParams(parameters).toString();
   return url;

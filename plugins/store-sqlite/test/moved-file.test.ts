@@ -32,7 +32,7 @@ function replaceByCopy(path: string): void {
 
 /** The time that the store sees, which stands still until it is set. */
 function stopTime(): { pass(ms: number): void } {
-  let now = performance.now();
+  let now = 1_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   return {
     pass: (ms) => {
