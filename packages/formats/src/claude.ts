@@ -10,7 +10,7 @@ export {
 } from './claude-messages/create-claude-mapping.ts';
 export type { RecordPlace } from './claude-messages/mapping-step.ts';
 export { openClaudeStream } from './claude-stream/open-claude-stream.ts';
-export { readClaudeStream } from './claude-stream/read-claude-stream.ts';
+export { findClaudeStreamStart, readClaudeStream } from './claude-stream/read-claude-stream.ts';
 export {
   findSubAgents,
   type OpenTranscriptOptions,
