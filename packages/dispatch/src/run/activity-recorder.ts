@@ -3,6 +3,15 @@ import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import { LiveFeed } from '../streams/live-feed.ts';
 
+export interface ActivityRecorderOptions {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly envelope: DispatchEnvelope;
+  readonly communication: CommunicationHub | undefined;
+  /** When the recording begins that the agent plays; null where it runs now. */
+  readonly recordedStart: string | null;
+}
+
 /** Puts what happens in one dispatch into the log first and before people's eyes then. Keeps the envelope as it is now. */
 export class ActivityRecorder {
   readonly feed = new LiveFeed();
@@ -10,21 +19,23 @@ export class ActivityRecorder {
   readonly #taskDir: string;
   readonly #communication: CommunicationHub | undefined;
   #envelope: DispatchEnvelope;
+  #recordedTime: string | null;
 
-  constructor(
-    store: DispatchStore,
-    taskDir: string,
-    envelope: DispatchEnvelope,
-    communication: CommunicationHub | undefined,
-  ) {
+  constructor({ store, taskDir, envelope, communication, recordedStart }: ActivityRecorderOptions) {
     this.#store = store;
     this.#taskDir = taskDir;
     this.#envelope = envelope;
     this.#communication = communication;
+    this.#recordedTime = recordedStart;
   }
 
   get envelope(): DispatchEnvelope {
     return this.#envelope;
+  }
+
+  /** How far a recording is that the agent plays: the latest time of its events. Null where the agent runs now. */
+  get recordedTime(): string | null {
+    return this.#recordedTime;
   }
 
   /** Tells that the dispatch started. */
@@ -34,7 +45,13 @@ export class ActivityRecorder {
 
   /** Records an event; once it is durable, publishes it. */
   async record(event: NewEvent): Promise<CapturedEvent> {
-    const captured = await this.#store.appendEvent(this.#taskDir, this.#envelope.dispatchId, event);
+    const captured = await this.#store.appendEvent(
+      this.#taskDir,
+      this.#envelope.dispatchId,
+      this.#timed(event),
+    );
+    if (this.#recordedTime !== null && captured.timestamp > this.#recordedTime)
+      this.#recordedTime = captured.timestamp;
     this.#communication?.eventRecorded({
       taskDir: this.#taskDir,
       envelope: this.#envelope,
@@ -58,5 +75,11 @@ export class ActivityRecorder {
     await this.update(updates);
     this.#communication?.dispatchEnded({ taskDir: this.#taskDir, envelope: this.#envelope });
     return this.#envelope;
+  }
+
+  /** What happens while a recording is played happens at the time that it has reached. */
+  #timed(event: NewEvent): NewEvent {
+    const time = this.#recordedTime;
+    return time === null || event?.timestamp !== undefined ? event : { ...event, timestamp: time };
   }
 }

@@ -49,12 +49,17 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope, place: RunPlace) {
+  constructor(
+    options: RunDispatchOptions,
+    envelope: DispatchEnvelope,
+    place: RunPlace,
+    recordedStart: string | null,
+  ) {
     const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
     this.#options = options;
     this.#place = place;
     this.#clock = clock;
-    this.#recorder = new ActivityRecorder(store, taskDir, envelope, communication);
+    this.#recorder = new ActivityRecorder({ store, taskDir, envelope, communication, recordedStart });
     this.#supervision = new Supervision(options, clock, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
@@ -121,7 +126,7 @@ export class AgentRun {
       this.#supervision.start();
       await prompted;
       const ending = await this.#untilEnd();
-      const completedAt = toTimestamp(this.#clock.now());
+      const completedAt = this.#recorder.recordedTime ?? toTimestamp(this.#clock.now());
       return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
     } finally {
       this.#finish();
