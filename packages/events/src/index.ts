@@ -38,6 +38,7 @@ export {
   jsonValueSchema,
 } from './json.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './json-schema.ts';
+export { firstLine, toNarrative } from './narrative.ts';
 export { newOutput } from './new-output.ts';
 export type { ObservedImage } from './observed-image.ts';
 export { type OutputPart, outputPartSchema } from './output-part.ts';
