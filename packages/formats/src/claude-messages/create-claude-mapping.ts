@@ -7,6 +7,7 @@ import { ephemeralKind } from './left-out.ts';
 import { MappingState } from './mapping-state.ts';
 import { MappingStep, type RecordPlace } from './mapping-step.ts';
 import { mapperOf } from './message-kinds.ts';
+import { asNarrative } from './narrative.ts';
 import { newNotice } from './write-notice.ts';
 
 export interface ClaudeMappingOptions {
@@ -45,7 +46,8 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       const problem = whyNoMessage(value);
       if (problem !== undefined) {
         const raw = isMappable(value) ? (value as JsonObject) : printed(value);
-        return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
+        const notice = newNotice(problem, at, now(), raw);
+        return [{ kind: 'event', event: fidelity === 'full' ? notice : asNarrative(notice) }];
       }
       const message = value as JsonObject;
       const step = MappingStep.of(state, message, now(), at);

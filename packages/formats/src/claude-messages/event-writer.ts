@@ -3,6 +3,7 @@ import type {
   EventData,
   EventLinks,
   EventType,
+  Fidelity,
   JsonObject,
   KnownEventType,
   NewEvent,
@@ -10,6 +11,7 @@ import type {
 import type { ClaudeActivity } from './claude-activity.ts';
 import type { EventIds } from './ids.ts';
 import { hasFields, withoutUndefined } from './json-fields.ts';
+import { asNarrative } from './narrative.ts';
 import { timestampOf } from './recorded-time.ts';
 
 type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
@@ -29,10 +31,12 @@ export class EventWriter {
   readonly #id: string | undefined;
   readonly #ids: EventIds;
   readonly #isTaken: boolean;
+  readonly #fidelity: Fidelity;
   #written = 0;
 
   /** `isTaken`: the id was taken for the first event of the message. */
-  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean) {
+  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean, fidelity: Fidelity) {
+    this.#fidelity = fidelity;
     this.#ids = ids;
     this.#id = id;
     this.#isTaken = isTaken;
@@ -81,7 +85,8 @@ export class EventWriter {
       if (link !== undefined) event[key] = link;
     }
     event.data = withoutUndefined(data);
-    this.activities.push({ kind: 'event', event: event as unknown as NewEvent });
+    const made = event as unknown as NewEvent;
+    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : asNarrative(made) });
   }
 }
 
