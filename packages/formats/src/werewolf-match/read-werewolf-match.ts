@@ -6,6 +6,7 @@ import type { ReadGame } from '../game-log/read-game-log.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import type { ReadOptions } from '../session-records/read-session.ts';
+import { createMatchCompany } from './match-company.ts';
 
 const matchSchema = z.looseObject({
   chat: z.array(
@@ -21,7 +22,8 @@ const matchSchema = z.looseObject({
 
 /**
  * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
- * heard it, nobody else. The messages have no times: all have that of import.
+ * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; who still
+ * takes part is told by whom the talk of most of them reaches (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
 export function readWerewolfMatch(
@@ -37,6 +39,8 @@ export function readWerewolfMatch(
   const agentIds = new Map<string, string>();
 
   for (const [name, { model }] of Object.entries(players)) join(name, model);
+  const company = createMatchCompany(Object.keys(players));
+  writeLiving(company.first);
   for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
     const agentId = join(from);
     for (const name of to.filter((name) => !agentIds.has(name))) {
@@ -44,6 +48,7 @@ export function readWerewolfMatch(
       oddities.push({ code: 'agent_not_created', line: 1, message, ...(file === undefined ? {} : { file }) });
       join(name);
     }
+    writeLiving(company.hear(from, to));
     const id = eventIds.take(`chat-${index + 1}`);
     const turn = phase === undefined ? {} : { turn: phase };
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
@@ -73,6 +78,12 @@ export function readWerewolfMatch(
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
   return { events, report: { records: chat.length, oddities }, isComplete, origin };
+
+  function writeLiving(names: readonly string[] | null): void {
+    if (names === null) return;
+    const data = { living_players: [...names] };
+    events.push({ id: eventIds.take('living'), type: 'game:living_players', timestamp, data });
+  }
 
   function join(name: string, languageModel?: string): string {
     const known = agentIds.get(name);
