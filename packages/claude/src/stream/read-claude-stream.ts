@@ -28,7 +28,7 @@ export async function* readClaudeStream(
     const activities = partsOf(line).flatMap((part) => {
       const place = { file: path, line: line.number };
       if (part.kind === 'damaged') {
-        const event = newNotice(part.problem, place, clock, part.raw);
+        const event = newNotice(part.problem, place, clock, fidelity === 'full' ? part.raw : undefined);
         return [{ kind: 'event' as const, event }];
       }
       clock = Math.max(clock, recordedTime(asObject(part.record) ?? {}) ?? clock);

@@ -1,4 +1,4 @@
-import { type CapturedEvent, type NewEvent, toTimestamp, type Usage } from '@hansard/events';
+import { type CapturedEvent, type Fidelity, type NewEvent, toTimestamp, type Usage } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
@@ -56,7 +56,7 @@ export class StreamReading {
         if (signal?.aborted) return;
         this.#lines += 1;
         bytes += line.bytes;
-        for (const part of line.parts) batch.push(...this.#map(mapping, part));
+        for (const part of line.parts) batch.push(...this.#map(mapping, part, fidelity));
         if (batch.length < eventsOfBatch) continue;
         yield batch;
         onProgress?.(bytes);
@@ -86,11 +86,11 @@ export class StreamReading {
     };
   }
 
-  #map(mapping: ClaudeMapping, part: LogPart): CapturedEvent[] {
+  #map(mapping: ClaudeMapping, part: LogPart, fidelity: Fidelity): CapturedEvent[] {
     const { line } = part;
     const place = `line-${line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
-      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      const raw = part.raw === undefined || fidelity === 'narrative' ? {} : rawFields(part.raw);
       return [this.#take({ type: 'system:notice', data: { problem: part.problem, line, ...raw } }, place, 0)];
     }
     this.#records += 1;
