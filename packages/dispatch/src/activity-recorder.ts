@@ -1,4 +1,5 @@
 import type { CapturedEvent, Delta, DispatchEnvelope, EnvelopeUpdates, NewEvent } from '@hansard/events';
+import { DispatchTotals } from '@hansard/views';
 import type { CommunicationHub } from './communication-hub.ts';
 import type { DispatchStore } from './dispatch-store.ts';
 import { LiveFeed } from './streams/live-feed.ts';
@@ -6,9 +7,13 @@ import { LiveFeed } from './streams/live-feed.ts';
 /** Puts what happens in one dispatch into the log first and before people's eyes then. Keeps the envelope as it is now. */
 export class ActivityRecorder {
   readonly feed = new LiveFeed();
+  /** What the events that were recorded state. */
+  readonly totals = new DispatchTotals();
   readonly #store: DispatchStore;
   readonly #taskDir: string;
   readonly #communication: CommunicationHub | undefined;
+  /** The model calls in `totals`: an event that is recorded again changes nothing in the log. */
+  readonly #counted = new Set<string>();
   #envelope: DispatchEnvelope;
 
   constructor(
@@ -35,6 +40,7 @@ export class ActivityRecorder {
   /** Records an event; once it is durable, publishes it. */
   async record(event: NewEvent): Promise<CapturedEvent> {
     const captured = await this.#store.appendEvent(this.#taskDir, this.#envelope.dispatchId, event);
+    this.#count(captured);
     this.#communication?.eventRecorded({
       taskDir: this.#taskDir,
       envelope: this.#envelope,
@@ -58,5 +64,13 @@ export class ActivityRecorder {
     await this.update(updates);
     this.#communication?.dispatchEnded({ taskDir: this.#taskDir, envelope: this.#envelope });
     return this.#envelope;
+  }
+
+  #count(event: CapturedEvent): void {
+    if (event.type === 'agent:inference') {
+      if (this.#counted.has(event.id)) return;
+      this.#counted.add(event.id);
+    }
+    this.totals.observe(event);
   }
 }

@@ -7,14 +7,13 @@ import {
   newEvent,
 } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
-import type { TranscriptMessage } from '@hansard/views';
+import { DispatchTotals, type TranscriptMessage } from '@hansard/views';
 import { AgentRegistry } from './agent-registry.ts';
 import { Contexts, type ModelContext } from './contexts.ts';
 import { readLog } from './read-log.ts';
 import { SessionLog } from './session-log.ts';
 import { contextOptions, type SessionRunOptions } from './session-options.ts';
 import { Transcripts } from './transcripts.ts';
-import { UsageTotals } from './usage-totals.ts';
 
 /** What the parts of a session share. */
 export interface SessionParts {
@@ -22,7 +21,7 @@ export interface SessionParts {
   readonly dispatchId: string;
   readonly log: SessionLog;
   readonly registry: AgentRegistry;
-  readonly totals: UsageTotals;
+  readonly totals: DispatchTotals;
   readonly model: LanguageModelProvider;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
@@ -62,7 +61,7 @@ export function createSessionParts(
   const { createId = createIdSource({ now: () => clock.now() }) } = options;
   const { dispatchId } = envelope;
   const registry = new AgentRegistry(options.languageModel);
-  const totals = new UsageTotals();
+  const totals = new DispatchTotals();
   const stopping = new AbortController();
   /** The position of the last event that was restored; what this session adds stands behind it. */
   let restored = -1;
