@@ -7,6 +7,7 @@ export type { ObservationLinks } from './log-output.ts';
 export type { TranscriptLinks } from './log-transcript-entry.ts';
 export { LoggedString } from './logged-string.ts';
 export type { SessionOddity } from './oddity.ts';
+export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
 export { isSessionError, SessionError, type SessionErrorCode, sessionErrorCodes } from './session-error.ts';
 export type { LoadSessionOptions, SessionOptions, SessionRunOptions } from './session-options.ts';

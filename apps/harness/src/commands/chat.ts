@@ -7,7 +7,7 @@ import { ensureTask } from '../ensure-task.ts';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
 import { type ModelChoice, openSessionProviders } from '../session/session-providers.ts';
-import { noLines, typedLines } from '../session/typed-lines.ts';
+import { typedLines } from '../session/typed-lines.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
 
 interface ChatOptions extends CommonOptions {
@@ -60,7 +60,7 @@ export const addChat: AddCommand = (program, context) => {
             session,
             root,
             inputs: providers.inputs,
-            typed: typed ? typedLines(context, harness, session.dispatchId) : noLines(),
+            typed: typed ? typedLines(context, harness, session.dispatchId) : null,
             json: options.json === true,
           });
           note(
