@@ -9,7 +9,7 @@ const corpus =
   process.env.HANSARD_CORPUS ?? fileURLToPath(new URL('../../../../shared/fixtures', import.meta.url));
 const folders = [
   fileURLToPath(new URL('../demo', import.meta.url)),
-  fileURLToPath(new URL('../../../packages/formats/test/fixtures/claude-stream', import.meta.url)),
+  fileURLToPath(new URL('../../../packages/claude/test/fixtures/claude-stream', import.meta.url)),
   join(corpus, 'claude-stream'),
 ];
 const streams = folders.flatMap((folder) =>

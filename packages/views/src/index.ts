@@ -77,7 +77,8 @@ export { type SessionRow, type SessionView, sessionView } from './session/sessio
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export { type BotView, botView } from './task/bot-view.ts';
-export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
+export { addFigure, type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
+export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';

@@ -1,4 +1,5 @@
 import type { CapturedEvent, Delta, DispatchEnvelope, EnvelopeUpdates, NewEvent } from '@hansard/events';
+import { DispatchTotals } from '@hansard/views';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import { LiveFeed } from '../streams/live-feed.ts';
@@ -15,9 +16,13 @@ export interface ActivityRecorderOptions {
 /** Puts what happens in one dispatch into the log first and before people's eyes then. Keeps the envelope as it is now. */
 export class ActivityRecorder {
   readonly feed = new LiveFeed();
+  /** What the events that were recorded state. */
+  readonly totals = new DispatchTotals();
   readonly #store: DispatchStore;
   readonly #taskDir: string;
   readonly #communication: CommunicationHub | undefined;
+  /** The model calls in `totals`: an event that is recorded again changes nothing in the log. */
+  readonly #counted = new Set<string>();
   #envelope: DispatchEnvelope;
   #recordedTime: string | null;
 
@@ -52,6 +57,7 @@ export class ActivityRecorder {
     );
     if (this.#recordedTime !== null && captured.timestamp > this.#recordedTime)
       this.#recordedTime = captured.timestamp;
+    this.#count(captured);
     this.#communication?.eventRecorded({
       taskDir: this.#taskDir,
       envelope: this.#envelope,
@@ -81,5 +87,13 @@ export class ActivityRecorder {
   #timed(event: NewEvent): NewEvent {
     const time = this.#recordedTime;
     return time === null || event?.timestamp !== undefined ? event : { ...event, timestamp: time };
+  }
+
+  #count(event: CapturedEvent): void {
+    if (event.type === 'agent:inference') {
+      if (this.#counted.has(event.id)) return;
+      this.#counted.add(event.id);
+    }
+    this.totals.observe(event);
   }
 }

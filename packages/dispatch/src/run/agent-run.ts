@@ -60,7 +60,7 @@ export class AgentRun {
     this.#place = place;
     this.#clock = clock;
     this.#recorder = new ActivityRecorder({ store, taskDir, envelope, communication, recordedStart });
-    this.#supervision = new Supervision(options, clock, {
+    this.#supervision = new Supervision(options, clock, this.#recorder.totals, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
@@ -127,7 +127,9 @@ export class AgentRun {
       await prompted;
       const ending = await this.#untilEnd();
       const completedAt = this.#recorder.recordedTime ?? toTimestamp(this.#clock.now());
-      return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
+      const { completion } = this.#listener;
+      const { totals } = this.#recorder;
+      return await this.#recorder.end(completionUpdates(completion, ending, completedAt, totals));
     } finally {
       this.#finish();
       detach?.();
