@@ -14,6 +14,7 @@ export {
 export {
   type ContextManifest,
   type ContextPart,
+  type ContextRendererVersion,
   contextRendererVersion,
 } from './context/context-manifest.ts';
 export type { ContextMessage } from './context/context-message.ts';
@@ -32,6 +33,7 @@ export {
   createContextRenderer,
 } from './context/context-renderer.ts';
 export type { Detail } from './context/detail.ts';
+export { givenThrough } from './context/given-through.ts';
 export { interruption } from './context/interruption.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
 export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';

@@ -57,12 +57,16 @@ async function talk(
     if (json) printJson(context, { messageId: line.messageId, text: last });
     else printLine(context, `\n${neutraliseControls(last)}\n`);
   };
+  // What arrives during an answer is not in it, and is answered next.
+  const answerAll = async () => {
+    while (root.awaitsResponse) await answer();
+  };
   const tell = async ({ text, source }: Input, isOnScreen = false) => {
     if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
     await root.harken(text, { source: { kind: source } });
-    await answer();
+    await answerAll();
   };
-  if (root.awaitsResponse) await answer();
+  await answerAll();
   for (const input of inputs) await tell(input);
   // A terminal shows what is typed into it.
   for await (const text of typed) await tell({ text, source: 'user' }, context.stdin.isTTY === true);
