@@ -48,7 +48,7 @@ export { type DispatchTreeNode, dispatchTree } from './dispatch-tree.ts';
 export { type EventLine, eventLine } from './event-line.ts';
 export { findEvent } from './find-node.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './format.ts';
-export { type HearingMatrix, type HearingRow, hearingMatrix } from './hearing-matrix.ts';
+export { type HearingCell, type HearingMatrix, type HearingRow, hearingMatrix } from './hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './interventions.ts';
 export { type KnowledgeStep, type KnownRow, knownBy, type NeverHeardRow, neverHeard } from './knowledge.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log-agents.ts';

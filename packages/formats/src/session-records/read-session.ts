@@ -47,6 +47,8 @@ export function readSession(
     calls: new Map(),
     agentsByName: new Map(),
     lastUtterances: new Map(),
+    utterances: new Map(),
+    pieces: new Map(),
     report: (line, code, message) =>
       oddities.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
   };
