@@ -38,7 +38,7 @@ export interface SeenCall {
   readonly line: number;
 }
 
-export interface SeenUtterance {
+interface SeenUtterance {
   readonly id: string;
   readonly agentId: string | undefined;
   readonly line: number;
