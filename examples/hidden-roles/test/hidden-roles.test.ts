@@ -182,8 +182,8 @@ describe('the game of hidden roles', () => {
       how,
     ]);
     expect(heardBy).toEqual([
-      ['Edda', 'wrapped'],
-      ['Ada', 'said'],
+      ['Ada', ['said']],
+      ['Edda', ['wrapped']],
     ]);
     for (const name of ['Bruno', 'Dario', 'Falk'])
       expect(knownBy(index, name).some(({ text }) => text.includes('seer. Dario'))).toBe(false);

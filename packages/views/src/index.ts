@@ -4,7 +4,12 @@ export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export type { SessionAgent } from './agents/session-agents.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
-export { type HearingMatrix, type HearingRow, hearingMatrix } from './causes/hearing-matrix.ts';
+export {
+  type HearingCell,
+  type HearingMatrix,
+  type HearingRow,
+  hearingMatrix,
+} from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
 export {
   type KnowledgeStep,
@@ -26,6 +31,7 @@ export {
 export {
   type ContextManifest,
   type ContextPart,
+  type ContextRendererVersion,
   contextRendererVersion,
 } from './context/context-manifest.ts';
 export {
@@ -42,6 +48,7 @@ export {
   type ContextRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
+export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
 export { interruption } from './context/history/interruption.ts';

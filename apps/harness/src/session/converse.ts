@@ -59,10 +59,14 @@ async function talk(
     if (json) printJson(context, { messageId: line.messageId, text: last });
     else printLine(context, `\n${neutraliseControls(last)}\n`);
   };
+  // What arrives during an answer is not in it, and is answered next.
+  const answerAll = async () => {
+    while (root.awaitsResponse) await answer();
+  };
   const tell = async ({ text, source }: Input, isOnScreen = false) => {
     if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
     await root.harken(text, { source: { kind: source } });
-    await answer();
+    await answerAll();
   };
   let unanswered: unknown;
   /** Says why there is no answer, and lets the user say something else. */
@@ -76,7 +80,7 @@ async function talk(
       note(context, `hansard: ${explainError(error).message}\nType another line, or /end.`);
     }
   };
-  if (root.awaitsResponse) await (typed === null ? answer() : tryTo(answer));
+  if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
   for (const input of inputs) await tell(input);
   let isTyped = false;
   for await (const text of typed ?? []) {
