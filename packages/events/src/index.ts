@@ -48,4 +48,5 @@ export {
 } from './types/event.ts';
 export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
+export { firstLine, toNarrative } from './types/narrative.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';

@@ -12,6 +12,13 @@ import type { ToolOutcome } from './tool-provider.ts';
  */
 export interface AgentProvider {
   run(request: AgentRunRequest): AsyncIterable<AgentActivity>;
+  /**
+   * For an agent that plays a recording: when the recording begins (RFC 3339, UTC, milliseconds), or null where it has no
+   * times. Asked before the dispatch is created. The envelope then has the times of the recording: it starts at this one
+   * and is completed at the latest of its events, and what the harness adds meanwhile has the latest time so far. Limits
+   * keep to the real time. What it throws, `startDispatch` throws: leave to `run` what the log should tell.
+   */
+  recordedStart?(signal: AbortSignal): Awaitable<string | null>;
   close?(): Awaitable<void>;
 }
 

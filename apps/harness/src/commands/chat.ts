@@ -3,7 +3,7 @@ import { createSession } from '@hansard/session';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
 import { type ModelChoice, openSessionProviders } from '../session/session-providers.ts';
-import { noLines, typedLines } from '../session/typed-lines.ts';
+import { typedLines } from '../session/typed-lines.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -60,7 +60,7 @@ export const addChat: AddCommand = (program, context) => {
             session,
             root,
             inputs: providers.inputs,
-            typed: typed ? typedLines(context, harness, session.dispatchId) : noLines(),
+            typed: typed ? typedLines(context, harness, session.dispatchId) : null,
             json: options.json === true,
           });
           note(

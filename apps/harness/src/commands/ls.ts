@@ -65,10 +65,10 @@ function taskTable(context: CliContext, tasks: readonly ListedTask[]): string {
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
   const { dispatches, running, costUsd, lastStartedAt } = taskFigures(listed);
-  if (listed.envelopes === null || costUsd === null) return ['?', '?', '?'];
+  if (listed.envelopes === null) return ['?', '?', '?'];
   return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
-    listed.envelopes.some(({ cost }) => cost !== null) ? formatCost(costUsd) : '',
+    costUsd === null ? '' : formatCost(costUsd),
     lastStartedAt === null ? '' : timeOf(lastStartedAt, width),
   ];
 }

@@ -31,7 +31,7 @@ interface RunOptions extends CommonOptions, AgentOptions {
 export const addRun: AddCommand = (program, context) => {
   withCommonOptions(program.command('run <words...>'))
     .description(
-      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each played as if it ran now',
+      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each with the times of the recording',
     )
     .requiredOption('--task <project/slug>', 'the task that the dispatches belong to')
     .option('--role <role>', 'the role of the dispatched agent', 'agent')
@@ -152,7 +152,9 @@ function counting({ agent, options }: RunningAs, progress: Progress): RunningAs 
 }
 
 function countingAgent(agent: AgentProvider, progress: Progress): AgentProvider {
+  const { recordedStart } = agent;
   return {
+    ...(recordedStart === undefined ? {} : { recordedStart: recordedStart.bind(agent) }),
     async *run(request) {
       let count = 0;
       for await (const activity of agent.run(request)) {

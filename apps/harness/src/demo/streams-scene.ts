@@ -27,9 +27,9 @@ export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   const { store, communication } = harness;
   const task = toTaskName(taskDir);
   say(
-    'Three recorded streams of the Claude Agent SDK, played into the log as if they ran now: an analyst asks',
+    'Three recorded streams of the Claude Agent SDK, played into the log with the times of the recording: an',
   );
-  say('its tester, while two workers write and review. Their events keep the times of the recording.\n');
+  say('analyst asks its tester, while two workers write and review.\n');
   const analyst = await start(scene, 'product-analyst', 'subagent.jsonl');
   const started = [analyst];
   for (const { role, stream } of workers) started.push(await start(scene, role, stream, analyst.dispatchId));

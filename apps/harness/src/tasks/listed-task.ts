@@ -1,6 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
+import { addFigure } from '@hansard/views';
 
 /** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -8,10 +9,11 @@ export interface ListedTask extends Omit<TaskListing, 'error'> {
   readonly errors: readonly StoreError[];
 }
 
-/** What its dispatches come to; null: they can't be read. */
+/** The figures of its dispatches; null: they can't be read. */
 interface TaskFigures {
   readonly dispatches: number | null;
   readonly running: number | null;
+  /** Of those whose cost is known; null also where none is. */
   readonly costUsd: number | null;
   readonly lastStartedAt: string | null;
 }
@@ -37,7 +39,7 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
   return {
     dispatches: envelopes.length,
     running: envelopes.filter(({ status }) => status === 'running').length,
-    costUsd: envelopes.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    costUsd: envelopes.map(({ cost }) => cost).reduce(addFigure, null),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
 }

@@ -26,8 +26,9 @@ export class PromptRenderer {
   /** Where the first answer stands in the latest prompt. */
   #firstAnswer = Number.POSITIVE_INFINITY;
 
-  constructor({ policy }: PromptRecipe, tokens: TokenCounter | undefined) {
-    this.#renderer = createContextRenderer({ policy, ...(tokens === undefined ? {} : { tokens }) });
+  constructor({ policy, rendererVersion }: PromptRecipe, tokens: TokenCounter | undefined) {
+    const counted = tokens === undefined ? {} : { tokens };
+    this.#renderer = createContextRenderer({ policy, rendererVersion, ...counted });
   }
 
   observe(event: CapturedEvent): void {

@@ -49,13 +49,18 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope, place: RunPlace) {
+  constructor(
+    options: RunDispatchOptions,
+    envelope: DispatchEnvelope,
+    place: RunPlace,
+    recordedStart: string | null,
+  ) {
     const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
     this.#options = options;
     this.#place = place;
     this.#clock = clock;
-    this.#recorder = new ActivityRecorder(store, taskDir, envelope, communication);
-    this.#supervision = new Supervision(options, clock, {
+    this.#recorder = new ActivityRecorder({ store, taskDir, envelope, communication, recordedStart });
+    this.#supervision = new Supervision(options, clock, this.#recorder.totals, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
@@ -121,8 +126,10 @@ export class AgentRun {
       this.#supervision.start();
       await prompted;
       const ending = await this.#untilEnd();
-      const completedAt = toTimestamp(this.#clock.now());
-      return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
+      const completedAt = this.#recorder.recordedTime ?? toTimestamp(this.#clock.now());
+      const { completion } = this.#listener;
+      const { totals } = this.#recorder;
+      return await this.#recorder.end(completionUpdates(completion, ending, completedAt, totals));
     } finally {
       this.#finish();
       detach?.();

@@ -40,8 +40,8 @@ export interface DispatchStore extends AsyncDisposable {
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
 
   /**
-   * Records one event and gives it as it was recorded: a copy, with id and timestamp, redacted. Once it resolves, the
-   * event survives what `capabilities.durability` says. A key whose value is `undefined` counts as absent.
+   * Records one event and gives it as it was recorded: a copy, with id and timestamp, redacted, and in a dispatch of
+   * `narrative` fidelity without what that leaves out (`toNarrative`). Once it resolves, the event survives what `capabilities.durability` says. A key whose value is `undefined` counts as absent.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED, EVENT_INVALID, EVENT_NOT_JSON,
    * EVENT_EPHEMERAL (a delta is never recorded, D8)
    */

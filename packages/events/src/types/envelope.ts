@@ -19,7 +19,7 @@ export const envelopeSchema = z.object({
   completedAt: timestampSchema.nullable(),
   /** `aborted`: somebody or some limit ended it. `crashed`: it failed, or its process died. */
   status: z.enum(dispatchStatuses),
-  /** US dollars, without child dispatches. */
+  /** US dollars as the log states them, without child dispatches. Null: nothing states a cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
   /** Cached from the last `session:complete`, which is the truth. */

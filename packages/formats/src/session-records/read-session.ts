@@ -46,6 +46,8 @@ export function readSession(
     calls: new Map(),
     agentsByName: new Map(),
     lastUtterances: new Map(),
+    utterances: new Map(),
+    pieces: new Map(),
     report: (line, code, message) =>
       diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
   };

@@ -11,6 +11,7 @@ import type { ReadGame } from '../game-log/game-log-file.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import type { ReadOptions } from '../session-records/read-session.ts';
+import { createMatchCompany } from './match-company.ts';
 
 const matchSchema = z.looseObject({
   chat: z.array(
@@ -26,7 +27,8 @@ const matchSchema = z.looseObject({
 
 /**
  * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
- * heard it, nobody else. The messages have no times: all have that of import.
+ * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; who still
+ * takes part is told by whom the talk of most of them reaches (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
 export function readWerewolfMatch(
@@ -42,6 +44,8 @@ export function readWerewolfMatch(
   const agentIds = new Map<string, string>();
 
   for (const [name, { model }] of Object.entries(players)) join(name, model);
+  const company = createMatchCompany(Object.keys(players));
+  writeLiving(company.first);
   for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
     const agentId = join(from);
     for (const name of to.filter((name) => !agentIds.has(name))) {
@@ -54,6 +58,7 @@ export function readWerewolfMatch(
       });
       join(name);
     }
+    writeLiving(company.hear(from, to));
     const id = eventIds.take(`chat-${index + 1}`);
     const turn = phase === undefined ? {} : { turn: phase };
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
@@ -83,6 +88,12 @@ export function readWerewolfMatch(
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
   return { events, report: { records: chat.length, diagnostics }, isComplete, origin };
+
+  function writeLiving(names: readonly string[] | null): void {
+    if (names === null) return;
+    const data = { living_players: [...names] };
+    events.push({ id: eventIds.take('living'), type: 'game:living_players', timestamp, data });
+  }
 
   function join(name: string, languageModel?: string): string {
     const known = agentIds.get(name);
