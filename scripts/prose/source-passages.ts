@@ -43,7 +43,7 @@ function tokensOf(source: string): Token[] {
     else if (text.startsWith('//')) tokens.push({ kind: 'line-comment', start, end: at });
     else if (text.startsWith("'") || text.startsWith('"'))
       tokens.push({ kind: 'string', start: start + 1, end: at - 1 });
-    // A slash behind a value divides; it begins no regular expression.
+    // A slash after a value divides; it does not begin a regular expression.
     else if (text.startsWith('/') && /[\w)\]]\s*$/.test(source.slice(Math.max(0, start - 20), start)))
       at = start + 1;
   }
