@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { StoreError } from '@hansard/provider';
 import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
 import { isSystemError, orMissing } from './errors.ts';
@@ -23,7 +24,7 @@ interface LockContent {
 export class WriterLocks {
   readonly #folder: string;
   readonly #token = randomUUID();
-  readonly #owner = currentProcess();
+  #owner: ProcessOwner | null = null;
   readonly #held = new Set<string>();
 
   /** `folder` is where stores leave their names; it lies on the same file system as the locks. */
@@ -65,7 +66,7 @@ export class WriterLocks {
     const file = this.#nameFile(this.#token);
     if (existsSync(file)) return;
     mkdirSync(this.#folder, { recursive: true });
-    const content = Buffer.from(JSON.stringify({ ...this.#owner, token: this.#token }));
+    const content = Buffer.from(JSON.stringify({ ...this.#identify(), token: this.#token }));
     replaceFile(file, `${file}.tmp`, content, false);
   }
 
@@ -74,7 +75,7 @@ export class WriterLocks {
     const dead: { readonly path: string; readonly token: string }[] = [];
     let place = path;
     for (let lock = readLock(place); lock !== null; lock = readLock(place)) {
-      if (lock.owner !== null && isRunning(lock.owner)) throw locked(path, this.#describe(lock.owner));
+      if (lock.owner !== null && isRunning(lock.owner)) throw locked(place, this.#describe(lock.owner));
       dead.push({ path: place, token: lock.token });
       place = lock.owner === null ? `${place}.unreadable` : `${path}.${lock.token}`;
     }
@@ -90,15 +91,21 @@ export class WriterLocks {
   }
 
   #describe(owner: ProcessOwner): string {
-    const same = owner.pid === this.#owner.pid && owner.host === this.#owner.host;
-    return same ? `another open store of this process (${owner.pid})` : describeOwner(owner);
+    const isThis = isDeepStrictEqual(owner, this.#identify());
+    return isThis ? `another open store of this process (${owner.pid})` : describeOwner(owner);
+  }
+
+  /** Asked at the first lock, for readers need none. */
+  #identify(): ProcessOwner {
+    this.#owner ??= currentProcess();
+    return this.#owner;
   }
 }
 
 function locked(path: string, owner: string): StoreError {
   return new StoreError(
     'STORE_LOCKED',
-    `${owner} is writing here. Wait until it is done; if it no longer exists, remove ${path}.`,
+    `${owner} is writing here. Wait until it is done; if it no longer runs, remove ${path} to release the lock.`,
     { details: { owner, file: path } },
   );
 }
