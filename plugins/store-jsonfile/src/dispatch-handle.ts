@@ -4,7 +4,6 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
-  openSync,
   renameSync,
   rmSync,
   statSync,
@@ -15,7 +14,7 @@ import { AppendWriter } from './append-writer.ts';
 import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { encodeHead, encodeHeadFor, readHead } from './dispatch-head.ts';
 import { notFound, orMissing } from './errors.ts';
-import { readBytes, syncFolder, writeFully } from './file-io.ts';
+import { openFile, readBytes, syncFolder, writeFully } from './file-io.ts';
 import { findTail } from './file-tail.ts';
 import { PositionIndex } from './position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from './read-events.ts';
@@ -192,7 +191,7 @@ export class DispatchHandle {
   /** Copies the dispatch behind its new head into a file that takes the place of this one. */
   #growHead(writer: AppendWriter, head: Buffer): void {
     const { file, temporary, folder } = this.name.paths;
-    const fd = openSync(temporary, 'w+');
+    const fd = openFile(temporary, 'replace');
     const old = this.#file;
     try {
       writeFully(fd, head, head.length, 0);
