@@ -7,7 +7,7 @@ export {
   type HookVerdict,
 } from './ask-hooks.ts';
 export { type Clock, systemClock } from './clock.ts';
-export { closeAbandonedDispatches } from './close-abandoned-dispatches.ts';
+export { type CloseAbandonedOptions, closeAbandonedDispatches } from './close-abandoned-dispatches.ts';
 export {
   type CommunicationHub,
   type CommunicationHubOptions,

@@ -5,7 +5,7 @@ import { CliError, exitCode } from '../cli-error.ts';
 import { type AddCommand, type CommonOptions, taskHelp, withCommonOptions, withStore } from '../command.ts';
 import { type CliContext, printJson, printLine, terminalWidth } from '../context.ts';
 import { explainError } from '../explain-error.ts';
-import { findDispatches } from '../find-dispatch.ts';
+import { withReadable } from '../find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../listed-task.ts';
 import { plainTable } from '../plain-table.ts';
 import { toTaskDir, toTaskName } from '../task-name.ts';
@@ -24,9 +24,10 @@ export const addLs: AddCommand = (program, context) => {
     .action((task: string | undefined, options: CommonOptions) =>
       withStore(context, options, async ({ store }) => {
         if (task !== undefined) {
-          const envelopes = await findDispatches(store, toTaskDir(task));
-          if (options.json) for (const envelope of envelopes) printJson(context, envelope);
-          else printLine(context, dispatchTable(context, envelopes));
+          await withReadable(store, toTaskDir(task), (envelopes) => {
+            if (options.json) for (const envelope of envelopes) printJson(context, envelope);
+            else printLine(context, dispatchTable(context, envelopes));
+          });
           return;
         }
         const tasks = await listAllTasks(store);
@@ -115,5 +116,10 @@ function assertReadable(tasks: readonly ListedTask[]): void {
   const bad = tasks.filter(({ errors }) => errors.length > 0);
   const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
   const lines = told.map(({ name, message }) => `${name}: ${message}`);
-  throw new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
+  // A wrong path is not one that somebody typed here.
+  const [code, advice] =
+    worst.exitCode === exitCode.usage
+      ? [exitCode.failed, 'Remove what leads out of the folder of the store.']
+      : [worst.exitCode, worst.advice];
+  throw new CliError(code, [count, ...lines].join('\n  '), advice);
 }

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, Fidelity } from '@hansard/events';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../command.ts';
 import { type CliContext, note, printJson, printLine } from '../context.ts';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import { ensureTask } from '../ensure-task.ts';
+import { noteProblem } from '../explain-error.ts';
 import { findDispatch } from '../find-dispatch.ts';
 import { type Harness, openHarness } from '../harness.ts';
 import { parseCount } from '../parse-count.ts';
@@ -91,8 +92,12 @@ async function recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  await ensureTask(harness.store, taskDir);
-  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir)) {
+  await ensureTask(context, harness.store, taskDir);
+  const onUnreadable = (error: StoreError) =>
+    noteProblem(context, error, 'That dispatch is left as it is; recording continues.');
+  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
+    onUnreadable,
+  })) {
     note(
       context,
       `hansard: ${role} ${dispatchId} was left running by a process that died; it is now ${status}, with all that was recorded.`,

@@ -8,7 +8,6 @@ import {
   renderDialog,
   renderHearing,
 } from '@hansard/views';
-import { ensureTask } from '../ensure-task.ts';
 import type { Harness } from '../harness.ts';
 import { openSessionProviders } from '../session/session-providers.ts';
 import { toTaskName } from '../task-name.ts';
@@ -23,7 +22,6 @@ export async function playCafe(
   say: Say,
 ): Promise<void> {
   const { store } = harness;
-  await ensureTask(store, taskDir, 'A table in a café');
   const providers = await openSessionProviders(harness, { kind: 'scenario', path: demoFile('cafe.yaml') });
   const { root, session } = await createSession({ store, taskDir, signal, role: 'host', ...providers });
   for (const { text, source } of providers.inputs) {

@@ -4,6 +4,7 @@ import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
 import { CliError, exitCode } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { assertRegularFile } from '../import/read-source.ts';
 
 /** One dispatch that `hansard run` records. */
 export interface PlannedRun {
@@ -18,6 +19,7 @@ export function planStreams(context: CliContext, words: readonly string[], delay
   return words.map((word) => {
     const path = resolve(context.cwd, word);
     assertReadable(path);
+    assertRegularFile(path);
     return { what: word, agent: createReplayAgent({ path, delayMs }), options: {} };
   });
 }
