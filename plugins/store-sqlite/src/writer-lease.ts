@@ -12,6 +12,7 @@ export class WriterLeases {
   readonly #statements: Statements;
   readonly #file: string;
   readonly #token = randomUUID();
+  /** Null until a lease was taken. */
   #owner: string | null = null;
 
   constructor(statements: Statements, file: string) {
@@ -29,8 +30,9 @@ export class WriterLeases {
   /** Takes the lease, also from an owner that died. @throws STORE_LOCKED */
   take(dispatch: number, dispatchId: string): void {
     this.assertFree(dispatch, dispatchId);
-    this.#owner ??= JSON.stringify(currentProcess());
-    this.#statements.putWriter.run(dispatch, this.#token, this.#owner);
+    const owner = this.#owner ?? JSON.stringify(currentProcess());
+    this.#statements.putWriter.run(dispatch, this.#token, owner);
+    this.#owner = owner;
   }
 
   holds(dispatch: number): boolean {
