@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
+import { DispatchError } from '../dispatch-error.ts';
 import type { BegunDispatch, RunPlace } from './begin-dispatch.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import { defaultMaxRunning } from './worker-options.ts';
@@ -46,7 +47,11 @@ export class Workers implements DispatchHost {
 
   async startWorker(worker: NewWorker): Promise<DispatchEnvelope> {
     if (this.#end !== null)
-      throw new TypeError(`The dispatch ${this.dispatchId} is ending and starts no more workers.`);
+      throw new DispatchError(
+        'DISPATCH_ENDED',
+        `The dispatch ${this.dispatchId} is ending and starts no more workers.`,
+        { details: { dispatchId: this.dispatchId } },
+      );
     const options = this.#optionsFor(worker);
     const { place } = this.#parts;
     this.#takeSlot();
@@ -164,8 +169,10 @@ export class Workers implements DispatchHost {
     const found = Object.hasOwn(agents, name) ? agents[name] : undefined;
     if (found !== undefined) return found;
     const names = this.listAgents().join(', ');
-    throw new TypeError(
+    throw new DispatchError(
+      'DISPATCH_AGENT_NOT_FOUND',
       `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none, for one of your own kind' : `there are: ${names}`}.`,
+      { details: { agent: name, agents: this.listAgents() } },
     );
   }
 
@@ -173,8 +180,10 @@ export class Workers implements DispatchHost {
     const { slots } = this.#parts.place.family;
     const most = this.#parts.options.workers?.maxRunning ?? defaultMaxRunning;
     if (slots.taken >= most)
-      throw new TypeError(
+      throw new DispatchError(
+        'DISPATCH_WORKER_LIMIT',
         `${slots.taken} workers run already, and no more than ${most} may run side by side: wait until one has ended.`,
+        { details: { running: slots.taken, maxRunning: most } },
       );
     slots.taken += 1;
   }
