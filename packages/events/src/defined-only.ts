@@ -11,6 +11,9 @@ export type DefinedOnly<T> = {
  */
 export function definedOnly<T extends object>(values: T): DefinedOnly<T> {
   const defined: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) defined[key] = value;
+  for (const key of Object.keys(values)) {
+    const value = values[key as keyof T];
+    if (value !== undefined) defined[key] = value;
+  }
   return defined as DefinedOnly<T>;
 }

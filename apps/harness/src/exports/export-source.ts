@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { ExportSource } from './task-export.ts';
@@ -40,7 +40,7 @@ async function* pagesOf(
   do {
     const page = await store.readEvents(taskDir, dispatchId, {
       limit: pageSize,
-      ...(after === undefined ? {} : { after }),
+      ...definedOnly({ after }),
     });
     yield page.events;
     after = page.events.length < pageSize ? undefined : page.next;

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { messageOf } from '@hansard/events';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /** A whole file. */
@@ -29,7 +30,7 @@ export function readStart(file: string, length: number): { readonly text: string
 export function unreadable(file: string, cause: unknown): CliError {
   return new CliError(
     exitCode.failed,
-    `${file} can't be read: ${(cause as Error).message}`,
+    `${file} can't be read: ${messageOf(cause)}`,
     'Check the path, and that you may read it.',
     { cause },
   );

@@ -1,6 +1,6 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
-import { type DispatchEnvelope, type Fidelity, toTimestamp } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';
 
@@ -44,7 +44,7 @@ export async function recordLog(
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const options = { fidelity: kept, startsAt, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+  const options = { fidelity: kept, startsAt, signal, ...definedOnly({ onProgress }) };
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
@@ -75,10 +75,12 @@ async function end(
   await store.updateDispatch(taskDir, log.dispatchId, {
     status,
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    ...(model === null ? {} : { model }),
-    ...(usage === null ? {} : { usage }),
-    ...(costUsd === null ? {} : { cost: costUsd }),
-    ...(structuredResult === null ? {} : { structuredResult }),
+    ...definedOnly({
+      model: model ?? undefined,
+      usage: usage ?? undefined,
+      cost: costUsd ?? undefined,
+      structuredResult: structuredResult ?? undefined,
+    }),
   });
 }
 

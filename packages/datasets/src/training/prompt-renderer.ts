@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import {
   type ContextRenderer,
   createContextRenderer,
@@ -27,7 +27,7 @@ export class PromptRenderer {
   #firstAnswer = Number.POSITIVE_INFINITY;
 
   constructor({ policy }: PromptRecipe, tokens: TokenCounter | undefined) {
-    this.#renderer = createContextRenderer({ policy, ...(tokens === undefined ? {} : { tokens }) });
+    this.#renderer = createContextRenderer({ policy, ...definedOnly({ tokens }) });
   }
 
   observe(event: CapturedEvent): void {

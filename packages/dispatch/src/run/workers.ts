@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { DispatchError } from '../dispatch-error.ts';
@@ -146,8 +146,8 @@ export class Workers implements DispatchHost {
     const caller = this.#parts.caller();
     const provider = this.#agentNamed(agent);
     // A model of one kind of agent means nothing to another.
-    const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null);
-    const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? null) : resolve(caller.cwd, cwd);
+    const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null) ?? undefined;
+    const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? caller.cwd) : resolve(caller.cwd, cwd);
     const itsLimits = workers?.limits ?? limits;
     return {
       store,
@@ -157,8 +157,17 @@ export class Workers implements DispatchHost {
       prompt,
       parentDispatchId: this.dispatchId,
       fidelity: caller.fidelity,
-      ...present({ model: itsModel, cwd: itsCwd ?? caller.cwd, outputSchema, botId }),
-      ...present({ communication, clock, loopDetector, graceMs, tools, hooks, limits: itsLimits, workers }),
+      ...definedOnly({ model: itsModel, cwd: itsCwd ?? undefined, outputSchema, botId }),
+      ...definedOnly({
+        communication,
+        clock,
+        loopDetector,
+        graceMs,
+        tools,
+        hooks,
+        limits: itsLimits,
+        workers,
+      }),
     };
   }
 
@@ -205,12 +214,4 @@ export class Workers implements DispatchHost {
       { details: { taskDir, dispatchId } },
     );
   }
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
-
-/** The values that are there. */
-function present<T extends object>(values: T): Present<T> {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(entries) as Present<T>;
 }
