@@ -36,7 +36,7 @@ export const storeErrors = defineErrors({
   },
   STORE_CORRUPT: {
     when: 'Stored data is damaged, and not only in a torn last record; or the last events of an ended dispatch are missing.',
-    advice: 'Nothing was changed. Copy the file, then repair or remove the damaged part.',
+    advice: 'Nothing was changed. Copy the file before you repair it.',
     details: ['file', 'offset?'],
   },
   STORE_UNAVAILABLE: {
