@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, definedOnly, type TaskRecord } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
@@ -59,7 +59,7 @@ async function* pagesOf(
   do {
     const page = await store.readEvents(taskDir, dispatchId, {
       limit: pageSize,
-      ...(after === undefined ? {} : { after }),
+      ...definedOnly({ after }),
     });
     yield page.events;
     after = page.events.length < pageSize ? undefined : page.next;
