@@ -18,7 +18,8 @@ export interface DispatchHost {
 
   /**
    * Starts a worker. Resolves when its envelope is durable; the worker is running then.
-   * @throws TypeError for an agent that there is not, where as many workers run as may, or when the caller has ended
+   * @throws DISPATCH_AGENT_NOT_FOUND for an unknown agent, DISPATCH_WORKER_LIMIT if the maximum number of workers is
+   * running, DISPATCH_ENDED if the caller has ended
    */
   startWorker(worker: NewWorker): Promise<DispatchEnvelope>;
 

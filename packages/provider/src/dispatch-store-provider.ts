@@ -59,8 +59,18 @@ export interface DispatchStoreProvider {
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. */
+  /**
+   * All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. Fails if one of
+   * them cannot be read.
+   */
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
+
+  /**
+   * The dispatches of a task in the order of `getDispatchEnvelopes`, followed by those that cannot be read, each with the
+   * reason, so that one damaged dispatch does not hide the others. A store in which a single dispatch cannot be damaged
+   * omits this method.
+   */
+  listDispatches?(taskDir: string): Awaitable<DispatchListing[]>;
 
   /** One envelope, or null if there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
@@ -135,6 +145,14 @@ export interface EventPage {
   readonly first: number;
   /** The `after` of the next page: the position of the last event of this page, or the given `after` if it is empty. */
   readonly next: number;
+}
+
+export interface DispatchListing {
+  readonly dispatchId: string;
+  /** Null if it cannot be read. */
+  readonly envelope: DispatchEnvelope | null;
+  /** The reason why it cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
+  readonly error?: StoreError;
 }
 
 export interface TaskListing {

@@ -1,4 +1,5 @@
 import { basename, extname, resolve } from 'node:path';
+import { definedOnly } from '@hansard/events';
 import { createSession } from '@hansard/session';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
@@ -46,14 +47,14 @@ export const addChat: AddCommand = (program, context) => {
         const providers = await openSessionProviders(harness, choice);
         try {
           const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          await ensureTask(harness.store, taskDir);
+          await ensureTask(context, harness.store, taskDir);
           const { root, session } = await createSession({
             store: harness.store,
             taskDir,
             communication: harness.communication,
             signal: context.signal,
             ...providers,
-            ...(options.system === undefined ? {} : { systemPrompt: options.system }),
+            ...definedOnly({ systemPrompt: options.system }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {

@@ -9,7 +9,7 @@ import {
   type VerdictMove,
   verdictMoves,
 } from '@hansard/datasets';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, messageOf } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Command } from 'commander';
 import { openExportSource } from '../exports/export-source.ts';
@@ -217,7 +217,7 @@ function readText(context: CliContext, file: string): string {
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
-      `${path} can't be read: ${(cause as Error).message}`,
+      `${path} can't be read: ${messageOf(cause)}`,
       'Check the path. Nothing was taken in.',
       { cause },
     );

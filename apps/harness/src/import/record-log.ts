@@ -1,6 +1,12 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
-import { type DispatchEnvelope, type EnvelopeUpdates, type Fidelity, toTimestamp } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  type EnvelopeUpdates,
+  type Fidelity,
+  toTimestamp,
+} from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';
@@ -47,7 +53,7 @@ export async function recordLog(
   let rewrittenCount = 0;
   let appended = 0;
   const totals = new DispatchTotals();
-  const options = { fidelity: kept, startsAt, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+  const options = { fidelity: kept, startsAt, signal, ...definedOnly({ onProgress }) };
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
@@ -94,9 +100,8 @@ function updatesOf(
   return {
     status,
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    ...(model === null ? {} : { model }),
     ...largestTotals(before, totals),
-    ...(structuredResult === null ? {} : { structuredResult }),
+    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   TaskRecord,
 } from '@hansard/events';
 import type {
+  DispatchListing,
   EventPage,
   ReadEventsOptions,
   SearchEventsOptions,
@@ -50,8 +51,14 @@ export interface DispatchStore extends AsyncDisposable {
   /** Records several events, all or none. Otherwise as `appendEvent`. */
   appendEvents(taskDir: string, dispatchId: string, events: readonly NewEvent[]): Promise<CapturedEvent[]>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. */
+  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
+
+  /**
+   * The same, and behind them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * fails as `getDispatchEnvelopes` does.
+   */
+  listDispatches(taskDir: string): Promise<DispatchListing[]>;
 
   /** One envelope (D12), or null where there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;
