@@ -2,7 +2,7 @@ import type { WorkspacePackage } from './workspace.ts';
 import { workspacePackages } from './workspace.ts';
 
 /** Where the diagram stands in `README.md`: the first fenced text block after this line. */
-export const diagramPattern = /(<!-- floors: pnpm floors -->\n```text\n)([\s\S]*?)(```)/;
+export const diagramPattern = /(<!-- floors: pnpm docs:floors -->\n```text\n)([\s\S]*?)(```)/;
 
 /**
  * The published packages by floor, the lowest first. Floor 0 depends on no package of ours; any other package is one floor

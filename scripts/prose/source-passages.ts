@@ -80,7 +80,9 @@ export function sourcePassages(source: string, isTest: boolean): Passage[] {
     } else if (isTest) {
       if (titlePattern.test(source.slice(Math.max(0, start - 60), start)))
         passages.push(joinLines('title', [{ line, text }]));
-    } else if (text.trim().split(/\s+/).length >= 3) passages.push(joinLines('string', [{ line, text }]));
+    } else if (text.trim().split(/\s+/).length >= 3) {
+      passages.push(joinLines('string', [{ line, text: withoutCode(text.replaceAll('\\`', '`')) }]));
+    }
   }
   flush();
   return passages;

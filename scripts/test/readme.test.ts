@@ -24,7 +24,7 @@ describe('README.md', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   });
 
-  it('has the floors that the packages have (else: pnpm floors)', () => {
+  it('has the floors that the packages have (else: pnpm docs:floors)', () => {
     const [, , diagram] = diagramPattern.exec(read('README.md')) ?? [];
     expect(diagram).toBe(renderFloors(packageFloors()));
   });
