@@ -37,6 +37,7 @@ describe('a dispatch that begins', () => {
       dispatchId: 'ID-1',
       taskSlug: 'route-models',
       role: 'worker',
+      title: null,
       model: null,
       cwd: '/work',
       startedAt: '2026-03-01T09:00:00.000Z',

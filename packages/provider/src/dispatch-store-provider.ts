@@ -19,7 +19,8 @@ import type { StoreError } from './store-error.ts';
  * 4. Reads give the events in append order, equal to what was appended, as copies that nobody else holds.
  * 5. What an append, the last N events and a page cost does not grow with the length of the dispatch; listing envelopes
  *    reads no events.
- * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it.
+ * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it. A write
+ *    to a dispatch that this opening has not claimed is STORE_LOCKED.
  * 7. A store that was killed at any byte opens again with all that was acknowledged; a torn last record is repaired and
  *    the repair is reported; other damage is STORE_CORRUPT with file and offset, never a shorter log.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
@@ -32,22 +33,37 @@ export interface DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
 
   /**
-   * Begins a dispatch. When it returns, the dispatch is in every listing. The task need not have a record. With
-   * `writers: 'dispatch'`, who creates a dispatch as `running` is its writer from then on.
+   * Creates a dispatch. When it returns, the dispatch is in every listing. The task needs no record. A dispatch that is
+   * created as `running` is claimed by this opening.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. With
-   * `writers: 'dispatch'`, who updates one that is `running` then, be it with no change, is its writer from then on.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   * Claims a dispatch, whatever its status: this opening may write to it until `releaseDispatch` or `close`, and no
+   * other opening may. Claiming a dispatch again that this opening has claimed changes nothing.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED with the name of the owner
    */
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<void>;
+  claimDispatch(taskDir: string, dispatchId: string): Awaitable<DispatchClaim>;
 
   /**
-   * Adds one event at the end. A dispatch that ended still takes events (a late notice, a verdict).
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id is there with other content), STORE_LOCKED
+   * Releases a claimed dispatch, whatever its status. A dispatch that this opening has not claimed, or that does not
+   * exist, is left alone.
+   */
+  releaseDispatch(taskDir: string, dispatchId: string): Awaitable<void>;
+
+  /**
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns the
+   * envelope as it is then.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where this opening has not claimed the dispatch
+   */
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
+
+  /**
+   * Adds one event at the end. A dispatch that ended still takes events (a late notice, a verdict). An append never
+   * claims.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id is there with other content), STORE_LOCKED where this
+   * opening has not claimed the dispatch
    */
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;
 
@@ -110,7 +126,7 @@ export interface DispatchStoreProvider {
 
   /**
    * Removes a dispatch with its events. Nothing calls it unasked. With `capabilities.deleteDispatch`.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
 
@@ -120,11 +136,22 @@ export interface DispatchStoreProvider {
   getRepairs?(): Awaitable<StoreRepair[]>;
 }
 
+/** The right of one opening of a store to write a dispatch. */
+export interface DispatchClaim {
+  /** The envelope as it is when the claim is made. */
+  readonly envelope: DispatchEnvelope;
+}
+
 export interface ReadEventsOptions {
-  /** The position of the last event already seen; the page starts behind it. Absent or -1: from the beginning. */
+  /** The position of the last event already seen; the page starts after it. Absent or -1: from the beginning. */
   readonly after?: number;
   /** The most events in the page, at least 1. Absent: 1,000. */
   readonly limit?: number;
+  /**
+   * The last events instead, so many, a whole number from 0; all of them where there are fewer. With 0 the page is empty,
+   * and its `first` is the number of events. Never together with `after` or `limit`.
+   */
+  readonly last?: number;
 }
 
 /** A page of events. Positions count from 0 in append order. */

@@ -41,6 +41,7 @@ export { compareByStart } from './compare-by-start.ts';
 export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
+  DispatchClaim,
   DispatchStoreProvider,
   EventPage,
   ReadEventsOptions,

@@ -128,6 +128,8 @@ export interface DispatchStore extends AsyncDisposable {
 /** A dispatch to begin. What is absent is minted (`dispatchId`, `startedAt`), `null`, or `narrative` (`fidelity`). */
 export interface NewDispatch {
   readonly role: string;
+  /** What people call it. */
+  readonly title?: string | null | undefined;
   readonly dispatchId?: string | undefined;
   /** RFC 3339, UTC, milliseconds. */
   readonly startedAt?: string | undefined;

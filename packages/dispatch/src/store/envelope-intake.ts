@@ -28,6 +28,7 @@ export function newEnvelope(
     dispatchId: dispatch.dispatchId ?? createId(),
     taskSlug: taskDir.slice(taskDir.lastIndexOf('/') + 1),
     role: dispatch.role,
+    title: dispatch.title ?? null,
     model: dispatch.model ?? null,
     cwd: dispatch.cwd ?? null,
     startedAt: dispatch.startedAt ?? toTimestamp(clock.now()),

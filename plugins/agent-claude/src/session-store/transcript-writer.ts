@@ -163,6 +163,7 @@ function newEnvelope(
     dispatchId,
     taskSlug: taskDir.slice(taskDir.lastIndexOf('/') + 1),
     role: parentDispatchId === null ? mainRole : partRole,
+    title: null,
     model: null,
     cwd: typeof cwd === 'string' ? cwd : null,
     startedAt,
