@@ -33,9 +33,12 @@ export class EventIntake {
     this.#redact = redact;
   }
 
-  /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
-  take(event: NewEvent): CapturedEvent {
-    const captured = this.#own(this.#mint(event));
+  /**
+   * `now` gives the time of an event that has none; absent: the clock.
+   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
+   */
+  take(event: NewEvent, now?: () => number): CapturedEvent {
+    const captured = this.#own(this.#mint(event, now));
     if (this.#redact === undefined) return captured;
     return copyJson(parseEvent(this.#redact(captured), this.#schemas));
   }
@@ -51,12 +54,12 @@ export class EventIntake {
   }
 
   /** A new object, or what is no event at all as it is. */
-  #mint(event: NewEvent): unknown {
+  #mint(event: NewEvent, now?: () => number): unknown {
     if (typeof event !== 'object' || event === null) return event;
     return inLineOrder({
       ...event,
       id: event.id ?? this.#createId(),
-      timestamp: event.timestamp ?? toTimestamp(this.#clock.now()),
+      timestamp: event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now()),
     });
   }
 }

@@ -1,14 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
-import {
-  type Awaitable,
-  type DispatchStoreProvider,
-  isStoreError,
-  type StopWatching,
-} from '@hansard/provider';
-import { Bell, type Bells } from '../async/bell.ts';
-import type { Clock } from '../async/clock.ts';
+import { type Awaitable, isStoreError, type StopWatching } from '@hansard/provider';
+import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
 
@@ -31,14 +26,8 @@ export interface FollowOptions {
   readonly until?: () => Awaitable<boolean>;
 }
 
-/** What followers share: the store that they read, and what tells them to. */
-export interface FollowSource {
-  readonly provider: DispatchStoreProvider;
-  readonly bells: Bells;
-  readonly clock: Clock;
-  readonly pollIntervalMs: number;
-  isClosed(): boolean;
-}
+/** What followers use of an open store. */
+export type FollowSource = Pick<StoreContext, 'provider' | 'bells' | 'clock' | 'pollIntervalMs' | 'isClosed'>;
 
 /**
  * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;

@@ -1,0 +1,273 @@
+import {
+  type CapturedEvent,
+  type Delta,
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  type NewEvent,
+  newEvent,
+  toNarrative,
+  toTimestamp,
+} from '@hansard/events';
+import { type AgentInfo, type Awaitable, StoreError } from '@hansard/provider';
+import { DispatchTotals } from '@hansard/views';
+import { describeFailure } from '../describe-failure.ts';
+import { LiveFeed } from '../streams/live-feed.ts';
+import type {
+  AcceptedEvents,
+  AgentWriter,
+  Dispatch,
+  DispatchEnd,
+  NewDispatch,
+  WriterOptions,
+} from './dispatch.ts';
+import { checkUpdates } from './envelope-intake.ts';
+import { isPromise } from './is-promise.ts';
+import type { StoreContext } from './store-context.ts';
+import { StoredDispatch } from './stored-dispatch.ts';
+
+/** A dispatch that this opening of the store has claimed, until it is released. */
+export class ClaimedDispatch extends StoredDispatch implements Dispatch {
+  readonly holder: string;
+  readonly feed = new LiveFeed();
+  readonly #options: WriterOptions;
+  /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
+  #isOurs: boolean;
+  #isClaimed = true;
+  /** The lists that `check` made. */
+  readonly #checked = new WeakSet<readonly NewEvent[]>();
+  /** The last write under way; it rejects where that write, or one before it, failed. Null: none is under way. */
+  #latest: Promise<void> | null = null;
+
+  constructor(
+    context: StoreContext,
+    taskDir: string,
+    envelope: DispatchEnvelope,
+    options: WriterOptions,
+    isBegun: boolean,
+  ) {
+    super(context, taskDir, envelope);
+    this.holder = options.holder ?? defaultHolder;
+    this.#options = options;
+    this.#isOurs = isBegun;
+  }
+
+  override async refresh(): Promise<DispatchEnvelope> {
+    if (!this.#isClaimed) return super.refresh();
+    this.context.assertOpen();
+    return this.envelope;
+  }
+
+  append(event: NewEvent): Promise<CapturedEvent>;
+  append(events: readonly NewEvent[]): Promise<CapturedEvent[]>;
+  async append(input: NewEvent | readonly NewEvent[]): Promise<CapturedEvent | CapturedEvent[]> {
+    this.#assertWritable();
+    if (isList(input)) {
+      const { events, recorded } = this.accept(input);
+      if (recorded !== null) await recorded;
+      return [...events];
+    }
+    const event = this.#take(input);
+    const recorded = this.#write(
+      () => this.context.provider.appendEvent(this.taskDir, this.dispatchId, event),
+      () => this.#publishEvent(event),
+    );
+    if (recorded !== null) await recorded;
+    return event;
+  }
+
+  check(events: readonly NewEvent[]): readonly CapturedEvent[] {
+    const checked = events.map((event) => this.#take(event));
+    this.#checked.add(checked);
+    return checked;
+  }
+
+  accept(events: readonly NewEvent[]): AcceptedEvents {
+    this.#assertWritable();
+    return this.#record(events);
+  }
+
+  async settled(): Promise<void> {
+    while (this.#latest !== null) await this.#latest.catch(() => {});
+  }
+
+  async update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    this.#assertWritable();
+    return this.#update(updates);
+  }
+
+  async end(updates: DispatchEnd): Promise<DispatchEnvelope> {
+    this.#assertWritable();
+    return this.#end(updates);
+  }
+
+  async release(): Promise<void> {
+    if (!this.#isClaimed) return;
+    this.#isClaimed = false;
+    try {
+      await this.settled();
+      await this.context.provider.releaseDispatch(this.taskDir, this.dispatchId);
+    } finally {
+      this.context.writers.remove(this.taskDir, this.dispatchId);
+    }
+  }
+
+  abandon(): void {
+    if (!this.#isClaimed) return;
+    this.#isClaimed = false;
+    this.context.writers.remove(this.taskDir, this.dispatchId);
+  }
+
+  announce(agents?: readonly AgentInfo[]): void {
+    const { taskDir, envelope } = this;
+    this.#options.communication?.dispatchStarted({
+      taskDir,
+      envelope,
+      ...(agents === undefined ? {} : { agents }),
+    });
+  }
+
+  publish(delta: Delta): void {
+    const { taskDir, envelope } = this;
+    this.feed.publish(delta);
+    this.#options.communication?.deltaReceived({ taskDir, envelope, delta });
+  }
+
+  fail(error: unknown): void {
+    this.feed.fail(error);
+  }
+
+  as(agentId: string): AgentWriter {
+    const named = (event: NewEvent): NewEvent => ({ ...event, agentId });
+    const append = (input: NewEvent | readonly NewEvent[]) =>
+      isList(input) ? this.append(input.map(named)) : this.append(named(input));
+    return { agentId, append: append as AgentWriter['append'] };
+  }
+
+  beginChild(dispatch: NewDispatch, options: WriterOptions = {}): Promise<Dispatch> {
+    this.context.assertOpen();
+    return this.context.begin(this.taskDir, { ...dispatch, parentDispatchId: this.dispatchId }, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isClaimed) return;
+    try {
+      await this.settled();
+      if (this.#isOurs && this.envelope.status === 'running') await this.#endAborted();
+      else await this.release();
+    } catch (error) {
+      this.abandon();
+      const { message } = describeFailure(error);
+      process.emitWarning(
+        `The dispatch ${this.dispatchId} of ${this.taskDir} was left and could not be completed: ${message}`,
+        { type: 'HansardDispatchWarning' },
+      );
+    }
+  }
+
+  async #endAborted(): Promise<void> {
+    const { recorded } = this.#record([newEvent('harness:abort', { reason: 'left without end' })]);
+    await recorded;
+    const totals = new DispatchTotals();
+    const { provider } = this.context;
+    for (let after = -1; ; ) {
+      const page = await provider.readEvents(this.taskDir, this.dispatchId, { after });
+      if (page.events.length === 0) break;
+      for (const event of page.events) totals.observe(event);
+      after = page.next;
+    }
+    await this.#end({ status: 'aborted', usage: totals.usage, cost: totals.costUsd });
+  }
+
+  async #end(updates: DispatchEnd): Promise<DispatchEnvelope> {
+    const completedAt = toTimestamp(this.#now());
+    const envelope = await this.#update({ completedAt, ...updates });
+    await this.release();
+    this.#options.communication?.dispatchEnded({ taskDir: this.taskDir, envelope });
+    return envelope;
+  }
+
+  async #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    const checked = checkUpdates(updates);
+    let updated = this.envelope;
+    const recorded = this.#write(
+      () => this.context.provider.updateDispatch(this.taskDir, this.dispatchId, checked),
+      (envelope) => {
+        updated = envelope;
+        this.envelope = envelope;
+        if (checked.status === 'running') this.#isOurs = true;
+        this.context.bells.ring(this.taskDir, this.dispatchId);
+      },
+    );
+    if (recorded !== null) await recorded;
+    return updated;
+  }
+
+  #record(events: readonly NewEvent[]): AcceptedEvents {
+    const taken = this.#checked.has(events)
+      ? (events as readonly CapturedEvent[])
+      : events.map((event) => this.#take(event));
+    const recorded = this.#write(
+      () => this.context.provider.appendEvents(this.taskDir, this.dispatchId, taken),
+      () => {
+        for (const event of taken) this.#publishEvent(event);
+      },
+    );
+    return { events: taken, recorded };
+  }
+
+  /** The event as it will be recorded. */
+  #take(event: NewEvent): CapturedEvent {
+    const taken = this.context.intake.take(event, this.#options.now);
+    return this.envelope.fidelity === 'full' ? taken : toNarrative(taken);
+  }
+
+  /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
+  #write<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
+    if (this.#latest !== null) return this.#follow(this.#latest.then(call).then(onDone));
+    let answer: Awaitable<T>;
+    try {
+      answer = call();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (isPromise(answer)) return this.#follow(answer.then(onDone));
+    onDone(answer);
+    return null;
+  }
+
+  #follow(write: Promise<void>): Promise<void> {
+    this.#latest = write;
+    const onSettled = () => {
+      if (this.#latest === write) this.#latest = null;
+    };
+    write.then(onSettled, onSettled);
+    return write;
+  }
+
+  #publishEvent(event: CapturedEvent): void {
+    const { taskDir, dispatchId, envelope } = this;
+    this.context.bells.ring(taskDir, dispatchId);
+    this.#options.communication?.eventRecorded({ taskDir, envelope, event });
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? this.context.clock.now();
+  }
+
+  #assertWritable(): void {
+    this.context.assertOpen();
+    if (this.#isClaimed) return;
+    const { taskDir, dispatchId } = this;
+    throw new StoreError(
+      'STORE_LOCKED',
+      `This object has released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(taskDir, dispatchId, { write: true }).`,
+      { details: { taskDir, dispatchId } },
+    );
+  }
+}
+
+export const defaultHolder = 'a program';
+
+function isList(input: NewEvent | readonly NewEvent[]): input is readonly NewEvent[] {
+  return Array.isArray(input);
+}
