@@ -11,7 +11,7 @@ export {
 } from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
-export { closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
+export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';

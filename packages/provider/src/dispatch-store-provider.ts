@@ -74,8 +74,17 @@ export interface DispatchStoreProvider {
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. */
+  /**
+   * All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. Fails where one
+   * of them can't be read.
+   */
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
+
+  /**
+   * The dispatches of a task as `getDispatchEnvelopes` orders them, and behind them those that can't be read, each with the
+   * reason: one damaged dispatch hides no other. A store in which no single dispatch can be damaged leaves it out.
+   */
+  listDispatches?(taskDir: string): Awaitable<DispatchListing[]>;
 
   /** One envelope, or null where there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
@@ -161,6 +170,14 @@ export interface EventPage {
   readonly first: number;
   /** What to pass as `after` to read on: the position of the last event of the page, or `after` for an empty page. */
   readonly next: number;
+}
+
+export interface DispatchListing {
+  readonly dispatchId: string;
+  /** Null where it can't be read. */
+  readonly envelope: DispatchEnvelope | null;
+  /** Why it can't be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
+  readonly error?: StoreError;
 }
 
 export interface TaskListing {

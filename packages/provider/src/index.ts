@@ -42,6 +42,7 @@ export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from 
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
   DispatchClaim,
+  DispatchListing,
   DispatchStoreProvider,
   EventPage,
   ReadEventsOptions,

@@ -46,7 +46,7 @@ export const addChat: AddCommand = (program, context) => {
         const providers = await openSessionProviders(harness, choice);
         try {
           const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          await ensureTask(harness.store, taskDir);
+          await ensureTask(context, harness.store, taskDir);
           const { root, session } = await createSession({
             store: harness.store,
             taskDir,

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
 import { formatCost } from '@hansard/views';
-import { findDispatches } from '../tasks/find-dispatch.ts';
+import { withReadable } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -30,9 +30,10 @@ export const addLs: AddCommand = (program, context) => {
     .action((task: string | undefined, options: CommonOptions) =>
       withStore(context, options, async ({ store }) => {
         if (task !== undefined) {
-          const envelopes = await findDispatches(store, toTaskDir(task));
-          if (options.json) for (const envelope of envelopes) printJson(context, envelope);
-          else printLine(context, dispatchTable(context, envelopes));
+          await withReadable(store, toTaskDir(task), (envelopes) => {
+            if (options.json) for (const envelope of envelopes) printJson(context, envelope);
+            else printLine(context, dispatchTable(context, envelopes));
+          });
           return;
         }
         const tasks = await listAllTasks(store);
@@ -121,5 +122,10 @@ function assertReadable(tasks: readonly ListedTask[]): void {
   const bad = tasks.filter(({ errors }) => errors.length > 0);
   const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
   const lines = told.map(({ name, message }) => `${name}: ${message}`);
-  throw new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
+  // A wrong path is not one that somebody typed here.
+  const [code, advice] =
+    worst.exitCode === exitCode.usage
+      ? [exitCode.failed, 'Remove what leads out of the folder of the store.']
+      : [worst.exitCode, worst.advice];
+  throw new CliError(code, [count, ...lines].join('\n  '), advice);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, Fidelity } from '@hansard/events';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import { type Harness, openHarness } from '../harness.ts';
@@ -14,6 +14,7 @@ import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { noteProblem } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 
@@ -91,8 +92,12 @@ async function recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  await ensureTask(harness.store, taskDir);
-  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir)) {
+  await ensureTask(context, harness.store, taskDir);
+  const onUnreadable = (error: StoreError) =>
+    noteProblem(context, error, 'That dispatch is left as it is; recording continues.');
+  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
+    onUnreadable,
+  })) {
     note(
       context,
       `hansard: ${role} ${dispatchId} was left running by a process that died; it is now ${status}, with all that was recorded.`,

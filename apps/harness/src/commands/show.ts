@@ -1,5 +1,6 @@
+import type { DispatchEnvelope } from '@hansard/events';
 import { sessionView } from '@hansard/views';
-import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
+import { findDispatch, withReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
@@ -23,22 +24,22 @@ export const addShow: AddCommand = (program, context) => {
     .action((task: string, dispatch: string | undefined, options: CommonOptions) =>
       withStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
-        const envelopes =
-          dispatch === undefined
-            ? await findDispatches(store, taskDir)
-            : [await findDispatch(store, taskDir, dispatch)];
-        for (const [index, envelope] of envelopes.entries()) {
-          await letInterrupt(context);
-          if (options.json) {
-            printJson(
-              context,
-              sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId)),
-            );
-            continue;
+        const show = async (envelopes: readonly DispatchEnvelope[]) => {
+          for (const [index, envelope] of envelopes.entries()) {
+            await letInterrupt(context);
+            if (options.json) {
+              printJson(
+                context,
+                sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId)),
+              );
+              continue;
+            }
+            if (index > 0) printLine(context, '');
+            printLine(context, await store.renderSessionView(taskDir, envelope.dispatchId));
           }
-          if (index > 0) printLine(context, '');
-          printLine(context, await store.renderSessionView(taskDir, envelope.dispatchId));
-        }
+        };
+        if (dispatch === undefined) await withReadable(store, taskDir, show);
+        else await show([await findDispatch(store, taskDir, dispatch)]);
       }),
     );
 };

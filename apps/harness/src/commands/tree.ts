@@ -1,5 +1,5 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
-import { findDispatches } from '../tasks/find-dispatch.ts';
+import { withReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import {
   type AddCommand,
@@ -16,10 +16,12 @@ export const addTree: AddCommand = (program, context) => {
     .description('the dispatches of a task with their workers: status, model, turns, tokens, cost, duration')
     .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
     .action((task: string, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
-        const tree = dispatchTree(await findDispatches(store, toTaskDir(task)));
-        if (options.json) printJson(context, tree);
-        else printLine(context, renderDispatchTree(tree));
-      }),
+      withStore(context, options, ({ store }) =>
+        withReadable(store, toTaskDir(task), (envelopes) => {
+          const tree = dispatchTree(envelopes);
+          if (options.json) printJson(context, tree);
+          else printLine(context, renderDispatchTree(tree));
+        }),
+      ),
     );
 };

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
+import { assertRegularFile } from '../import/read-source.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 
@@ -18,6 +19,7 @@ export function planStreams(context: CliContext, words: readonly string[], delay
   return words.map((word) => {
     const path = resolve(context.cwd, word);
     assertReadable(path);
+    assertRegularFile(path);
     return { what: word, agent: createReplayAgent({ path, delayMs }), options: {} };
   });
 }

@@ -2,6 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
 import { addFigure } from '@hansard/views';
+import { listReadable } from './find-dispatch.ts';
 
 /** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -24,10 +25,11 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
   for (const { error: unreadable, ...listing } of await store.listTasks()) {
     const errors = unreadable === undefined ? [] : [unreadable];
     try {
-      const envelopes = await store.getDispatchEnvelopes(listing.taskDir);
-      listed.push({ ...listing, envelopes, errors });
+      const { envelopes, errors: damaged } = await listReadable(store, listing.taskDir);
+      const areAll = damaged.length === 0;
+      listed.push({ ...listing, envelopes: areAll ? envelopes : null, errors: [...errors, ...damaged] });
     } catch (error) {
-      if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+      if (!isStoreError(error) || error.code === 'STORE_CLOSED') throw error;
       listed.push({ ...listing, envelopes: null, errors: [...errors, error] });
     }
   }

@@ -1,13 +1,14 @@
 import { isCodedError } from '@hansard/events';
 import { isPluginError, isStoreError } from '@hansard/provider';
 import { CliError, type ExitCode, exitCode } from './cli-error.ts';
+import { type CliContext, note } from './context.ts';
 
 /** What to do next, and how to exit, by error code. `docs/errors.md` says more of each. */
 const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
   STORE_CORRUPT: [exitCode.damaged, 'Nothing was changed. Copy the file before you repair it.'],
   STORE_LOCKED: [
     exitCode.failed,
-    'Wait until that process is done, or stop it. A lock of a process that died is taken over by itself.',
+    'Wait until that process is done, or stop it. A lock of a process that has exited is taken over by itself, except one of another host, boot or PID namespace.',
   ],
   STORE_INVALID_PATH: [
     exitCode.usage,
@@ -91,4 +92,9 @@ export function explainError(error: unknown): Explanation {
     advice: 'This is a fault of Hansard. Run it again with HANSARD_DEBUG=1 for the stack, and report it.',
     exitCode: exitCode.failed,
   };
+}
+
+/** Reports an error that does not stop the command, with what that means for what it does. */
+export function noteProblem(context: CliContext, error: unknown, consequence: string): void {
+  note(context, `hansard: ${explainError(error).message}\n  ${consequence}`);
 }

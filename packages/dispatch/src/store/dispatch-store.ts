@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import type {
+  DispatchListing,
   SearchEventsOptions,
   SearchHit,
   StoreCapabilities,
@@ -38,8 +39,14 @@ export interface DispatchStore extends AsyncDisposable {
   /** Opens a dispatch to read it. @throws STORE_DISPATCH_NOT_FOUND */
   openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. */
+  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
+
+  /**
+   * The same, and behind them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * fails as `getDispatchEnvelopes` does.
+   */
+  listDispatches(taskDir: string): Promise<DispatchListing[]>;
 
   /** One envelope (D12), or null where there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;

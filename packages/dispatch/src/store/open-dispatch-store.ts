@@ -8,6 +8,7 @@ import {
 } from '@hansard/events';
 import {
   assertTaskDir,
+  type DispatchListing,
   type DispatchStoreProvider,
   type SearchEventsOptions,
   type SearchHit,
@@ -111,6 +112,14 @@ class CheckedStore implements DispatchStore {
   async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
     this.#assertOpen();
     return this.#provider.getDispatchEnvelopes(taskDir);
+  }
+
+  async listDispatches(taskDir: string): Promise<DispatchListing[]> {
+    this.#assertOpen();
+    const provider = this.#provider;
+    if (provider.listDispatches !== undefined) return provider.listDispatches(taskDir);
+    const envelopes = await provider.getDispatchEnvelopes(taskDir);
+    return envelopes.map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
   }
 
   async getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
