@@ -20,7 +20,7 @@ export async function createSession(options: SessionOptions): Promise<{ root: Ag
   const dispatch = await store.beginDispatch(
     taskDir,
     { role, dispatchId, model: languageModel, fidelity: 'full' },
-    { holder: 'a session', communication: options.communication },
+    { holder: 'a session', communication: options.communication, haltsOnFailure: true },
   );
   const parts = createSessionParts(options, dispatch, toolbox);
   parts.start();

@@ -20,6 +20,7 @@ export async function loadParts(options: LoadSessionOptions): Promise<LoadedPart
     write: true,
     holder: 'a session',
     communication,
+    haltsOnFailure: true,
   });
   let parts: SessionParts | null = null;
   try {

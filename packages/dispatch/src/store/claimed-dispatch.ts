@@ -35,7 +35,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   #isClaimed = true;
   /** The lists that `check` made. */
   readonly #checked = new WeakSet<readonly NewEvent[]>();
-  /** The last write under way; it rejects where that write, or one before it, failed. Null: none is under way. */
+  /** The last write under way. Null: none is. */
   #latest: Promise<void> | null = null;
 
   constructor(
@@ -223,7 +223,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
   #write<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
-    if (this.#latest !== null) return this.#follow(this.#latest.then(call).then(onDone));
+    if (this.#latest !== null) {
+      const before = this.#options.haltsOnFailure === true ? this.#latest : this.#latest.catch(() => {});
+      return this.#follow(before.then(call).then(onDone));
+    }
     let answer: Awaitable<T>;
     try {
       answer = call();

@@ -17,7 +17,7 @@ import type { DispatchLog } from './dispatch-log.ts';
  * it: runs, sessions, imports and programs of users.
  *
  * - An event is checked, copied, ordered and published once.
- * - Writes keep the order of their calls, awaited or not. Writes that wait behind a failed one fail with the same error.
+ * - Writes keep the order of their calls, awaited or not.
  * - After `end`, `release` or `abandon` every write is STORE_LOCKED; open the dispatch again to write to it.
  * - Leaving the scope (`await using`) without `end`: if this object began the dispatch or set it `running`, and it still
  *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is released in any case. What
@@ -109,6 +109,8 @@ export interface WriterOptions {
   readonly holder?: string;
   /** Where what is recorded is published. */
   readonly communication?: CommunicationHub | undefined;
+  /** Writes that wait behind a failed one fail with its error, instead of being made. */
+  readonly haltsOnFailure?: boolean;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;
 }

@@ -1,0 +1,1 @@
+export { appendEvent, appendEvents, createDispatch, updateDispatch } from './written-dispatches.ts';
