@@ -10,6 +10,12 @@ export {
   describeCommunicationProblem,
 } from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
+export {
+  DispatchError,
+  type DispatchErrorCode,
+  dispatchErrors,
+  isDispatchError,
+} from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';

@@ -1,8 +1,18 @@
-export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from './coded-error.ts';
+export {
+  CodedError,
+  defineErrors,
+  type ErrorCodeOf,
+  type ErrorFamily,
+  type ErrorGuard,
+  type ErrorRow,
+  isCodedError,
+} from './coded-error.ts';
+export { type DefinedOnly, definedOnly } from './defined-only.ts';
 export type { Diagnostic } from './diagnostic.ts';
+export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
-export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
-export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
+export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
+export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
 export {
@@ -13,6 +23,7 @@ export {
   jsonObjectSchema,
   jsonValueSchema,
 } from './json/json.ts';
+export { messageOf } from './message-of.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { newOutput } from './snapshots/new-output.ts';

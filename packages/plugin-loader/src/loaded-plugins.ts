@@ -1,3 +1,4 @@
+import { messageOf } from '@hansard/events';
 import type { PluginError, ProviderType, ProviderTypes } from '@hansard/provider';
 import type { LoadReport } from './report/load-report.ts';
 import { closeProvider } from './start/close-provider.ts';
@@ -87,7 +88,7 @@ export class ProviderSet implements LoadedPlugins {
     }
     errors.push(...(await this.#discarded.closed()));
     if (errors.length === 0) return;
-    const messages = errors.map((error) => (error as Error).message).join(' ');
+    const messages = errors.map(messageOf).join(' ');
     throw new AggregateError(errors, `Not everything could be closed. ${messages}`);
   }
 }

@@ -1,4 +1,4 @@
-import { type PluginErrorCode, pluginErrorCodes } from '@hansard/provider';
+import { type PluginErrorCode, pluginErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { type LoadPluginsOptions, loadPlugins } from '../src/index.ts';
 import { type LoadCheck, loadChecks } from '../src/report/load-check.ts';
@@ -285,7 +285,7 @@ describe('each check stops a bad plugin with its own code', () => {
 
   it('there is a case for every code and for every check', () => {
     const codes = new Set([...cases.map(({ code }) => code), codeAtClose]);
-    expect(codes).toEqual(new Set(pluginErrorCodes));
+    expect(codes).toEqual(new Set(pluginErrors.codes));
     expect(new Set(cases.map(({ check }) => check))).toEqual(new Set(Object.keys(loadChecks)));
   });
 });

@@ -56,6 +56,28 @@ describe('the configuration of a plugin', () => {
     ]);
   });
 
+  it('that has a mistyped key is reported with the key that was meant', async () => {
+    const { error } = await load(
+      {
+        type: 'object',
+        properties: { server: { ...schema.properties.server, additionalProperties: false } },
+      },
+      { server: { host: 'a', urll: 'https://b' } },
+    );
+    expect(error?.details.issues).toEqual([
+      {
+        path: 'config.server.host',
+        value: '"a"',
+        message: 'must NOT have additional properties',
+      },
+      {
+        path: 'config.server.urll',
+        value: '"https://b"',
+        message: 'must NOT have additional properties; did you mean "url"?',
+      },
+    ]);
+  });
+
   it.each([
     ['the value of a key that looks like one', { apiKey: 'sk-hush' }, schema],
     [

@@ -18,7 +18,8 @@ export interface DispatchHost {
 
   /**
    * Starts a worker. Resolves when its envelope is durable; it runs from then on.
-   * @throws TypeError for an agent that there is not, where as many workers run as may, or when the caller has ended
+   * @throws DISPATCH_AGENT_NOT_FOUND for an unknown agent, DISPATCH_WORKER_LIMIT where as many workers run as may,
+   * DISPATCH_ENDED when the caller has ended
    */
   startWorker(worker: NewWorker): Promise<DispatchEnvelope>;
 

@@ -10,6 +10,7 @@ import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { LoggedString } from './log/logged-string.ts';
 import { sessionWasClosed } from './log/session-log.ts';
+import { SessionError } from './session-error.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 
@@ -67,12 +68,16 @@ export class Session implements AsyncDisposable {
   /**
    * Logs that an agent was created, and gives the id of that event. One without a cause stands beside the root, and is
    * among the diagnostics when the session is loaded.
-   * @throws TypeError where the session has or had that agent; SESSION_CLOSED
+   * @throws SESSION_AGENT_EXISTS where the session has or had that agent, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
     const { log, registry } = this.#parts;
     if (registry.has(agentId))
-      throw new TypeError(`The session has had an agent ${agentId}; take an id from allocateAgentId.`);
+      throw new SessionError(
+        'SESSION_AGENT_EXISTS',
+        `The session has had an agent ${agentId}; take an id from allocateAgentId.`,
+        { details: { agentId } },
+      );
     const id = log.createId();
     void log.append([agentCreated(agentId, creation, id)]);
     return id;
@@ -147,7 +152,7 @@ export class Session implements AsyncDisposable {
 
   /**
    * Ends an agent (`agent:terminated`): it takes and says nothing more, in this session and when it is loaded again.
-   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED; TypeError for the root
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT, SESSION_CLOSED
    */
   async terminateAgent(agentId: string, reason?: string): Promise<void> {
     await terminateAgent(this.#parts, agentId, { reason });

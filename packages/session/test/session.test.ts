@@ -124,7 +124,9 @@ describe('what is logged by hand', () => {
     expect(() => session.logTranscriptEntry('agent_001', message, { substance: 'no id' })).toThrow(
       expect.objectContaining({ code: 'EVENT_INVALID' }),
     );
-    expect(() => session.logAgentCreated('agent_001')).toThrow(TypeError);
+    expect(() => session.logAgentCreated('agent_001')).toThrow(
+      expect.objectContaining({ code: 'SESSION_AGENT_EXISTS' }),
+    );
     session.logTranscriptEntry('agent_001', message);
     await session.flushed();
     expect(typesOf(await events())).toEqual(['agent:created', 'user:message']);

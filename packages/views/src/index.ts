@@ -25,7 +25,7 @@ export { compareContexts } from './context/compare-contexts.ts';
 export {
   ContextError,
   type ContextErrorCode,
-  contextErrorCodes,
+  contextErrors,
   isContextError,
 } from './context/context-error.ts';
 export {

@@ -1,4 +1,5 @@
 import { basename, extname, resolve } from 'node:path';
+import { definedOnly } from '@hansard/events';
 import { createSession } from '@hansard/session';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
@@ -53,7 +54,7 @@ export const addChat: AddCommand = (program, context) => {
             communication: harness.communication,
             signal: context.signal,
             ...providers,
-            ...(options.system === undefined ? {} : { systemPrompt: options.system }),
+            ...definedOnly({ systemPrompt: options.system }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {

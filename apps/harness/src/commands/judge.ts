@@ -9,7 +9,7 @@ import {
   type VerdictMove,
   verdictMoves,
 } from '@hansard/datasets';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, messageOf } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Command } from 'commander';
 import { openExportSource } from '../exports/export-source.ts';
@@ -100,7 +100,8 @@ function addImport(judge: Command, context: CliContext): void {
         const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });
         const events = readVerdicts(text, { file: basename(file), packets, pseudonyms });
         const fresh = events.filter(({ id }) => !known.has(id ?? ''));
-        await store.appendEvents(source.taskDir, dispatchId, fresh);
+        await using dispatch = await store.openDispatch(source.taskDir, dispatchId, { write: true });
+        await dispatch.append(fresh);
         const there = events.length - fresh.length;
         return () => {
           if (options.json) printJson(context, { dispatchId, verdicts: fresh.length, alreadyThere: there });
@@ -217,7 +218,7 @@ function readText(context: CliContext, file: string): string {
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
-      `${path} can't be read: ${(cause as Error).message}`,
+      `${path} can't be read: ${messageOf(cause)}`,
       'Check the path. Nothing was taken in.',
       { cause },
     );

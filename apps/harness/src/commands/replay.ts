@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
+import { definedOnly } from '@hansard/events';
 import { InvalidArgumentError, Option } from 'commander';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { afterHelp, findPosition } from '../tasks/find-position.ts';
@@ -53,9 +54,9 @@ export const addReplay: AddCommand = (program, context) => {
           after === undefined
             ? -1
             : await findPosition(context, store, { taskDir, dispatchId, after, onRead: printer.learn });
-        const replay = replayDispatch(store, taskDir, dispatchId, {
+        const replay = replayDispatch(await store.openDispatch(taskDir, dispatchId), {
           pace: step ? 'fast' : speed,
-          ...(maxGap === undefined ? {} : { maxGapMs: maxGap }),
+          ...definedOnly({ maxGapMs: maxGap }),
           after: cursor,
           signal: context.readSignal,
         });

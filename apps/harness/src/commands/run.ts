@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
-import type { DispatchEnvelope, Fidelity } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type Fidelity } from '@hansard/events';
 import type { AgentProvider, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { dispatchLimits } from '../dispatch-limits.ts';
@@ -118,7 +118,7 @@ async function recordAll(
       ...dispatchLimits(harness.loaded.config),
       ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
       ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
-      ...(options.model === undefined ? {} : { model: options.model }),
+      ...definedOnly({ model: options.model }),
       ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
     };
     const envelope = await runDispatch(dispatch).finally(() => progress?.end());

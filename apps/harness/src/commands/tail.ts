@@ -37,21 +37,21 @@ export const addTail: AddCommand = (program, context) => {
         const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
         const printer = createEventPrinter(context, options.json === true);
         const { readSignal: signal } = context;
+        const log = await store.openDispatch(taskDir, dispatchId);
         if (options.follow !== true && options.after === undefined) {
-          for (const event of await store.getRecentEvents(taskDir, dispatchId, options.lines))
-            printer.print(event);
+          for (const event of (await log.last(options.lines)).events) printer.print(event);
           return;
         }
         const after =
           options.after === undefined
-            ? Math.max((await store.countEvents(taskDir, dispatchId)) - options.lines, 0) - 1
+            ? (await log.last(options.lines)).first - 1
             : await findPosition(context, store, {
                 taskDir,
                 dispatchId,
                 after: options.after,
                 onRead: printer.learn,
               });
-        for await (const item of store.follow(taskDir, dispatchId, { after, signal })) {
+        for await (const item of log.follow({ after, signal })) {
           if (item.kind === 'event') printer.print(item.event);
           else if (options.follow !== true) return;
         }

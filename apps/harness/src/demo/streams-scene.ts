@@ -1,5 +1,6 @@
 import { createReplayAgent } from '@hansard/agent-claude';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
+import { definedOnly } from '@hansard/events';
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { toTaskName } from '../tasks/task-name.ts';
@@ -57,6 +58,6 @@ function start(
     role,
     signal,
     agent: createReplayAgent({ path: demoFile(stream), delayMs }),
-    ...(parentDispatchId === undefined ? {} : { parentDispatchId }),
+    ...definedOnly({ parentDispatchId }),
   });
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { messageOf } from '@hansard/events';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /** A whole file. */
@@ -45,7 +46,7 @@ function notRegular(file: string, kind: string): CliError {
 export function unreadable(file: string, cause: unknown): CliError {
   return new CliError(
     exitCode.failed,
-    `${file} can't be read: ${(cause as Error).message}`,
+    `${file} can't be read: ${messageOf(cause)}`,
     'Check the path, and that you may read it.',
     { cause },
   );

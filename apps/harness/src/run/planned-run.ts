@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
+import { messageOf } from '@hansard/events';
 import { assertRegularFile } from '../import/read-source.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
@@ -29,7 +30,7 @@ function assertReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (cause) {
-    const message = `The stream ${path} can't be read: ${(cause as Error).message}`;
+    const message = `The stream ${path} can't be read: ${messageOf(cause)}`;
     throw new CliError(
       exitCode.failed,
       message,

@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import {
   type ContextRenderer,
   createContextRenderer,
@@ -27,8 +27,7 @@ export class PromptRenderer {
   #firstAnswer = Number.POSITIVE_INFINITY;
 
   constructor({ policy, rendererVersion }: PromptRecipe, tokens: TokenCounter | undefined) {
-    const counted = tokens === undefined ? {} : { tokens };
-    this.#renderer = createContextRenderer({ policy, rendererVersion, ...counted });
+    this.#renderer = createContextRenderer({ policy, rendererVersion, ...definedOnly({ tokens }) });
   }
 
   observe(event: CapturedEvent): void {

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from '../async/clock.ts';
 import { heedSignal } from '../async/heed-signal.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { DispatchError } from '../dispatch-error.ts';
 import type { Dispatch } from '../store/dispatch.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
@@ -137,8 +138,11 @@ export class AgentRun {
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
     if (await this.deliver(text, source)) return;
     const state = this.#state === 'over' ? 'has ended' : 'is ending';
-    throw new TypeError(
-      `The dispatch ${this.#dispatch.dispatchId} ${state} and takes no more messages; start a new one.`,
+    const { dispatchId } = this.#dispatch;
+    throw new DispatchError(
+      'DISPATCH_ENDED',
+      `The dispatch ${dispatchId} ${state} and takes no more messages; start a new one.`,
+      { details: { dispatchId } },
     );
   }
 

@@ -1,4 +1,4 @@
-import { type CapturedEvent, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
+import { type CapturedEvent, definedOnly, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
 import type { FormatDiagnostic, FormatReport } from '../format-diagnostic.ts';
 import { deriveRecords } from './derive-records.ts';
 import { findDiagnostics } from './find-diagnostics.ts';
@@ -48,8 +48,7 @@ export function readSession(
     lastUtterances: new Map(),
     utterances: new Map(),
     pieces: new Map(),
-    report: (line, code, message) =>
-      diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
+    report: (line, code, message) => diagnostics.push({ code, line, message, ...definedOnly({ file }) }),
   };
 
   const entries: SessionEntry[] = [];

@@ -1,4 +1,4 @@
-import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventData, type JsonObject } from '@hansard/events';
 import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
 import { hookDenial } from './hook-denial.ts';
 import { idText, references } from './id-text.ts';
@@ -139,7 +139,7 @@ function single(
     id,
     type,
     timestamp: reading.timestamp,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...definedOnly({ agentId }),
     ...linksOf(reading, record),
     data,
   };
@@ -166,7 +166,7 @@ function sourceOf(
   const [origin] = [...references(record[dialect.substanceKey]), ...references(record[dialect.causeKey])];
   if (named === undefined && origin === undefined) return { kind: 'user' };
   const agentId = names.agentId(named ?? names.definitionOf(origin ?? '')?.record.agent_id);
-  return { kind: 'agent', ...(agentId === undefined ? {} : { agentId }) };
+  return { kind: 'agent', ...definedOnly({ agentId }) };
 }
 
 function unknownType({ dialect }: SessionReading, record: JsonObject): CapturedEvent['type'] {

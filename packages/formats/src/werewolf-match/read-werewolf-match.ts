@@ -1,8 +1,10 @@
 import {
   type CapturedEvent,
+  definedOnly,
   describeIssues,
   FormatError,
   jsonObjectSchema,
+  messageOf,
   toTimestamp,
 } from '@hansard/events';
 import { z } from 'zod';
@@ -54,13 +56,13 @@ export function readWerewolfMatch(
         code: 'agent_not_created',
         line: 1,
         message,
-        ...(file === undefined ? {} : { file }),
+        ...definedOnly({ file }),
       });
       join(name);
     }
     writeLiving(company.hear(from, to));
     const id = eventIds.take(`chat-${index + 1}`);
-    const turn = phase === undefined ? {} : { turn: phase };
+    const turn = definedOnly({ turn: phase });
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
     events.push({ id, type: 'agent:text', timestamp, agentId, messageId: id, data });
     const others = [...new Set(to)].filter((name) => name !== from);
@@ -84,7 +86,7 @@ export function readWerewolfMatch(
       code: 'game_without_end',
       line: 1,
       message: 'The match says no winner.',
-      ...(file === undefined ? {} : { file }),
+      ...definedOnly({ file }),
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
   return { events, report: { records: chat.length, diagnostics }, isComplete, origin };
@@ -100,7 +102,7 @@ export function readWerewolfMatch(
     if (known !== undefined) return known;
     const agentId = pool.take(name === '' ? 'player' : name);
     agentIds.set(name, agentId);
-    const data = { name, ...(languageModel === undefined ? {} : { languageModel }) };
+    const data = { name, ...definedOnly({ languageModel }) };
     events.push({ id: eventIds.take(`player-${agentId}`), type: 'agent:created', timestamp, agentId, data });
     return agentId;
   }
@@ -122,7 +124,7 @@ function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<ty
     // Decoding takes off a byte order mark.
     value = JSON.parse(typeof source === 'string' ? source : new TextDecoder().decode(source));
   } catch (cause) {
-    throw notMatch(file, `it is not JSON: ${(cause as Error).message}`, cause);
+    throw notMatch(file, `it is not JSON: ${messageOf(cause)}`, cause);
   }
   const checked = matchSchema.safeParse(value);
   if (checked.success && checked.data.chat.length > 0) return checked.data;

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { hasManifest } from '../manifest/plugin-path.ts';
 import type { PluginSource } from '../report/load-report.ts';
@@ -56,7 +57,7 @@ function findPackageFrom(dir: string, name: string): string | null {
     return packageJson === undefined ? null : dirname(packageJson);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null;
-    throw notFound(name, (error as Error).message, error);
+    throw notFound(name, messageOf(error), error);
   }
 }
 

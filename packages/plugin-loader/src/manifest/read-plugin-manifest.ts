@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeIssues, isPlainObject } from '@hansard/events';
+import { describeIssues, isPlainObject, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { z } from 'zod';
 import { type PluginManifest, pluginManifestSchema } from './plugin-manifest.ts';
@@ -76,7 +76,7 @@ async function readJson(file: string): Promise<unknown> {
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_MANIFEST_UNREADABLE',
-      `${file} can't be read as JSON: ${(cause as Error).message}`,
+      `${file} can't be read as JSON: ${messageOf(cause)}`,
       { cause, details: { file } },
     );
   }

@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { ExportResult } from '@opentelemetry/core';
 import { ExportResultCode } from '@opentelemetry/core';
 import { type IOtlpExportDelegate, OTLPExporterError } from '@opentelemetry/otlp-exporter-base';
@@ -41,7 +42,7 @@ export async function sendOtlp(
   const base = checkedEndpoint(endpoint);
   const config = (path: string) => ({
     url: `${base}/${path}`,
-    ...(options.timeoutMs === undefined ? {} : { timeoutMillis: options.timeoutMs }),
+    ...definedOnly({ timeoutMillis: options.timeoutMs }),
     ...(options.headers === undefined ? {} : { headers: { ...options.headers } }),
   });
   const answers = new Answers(endpoint);

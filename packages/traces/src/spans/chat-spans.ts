@@ -1,4 +1,4 @@
-import type { EventData } from '@hansard/events';
+import { definedOnly, type EventData } from '@hansard/events';
 import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,
@@ -163,13 +163,11 @@ function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attr
     ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
     [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
-    ...(cacheReadTokens === undefined
-      ? {}
-      : { [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens }),
-    ...(cacheWriteTokens === undefined
-      ? {}
-      : { [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens }),
-    ...(costUsd === undefined ? {} : { [hansard.costUsd]: costUsd }),
+    ...definedOnly({
+      [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens,
+      [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens,
+      [hansard.costUsd]: costUsd,
+    }),
   };
 }
 

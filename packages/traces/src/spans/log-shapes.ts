@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import { type Attributes, SeverityNumber } from '@opentelemetry/api';
 import {
   ATTR_EXCEPTION_TYPE,
@@ -23,8 +23,10 @@ export function logShapeOf(event: CapturedEvent): LogShape {
     const { trigger, preTokens, postTokens } = event.data;
     return shape(logNames.compaction, INFO, {
       [hansard.compactionTrigger]: trigger,
-      ...(preTokens === undefined ? {} : { [hansard.compactionPreTokens]: preTokens }),
-      ...(postTokens === undefined ? {} : { [hansard.compactionPostTokens]: postTokens }),
+      ...definedOnly({
+        [hansard.compactionPreTokens]: preTokens,
+        [hansard.compactionPostTokens]: postTokens,
+      }),
     });
   }
   if (isEventOf(event, 'harness:loop_warning')) return loopShape(logNames.loopWarning, WARN, event.data);
@@ -65,8 +67,7 @@ function messageShape(
   const delivered = substance !== undefined || kind === 'agent';
   return shape(delivered ? logNames.delivered : logNames.received, INFO, {
     [hansard.source]: kind,
-    ...(agentId === undefined ? {} : { [hansard.sourceAgentId]: agentId }),
-    ...(dispatchId === undefined ? {} : { [hansard.sourceDispatchId]: dispatchId }),
+    ...definedOnly({ [hansard.sourceAgentId]: agentId, [hansard.sourceDispatchId]: dispatchId }),
   });
 }
 
