@@ -14,7 +14,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/session$/, ['events', 'provider', 'views', 'dispatch']],
   [/^packages\/import$/, ['events', 'provider', 'views', 'dispatch', 'claude', 'formats']],
   [/^plugins\/store-/, ['events', 'provider', 'store-kit']],
-  [/^plugins\/agent-claude$/, ['events', 'provider', 'claude']],
+  [/^plugins\/agent-claude$/, ['events', 'provider', 'claude', 'dispatch']],
   [/^plugins\/(comm-|tools-)/, ['events', 'provider', 'views']],
   [/^plugins\//, ['events', 'provider']],
 ];

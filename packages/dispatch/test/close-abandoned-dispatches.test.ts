@@ -2,6 +2,7 @@ import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@han
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate } from './gate.ts';
@@ -14,8 +15,8 @@ const taskDir = 'lab/tasks/route-models';
 async function leftBehind(provider: DispatchStoreProvider = createMemoryStore()) {
   const gone = openDispatchStore(provider);
   for (const dispatchId of ['done', 'lost-1', 'lost-2'])
-    await gone.createDispatch(taskDir, { role: 'worker', dispatchId });
-  await gone.updateDispatch(taskDir, 'done', { status: 'completed' });
+    await createDispatch(gone, taskDir, { role: 'worker', dispatchId });
+  await updateDispatch(gone, taskDir, 'done', { status: 'completed' });
   return openDispatchStore(provider, { clock: new ManualClock() });
 }
 
@@ -58,7 +59,7 @@ describe('dispatches that a dead process left running', () => {
       },
     }));
     const store = await leftBehind(provider);
-    const creating = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'new' });
+    const creating = createDispatch(store, taskDir, { role: 'worker', dispatchId: 'new' });
     const closed = await closeAbandonedDispatches(store, taskDir);
     gate.open();
     await creating;
@@ -67,7 +68,7 @@ describe('dispatches that a dead process left running', () => {
 
   it('are found also where this process failed to create one of that name', async () => {
     const store = await leftBehind();
-    const again = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost-1' });
+    const again = createDispatch(store, taskDir, { role: 'worker', dispatchId: 'lost-1' });
     await expect(again).rejects.toMatchObject({ code: 'STORE_DISPATCH_EXISTS' });
     expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(2);
   });
@@ -192,10 +193,10 @@ async function closedWith(events: readonly NewEvent[]) {
   const provider = createMemoryStore();
   const clock = new ManualClock();
   const gone = openDispatchStore(provider, { clock });
-  await gone.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost' });
+  await createDispatch(gone, taskDir, { role: 'worker', dispatchId: 'lost' });
   for (const event of events) {
     clock.advance(1_000);
-    await gone.appendEvent(taskDir, 'lost', event);
+    await appendEvent(gone, taskDir, 'lost', event);
   }
   const store = openDispatchStore(provider, { clock });
   clock.advance(60_000);

@@ -2,6 +2,7 @@ import { createCommunicationHub, openDispatchStore, runDispatch } from '@hansard
 import type { CapturedEvent, NewEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { agent, event } from './scripted-agent.ts';
@@ -53,27 +54,27 @@ const ways: Readonly<
 > = {
   'one at a time': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity });
-    for (const one of events) await store.appendEvent(taskDir, dispatchId, one);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity });
+    for (const one of events) await appendEvent(store, taskDir, dispatchId, one);
     return dispatchId;
   },
   'before the dispatch is known to be created': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
-    const created = store.createDispatch(taskDir, { dispatchId: 'D', role: 'r', fidelity });
-    await Promise.all([created, ...events.map((one) => store.appendEvent(taskDir, 'D', one))]);
+    const created = createDispatch(store, taskDir, { dispatchId: 'D', role: 'r', fidelity });
+    await Promise.all([created, ...events.map((one) => appendEvent(store, taskDir, 'D', one))]);
     return 'D';
   },
   'all at once': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity });
-    await store.appendEvents(taskDir, dispatchId, events);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity });
+    await appendEvents(store, taskDir, dispatchId, events);
     return dispatchId;
   },
   'to a dispatch that another process created': async (provider, fidelity) => {
     const dispatchId = await dispatched(provider, fidelity);
     const store = openDispatchStore(provider);
-    await store.appendEvents(taskDir, dispatchId, events.slice(0, 2));
-    for (const one of events.slice(2)) await store.appendEvent(taskDir, dispatchId, one);
+    await appendEvents(store, taskDir, dispatchId, events.slice(0, 2));
+    for (const one of events.slice(2)) await appendEvent(store, taskDir, dispatchId, one);
     return dispatchId;
   },
   'by the run of an agent': async (provider, fidelity) => {
@@ -112,9 +113,9 @@ describe('what tools took and gave', () => {
   it('is left out of a dispatch from the time on at which its envelope says narrative', async () => {
     const provider = createMemoryStore();
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity: 'full' });
-    await store.updateDispatch(taskDir, dispatchId, { fidelity: 'narrative' });
-    await store.appendEvents(taskDir, dispatchId, events);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity: 'full' });
+    await updateDispatch(store, taskDir, dispatchId, { fidelity: 'narrative' });
+    await appendEvents(store, taskDir, dispatchId, events);
     expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
   });
 
@@ -142,10 +143,10 @@ describe('what tools took and gave', () => {
 describe('an event of a narrative dispatch', () => {
   it('changes nothing when it is appended again, whole or as it was recorded', async () => {
     const store = openDispatchStore(createMemoryStore());
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r' });
-    const recorded = await store.appendEvents(taskDir, dispatchId, events);
-    expect(await store.appendEvents(taskDir, dispatchId, events)).toEqual(recorded);
-    await store.appendEvents(taskDir, dispatchId, recorded);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r' });
+    const recorded = await appendEvents(store, taskDir, dispatchId, events);
+    expect(await appendEvents(store, taskDir, dispatchId, events)).toEqual(recorded);
+    await appendEvents(store, taskDir, dispatchId, recorded);
     expect(await store.getDispatchEvents(taskDir, dispatchId)).toEqual(recorded);
   });
 
@@ -159,8 +160,8 @@ describe('an event of a narrative dispatch', () => {
     }));
     const dispatchId = await dispatched(provider, 'narrative');
     const store = openDispatchStore(provider);
-    for (const one of events) await store.appendEvent(taskDir, dispatchId, one);
-    await store.appendEvents(taskDir, dispatchId, events);
+    for (const one of events) await appendEvent(store, taskDir, dispatchId, one);
+    await appendEvents(store, taskDir, dispatchId, events);
     expect(looks).toBe(1);
   });
 });

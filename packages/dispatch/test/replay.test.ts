@@ -7,6 +7,7 @@ import {
 } from '@hansard/dispatch';
 import { newEvent, type OutputPart, snapshot, toTimestamp } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { turn } from './gate.ts';
@@ -18,8 +19,9 @@ const dispatchId = 'D1';
 
 /** A stored dispatch with an event at each of these seconds of the log. */
 async function recorded(seconds: readonly number[], store = openDispatchStore(createMemoryStore())) {
-  await store.createDispatch(taskDir, { role: 'worker', dispatchId });
-  await store.appendEvents(
+  await createDispatch(store, taskDir, { role: 'worker', dispatchId });
+  await appendEvents(
+    store,
     taskDir,
     dispatchId,
     seconds.map((second) => ({
@@ -50,7 +52,7 @@ function play(store: DispatchStore, options: ReplayOptions, clock = new ManualCl
 describe('replay', () => {
   it('yields the same events as the stream did, values included', async () => {
     const store = openDispatchStore(createMemoryStore());
-    await store.createDispatch(taskDir, { role: 'worker', dispatchId });
+    await createDispatch(store, taskDir, { role: 'worker', dispatchId });
     const live = (async () => {
       const items = [];
       for await (const item of streamDispatch(store, taskDir, dispatchId)) items.push(item);
@@ -60,9 +62,9 @@ describe('replay', () => {
     for (let count = 0; count < 300; count += 1) {
       const parts: OutputPart[] = [snapshot(rows), snapshot(`${count}`)];
       rows.set(`${count}`, new Set());
-      await store.appendEvent(taskDir, dispatchId, newEvent('agent:output', { parts }));
+      await appendEvent(store, taskDir, dispatchId, newEvent('agent:output', { parts }));
     }
-    await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await updateDispatch(store, taskDir, dispatchId, { status: 'completed' });
     const replayed = [];
     for await (const item of replayDispatch(store, taskDir, dispatchId)) replayed.push(item);
     expect(replayed).toHaveLength(300);

@@ -2,6 +2,7 @@ import { LiveFeed, openDispatchStore, startDispatch, streamDispatch } from '@han
 import { newEvent } from '@hansard/events';
 import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate, turn } from './gate.ts';
@@ -17,14 +18,14 @@ function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
   const store = openDispatchStore(provider, { clock });
   const start = (agent: AgentProvider) =>
     startDispatch({ store, taskDir, clock, role: 'worker', dispatchId, agent });
-  const say = (text: string) => store.appendEvent(taskDir, dispatchId, newEvent('agent:text', { text }));
+  const say = (text: string) => appendEvent(store, taskDir, dispatchId, newEvent('agent:text', { text }));
   return { clock, store, start, say };
 }
 
 async function open(provider?: DispatchStoreProvider) {
   const prepared = prepare(provider);
-  await prepared.store.createDispatch(taskDir, { role: 'worker', dispatchId });
-  const end = () => prepared.store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+  await createDispatch(prepared.store, taskDir, { role: 'worker', dispatchId });
+  const end = () => updateDispatch(prepared.store, taskDir, dispatchId, { status: 'completed' });
   return { ...prepared, end };
 }
 
@@ -166,8 +167,8 @@ describe('streamDispatch', () => {
     const { words, done } = gather(streamDispatch(store, taskDir, dispatchId));
     await turn();
     const other = openDispatchStore(provider);
-    await other.appendEvent(taskDir, dispatchId, newEvent('agent:text', { text: 'from afar' }));
-    await other.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await appendEvent(other, taskDir, dispatchId, newEvent('agent:text', { text: 'from afar' }));
+    await updateDispatch(other, taskDir, dispatchId, { status: 'completed' });
     await done;
     expect(words).toEqual(['0:from afar']);
   });

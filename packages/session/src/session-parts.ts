@@ -1,10 +1,5 @@
 import { type Clock, type Dispatch, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
-import {
-  type CapturedEvent,
-  createIdSource,
-  isEvent,
-  newEvent,
-} from '@hansard/events';
+import { type CapturedEvent, createIdSource, isEvent, newEvent } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { DispatchTotals } from '@hansard/views';

@@ -1,12 +1,13 @@
 import { type NewEvent, newEvent } from '@hansard/events';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { takeApart } from '@hansard/views';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 
 /** A log that some other program wrote. */
 export async function imported(events: readonly NewEvent[], fidelity: 'full' | 'narrative' = 'full') {
   const prepared = prepare();
-  await prepared.store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity });
-  await prepared.store.appendEvents(taskDir, dispatchId, events);
+  await createDispatch(prepared.store, taskDir, { role: 'import', dispatchId, fidelity });
+  await appendEvents(prepared.store, taskDir, dispatchId, events);
   return prepared;
 }
 

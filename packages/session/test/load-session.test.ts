@@ -1,5 +1,6 @@
 import { closeAbandonedDispatches, createCommunicationHub } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
+import { readEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { created, heard, imported } from './foreign-log.ts';
@@ -225,7 +226,7 @@ describe('a session that is loaded', () => {
         if (typeof member !== 'function') return member;
         if (key !== 'readEvents') return member.bind(target);
         return async (...args: Parameters<typeof store.readEvents>) => {
-          const page = await target.readEvents(...args);
+          const page = await readEvents(target, ...args);
           read.push(page.events.length);
           return page;
         };

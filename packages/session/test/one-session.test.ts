@@ -2,6 +2,7 @@ import { closeAbandonedDispatches, startDispatch } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { dispatchId, prepare, taskDir, typesOf } from './prepare.ts';
@@ -147,7 +148,7 @@ describe('a session whose store failed', () => {
     await expect(root.harken('Hello?')).rejects.toBe(failing.error);
     failing.recover();
     expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(1);
-    await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
+    await updateDispatch(store, taskDir, dispatchId, { status: 'running', completedAt: null });
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
     await (await load()).session.close();
   });

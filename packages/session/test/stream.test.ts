@@ -1,4 +1,5 @@
 import { replayDispatch, type StreamItem } from '@hansard/dispatch';
+import { appendEvents, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 import { model, says } from './scripted.ts';

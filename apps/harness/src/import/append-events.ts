@@ -30,12 +30,7 @@ export function isRewritten(id: string): boolean {
 }
 
 /** Appends an event, under another id where its own has other content; whether it had. */
-async function appendUnder(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  event: CapturedEvent,
-): Promise<boolean> {
+async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
   for (let version = 1; ; version += 1) {
     const suffix = version === 1 ? '' : `:rewritten-${version}`;
     const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;

@@ -1,11 +1,6 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
-import {
-  type DispatchEnvelope,
-  definedOnly,
-  type Fidelity,
-  toTimestamp,
-} from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';

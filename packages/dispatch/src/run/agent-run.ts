@@ -1,9 +1,4 @@
-import {
-  type CapturedEvent,
-  type DispatchEnvelope,
-  type NewEvent,
-  newEvent,
-} from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
 import { Bell } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { heedSignal } from '../async/heed-signal.ts';
@@ -49,11 +44,7 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(
-    options: RunDispatchOptions,
-    place: RunPlace,
-    log: RunLog,
-  ) {
+  constructor(options: RunDispatchOptions, place: RunPlace, log: RunLog) {
     const { taskDir, clock = systemClock, hooks = [] } = options;
     const { envelope } = log.dispatch;
     this.#options = options;

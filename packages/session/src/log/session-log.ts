@@ -1,4 +1,11 @@
-import type { AcceptedEvents, Clock, Dispatch, DispatchEnd, DispatchStream, LiveStreamOptions } from '@hansard/dispatch';
+import type {
+  AcceptedEvents,
+  Clock,
+  Dispatch,
+  DispatchEnd,
+  DispatchStream,
+  LiveStreamOptions,
+} from '@hansard/dispatch';
 import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
 import { SessionError } from '../session-error.ts';
 
@@ -127,12 +134,14 @@ export class SessionLog {
   }
 
   #follow(step: Promise<unknown>): void {
-    const settled: Promise<unknown> = step.then(
-      () => {},
-      () => {},
-    ).then(() => {
-      if (this.#latest === settled) this.#latest = null;
-    });
+    const settled: Promise<unknown> = step
+      .then(
+        () => {},
+        () => {},
+      )
+      .then(() => {
+        if (this.#latest === settled) this.#latest = null;
+      });
     this.#latest = settled;
   }
 

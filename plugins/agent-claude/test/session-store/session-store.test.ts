@@ -2,6 +2,14 @@ import { foldSessionSummary, type SessionKey } from '@anthropic-ai/claude-agent-
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import {
+  appendEvent,
+  appendEvents,
+  countEvents,
+  createDispatch,
+  readEvents,
+  updateDispatch,
+} from '@hansard/testing';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createSessionStore, type SessionLog } from '../../src/session-store.ts';
 import { closedAtEnd, newFolder, openFolder, providers } from './open-stores.ts';
@@ -93,7 +101,7 @@ it('writes nothing where there is nothing new', async () => {
   const listed = await sessions.listSessions('project');
   await sessions.append(main, [entry({ uuid: 'a' })]);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
-  expect(await store.countEvents(task, dispatchId)).toBe(2);
+  expect(await countEvents(store, task, dispatchId)).toBe(2);
   expect(await sessions.listSessions('project')).toEqual(listed);
 });
 
@@ -105,7 +113,7 @@ it('loads a session of many pages whole, and knows all of it', async () => {
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
   const again = createSessionStore({ store: bound(store), taskDir: task });
   await again.append(main, entries);
-  expect(await store.countEvents(task, dispatchId)).toBe(2_501);
+  expect(await countEvents(store, task, dispatchId)).toBe(2_501);
 });
 
 it('keeps the summary of what load gives, also for a replay of older entries', async () => {
@@ -146,7 +154,7 @@ it('finds its notes also where somebody else wrote into the dispatch', async () 
   await sessions.append(main, [entry({ uuid: 'a', customTitle: 'kept' })]);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
   for (let n = 0; n < 5; n += 1)
-    await store.appendEvent(task, dispatchId, { type: 'harness:error', data: { message: 'by somebody' } });
+    await appendEvent(store, task, dispatchId, { type: 'harness:error', data: { message: 'by somebody' } });
   expect(await sessions.listSessionSummaries('project')).toMatchObject([{ data: { customTitle: 'kept' } }]);
   await sessions.append(main, [entry({ uuid: 'a' }), entry({ uuid: 'b' })]);
   expect((await sessions.load(main))?.map(({ uuid }) => uuid)).toEqual(['a', 'b']);
@@ -157,7 +165,7 @@ it('takes a session that was begun and never written for none', async () => {
   await sessions.append(main, [entry({ uuid: 'a' })]);
   const [envelope] = await store.getDispatchEnvelopes(task);
   await sessions.delete(main);
-  if (envelope !== undefined) await store.createDispatch(task, envelope);
+  if (envelope !== undefined) await createDispatch(store, task, envelope);
   expect(await sessions.load(main)).toBeNull();
   expect(await sessions.listSessions('project')).toEqual([]);
   await sessions.append(main, [entry({ uuid: 'a' })]);
@@ -243,12 +251,12 @@ it('reads nothing of a session again that it has read or written', async () => {
 /** The same store as another object, of which nothing is known yet. */
 function bound(store: DispatchStore): SessionLog {
   return {
-    createDispatch: (...given) => store.createDispatch(...given),
-    updateDispatch: (...given) => store.updateDispatch(...given),
-    appendEvents: (...given) => store.appendEvents(...given),
+    createDispatch: (...given) => createDispatch(store, ...given),
+    updateDispatch: (...given) => updateDispatch(store, ...given),
+    appendEvents: (...given) => appendEvents(store, ...given),
     getDispatchEnvelopes: (...given) => store.getDispatchEnvelopes(...given),
     getDispatchEnvelope: (...given) => store.getDispatchEnvelope(...given),
     getRecentEvents: (...given) => store.getRecentEvents(...given),
-    readEvents: (...given) => store.readEvents(...given),
+    readEvents: (...given) => readEvents(store, ...given),
   };
 }

@@ -7,6 +7,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { isStoreError } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
+import { updateDispatch } from '@hansard/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSessionStore, type SessionLog } from '../../src/session-store.ts';
 import { closedAtEnd, newFolder, openFolder } from './open-stores.ts';
@@ -121,11 +122,11 @@ it('leaves a session free for other processes between appends, and locked during
   await here.append(main, [entry({ uuid: 'a' })]);
   await there.append(main, [entry({ uuid: 'b' })]);
   const [{ dispatchId = '' } = {}] = await holder.getDispatchEnvelopes(task);
-  await holder.updateDispatch(task, dispatchId, { status: 'running' });
+  await updateDispatch(holder, task, dispatchId, { status: 'running' });
   await expect(there.append(main, [entry({ uuid: 'c' })])).rejects.toSatisfy((error) =>
     isStoreError(error, 'STORE_LOCKED'),
   );
-  await holder.updateDispatch(task, dispatchId, { status: 'completed' });
+  await updateDispatch(holder, task, dispatchId, { status: 'completed' });
   await there.append(main, [entry({ uuid: 'c' })]);
   expect(await here.load(main)).toHaveLength(3);
 });
