@@ -87,6 +87,7 @@ describe('a log from elsewhere', () => {
     const { store, load } = prepare(provider);
     await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
     const timestamp = '2026-03-01T09:00:00.000Z';
+    provider.claimDispatch(taskDir, dispatchId);
     await provider.appendEvents(taskDir, dispatchId, [
       { ...created('agent_001', 'm1'), id: 'm1', timestamp },
       {
@@ -108,6 +109,7 @@ describe('a log from elsewhere', () => {
     const { store, load } = prepare(provider);
     await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
     const timestamp = '2026-03-01T09:00:00.000Z';
+    provider.claimDispatch(taskDir, dispatchId);
     await provider.appendEvents(taskDir, dispatchId, [
       { id: 'm1', type: 'agent:created', timestamp, agentId: 'agent_001', data: {} },
       { id: 'm2', type: 'agent:created', timestamp, agentId: 'agent_002', data: { name: ['Jack'] } },
