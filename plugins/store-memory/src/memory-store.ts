@@ -17,6 +17,7 @@ import {
   type TaskListing,
   type TaskRecord,
 } from '@hansard/provider';
+import { dispatchExists, dispatchNotClaimed, dispatchNotFound } from './errors.ts';
 import { EventLog } from './event-log.ts';
 import { wordsOf, wordsOfEvent } from './event-words.ts';
 
@@ -53,13 +54,7 @@ export class MemoryStore implements DispatchStoreProvider {
     const { dispatchId } = envelope;
     const dispatches = this.#dispatchesOf(taskDir);
     assertDispatchId(dispatchId);
-    if (dispatches.has(dispatchId)) {
-      throw new StoreError(
-        'STORE_DISPATCH_EXISTS',
-        `Task ${taskDir} already has a dispatch ${dispatchId}. Use a new id.`,
-        { details: { taskDir, dispatchId } },
-      );
-    }
+    if (dispatches.has(dispatchId)) throw dispatchExists(taskDir, dispatchId);
     const dispatch = {
       envelope: JSON.stringify(envelope),
       log: new EventLog(),
@@ -227,11 +222,7 @@ export class MemoryStore implements DispatchStoreProvider {
   #claimed(taskDir: string, dispatchId: string): Dispatch {
     const dispatch = this.#dispatch(taskDir, dispatchId);
     if (dispatch.isClaimed) return dispatch;
-    throw new StoreError(
-      'STORE_LOCKED',
-      `Dispatch ${dispatchId} of ${taskDir} is not claimed. Claim it before you write to it.`,
-      { details: { taskDir, dispatchId } },
-    );
+    throw dispatchNotClaimed(taskDir, dispatchId);
   }
 
   #dispatch(taskDir: string, dispatchId: string): Dispatch {
@@ -239,11 +230,7 @@ export class MemoryStore implements DispatchStoreProvider {
     assertDispatchId(dispatchId);
     const dispatch = dispatches.get(dispatchId);
     if (dispatch !== undefined) return dispatch;
-    throw new StoreError(
-      'STORE_DISPATCH_NOT_FOUND',
-      `Task ${taskDir} has no dispatch ${dispatchId}. Create it first.`,
-      { details: { taskDir, dispatchId } },
-    );
+    throw dispatchNotFound(taskDir, dispatchId);
   }
 }
 
