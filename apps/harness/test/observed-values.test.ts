@@ -7,7 +7,6 @@ import {
   type DispatchStream,
   openDispatchStore,
   replayDispatch,
-  streamDispatch,
 } from '@hansard/dispatch';
 import { isEventOf, newOutput, PrintedForm, reviveSnapshot } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
@@ -65,7 +64,7 @@ async function begin(provider: DispatchStoreProvider): Promise<DispatchStore> {
 describe.each(stores)('observed values in the %s store', (_, open, kind) => {
   it('come back as they were on replay, as in the stream, though the objects changed meanwhile', async () => {
     let store = await begin(open());
-    const live = valuesOf(streamDispatch(store, taskDir, dispatchId));
+    const live = valuesOf((await store.openDispatch(taskDir, dispatchId)).stream());
     const values = makeValues();
     const recording = appendEvent(store, taskDir, dispatchId, newOutput(values));
     for (const value of values) change(value);
@@ -77,7 +76,7 @@ describe.each(stores)('observed values in the %s store', (_, open, kind) => {
       await store.close();
       store = openDispatchStore(open());
     }
-    const replayed = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+    const replayed = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
     expect(replayed).toEqual(await live);
     const [node] = replayed.filter((value) => (value as { name?: string }).name === 'cycle');
     expect((node as { self?: unknown }).self).toBe(node);
@@ -101,7 +100,7 @@ it('a database handle, a function and what throws when it is read become their p
   const values = [database, function compute() {}, { database, rows: 3 }, throwing, silent];
   await appendEvent(store, taskDir, dispatchId, newOutput(values));
   database.close();
-  const back = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+  const back = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
   expect(back).toEqual([
     new PrintedForm(expect.stringContaining('DatabaseSync') as never),
     new PrintedForm(expect.stringContaining('compute') as never),
@@ -115,7 +114,7 @@ it('a huge value is kept whole', async () => {
   const store = await begin(openSqliteStore({ path: join(folder, 'huge.db') }));
   const huge = new Map(Array.from({ length: 50_000 }, (_, index) => [index, 'x'.repeat(100)]));
   await appendEvent(store, taskDir, dispatchId, newOutput([huge, 'y'.repeat(5_000_000)]));
-  const [map, text] = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+  const [map, text] = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
   expect(map).toEqual(huge);
   expect(text).toHaveLength(5_000_000);
   await store.close();
