@@ -50,7 +50,7 @@ export interface ErrorRow {
   readonly details?: readonly string[];
 }
 
-/** Checks whether a value is an error of one family; with `code`, whether it is that one. */
+/** Checks whether a value is an error of one family, and with `code`, whether it has that code. */
 export type ErrorGuard<Family extends CodedError> = (
   value: unknown,
   code?: Family['code'],

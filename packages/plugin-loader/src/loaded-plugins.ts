@@ -3,7 +3,7 @@ import type { PluginError, ProviderType, ProviderTypes } from '@hansard/provider
 import type { LoadReport } from './report/load-report.ts';
 import { closeProvider } from './start/close-provider.ts';
 
-/** The providers that are there, and the report of how it went. */
+/** The loaded providers, and the report of the loading. */
 export interface LoadedPlugins extends AsyncDisposable {
   readonly report: LoadReport;
   /** Why plugins failed or were denied, in the order of the report, each with its `cause`. */
@@ -36,7 +36,7 @@ export class DiscardedProviders {
   /** Doesn't wait: a bad plugin must not hold up the others. */
   discard(id: string, provider: object): void {
     const closing = closeProvider(id, provider);
-    closing.catch(() => undefined); // Told by `closed`.
+    closing.catch(() => undefined); // `closed` reports it.
     this.#closing.push(closing);
   }
 

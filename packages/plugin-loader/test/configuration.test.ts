@@ -35,7 +35,7 @@ describe('the configuration of a plugin', () => {
     expect((await load(schema)).config).toEqual({ root: '.projects' });
   });
 
-  it('that is wrong is told everything that is: path, value and what is allowed', async () => {
+  it('that is wrong has every problem reported: path, value and the allowed values', async () => {
     const { error } = await load(schema, {
       root: 7,
       mode: 'quick',

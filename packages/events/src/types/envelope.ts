@@ -8,7 +8,7 @@ export const fidelities = ['narrative', 'full'] as const;
 /** The newest shape of envelope that this version writes. */
 export const envelopeSchemaVersion = 1;
 
-/** Who was dispatched, when, on what model, at what cost, and how it ended (D3). Every key is there; null: not known (yet). */
+/** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null: not known (yet). */
 export const envelopeSchema = z.object({
   dispatchId: idSchema,
   taskSlug: z.string().min(1),
@@ -30,7 +30,7 @@ export const envelopeSchema = z.object({
   parentDispatchId: idSchema.nullable(),
   /** Kept for lasting identities of bots (D9). */
   botId: z.string().nullable(),
-  /** `narrative`: tool input and output are left out (D7). `full`: they are there, so that a session can be resumed. */
+  /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
   schemaVersion: z.number().int().positive(),
 });

@@ -6,8 +6,8 @@ type Rule = (data: JsonObject) => JsonObject;
 const longestLine = 200;
 
 /**
- * What `narrative` fidelity leaves out of the data of an event, by type: what went into tools, what came out of them, and
- * what was observed. A result keeps the first line of its error. Whoever makes events and whoever records them use this.
+ * The fields that `narrative` fidelity removes from the data of an event, by type: tool input, tool output and observed
+ * values. A result keeps the first line of its error. The code that creates events and the code that records them use this.
  */
 const rules: Readonly<Record<string, Rule>> = {
   'agent:tool_call': without('input'),

@@ -51,7 +51,7 @@ function compile(id: string, schema: Record<string, unknown>): ValidateFunction 
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_CONFIG_SCHEMA_INVALID',
-      `The configSchema of plugin ${id} is no JSON Schema that can be used (draft 2020-12): ${messageOf(cause)}. ` +
+      `The configSchema of plugin ${id} is not a usable JSON Schema (draft 2020-12): ${messageOf(cause)}. ` +
         'This is for the author of the plugin to correct.',
       { cause, details: { plugin: id } },
     );

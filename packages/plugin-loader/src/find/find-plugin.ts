@@ -33,7 +33,7 @@ export async function findPlugin(
     reference,
     packageFolder === null
       ? `no such package is installed for ${baseDir}, and no plugin folder has this id. Install it, or correct the name in the configuration.`
-      : `the package in ${packageFolder} has no plugin.json, so it is no plugin.`,
+      : `the package in ${packageFolder} has no plugin.json, so it is not a plugin.`,
   );
 }
 

@@ -42,7 +42,7 @@ export async function readManifestFiles(folder: string): Promise<ManifestFiles> 
   };
 }
 
-/** @throws PLUGIN_MANIFEST_INVALID naming each path and the value that is there */
+/** @throws PLUGIN_MANIFEST_INVALID with each path and its value */
 export function validateManifest({ folder, manifest, packageJson }: ManifestFiles): PluginManifest {
   const { name, version, description } = packageJson ?? {};
   const whole = isPlainObject(manifest) ? { name, version, description, ...manifest } : manifest;
@@ -50,7 +50,7 @@ export function validateManifest({ folder, manifest, packageJson }: ManifestFile
   if (checked.success) return checked.data;
   const file = join(folder, 'plugin.json');
   const { text, details } = describeIssues(checked.error, whole);
-  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is no valid manifest: ${text}`, {
+  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is not a valid manifest: ${text}`, {
     cause: checked.error,
     details: { file, ...details },
   });

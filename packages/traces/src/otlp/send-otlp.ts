@@ -129,7 +129,7 @@ function checkedEndpoint(endpoint: string): string {
     return endpoint.replace(/\/+$/, '');
   throw new TraceError(
     'TRACE_ENDPOINT_INVALID',
-    `${JSON.stringify(endpoint)} is no address of an OTLP receiver.`,
+    `${JSON.stringify(endpoint)} is not the address of an OTLP receiver.`,
     {
       details: { endpoint },
     },

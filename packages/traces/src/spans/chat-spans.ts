@@ -27,7 +27,7 @@ import { providerNameOf } from './provider-name.ts';
 
 type Inference = EventData<'agent:inference'>;
 
-/** Model calls: the blocks of a message and the inference that tells what they cost become one span. */
+/** Model calls: the blocks of a message and the inference with their cost become one span. */
 export class ChatSpans {
   readonly #context: FoldContext;
 
@@ -54,7 +54,7 @@ export class ChatSpans {
     this.#emit(agent, message, { start, end: time, inference: data, id: event.id });
   }
 
-  /** Ends what no inference told of. */
+  /** Ends the spans of messages that have no inference. */
   endAll(agent: AgentState): void {
     for (const message of agent.messages.splice(0)) this.#emitUncounted(agent, message);
   }

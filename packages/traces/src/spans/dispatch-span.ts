@@ -15,7 +15,7 @@ import { MessageList } from './content.ts';
 import { providerNameOf } from './provider-name.ts';
 import type { SpanDraft } from './record-factory.ts';
 
-/** What the events of a dispatch told of it as a whole. */
+/** The facts that the events state about the whole dispatch. */
 export interface DispatchNews {
   sdkSessionId?: string;
   complete?: EventData<'session:complete'>;

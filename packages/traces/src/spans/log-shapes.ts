@@ -10,13 +10,13 @@ import { hansard, logNames } from './attributes.ts';
 export interface LogShape {
   readonly name: string;
   readonly severity: SeverityNumber;
-  /** Never what somebody said, wrote or read: that is the body, which is there only when content was asked for. */
+  /** Never the text of an event: that is the body, which is written only if content was requested. */
   readonly attributes: Attributes;
 }
 
 const { INFO, WARN, ERROR } = SeverityNumber;
 
-/** What the log record of an event is called, and what it says without content. */
+/** The name of an event's log record, and its attributes without content. */
 export function logShapeOf(event: CapturedEvent): LogShape {
   if (isEventOf(event, 'user:message')) return messageShape(event.data.source, event.substance);
   if (isEventOf(event, 'session:compaction')) {

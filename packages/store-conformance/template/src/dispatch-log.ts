@@ -6,13 +6,13 @@ import { unavailable } from './unavailable.ts';
 /** One line of a dispatch's file: its envelope from then on, or events that came together. */
 type DispatchRecord = { readonly envelope: DispatchEnvelope } | { readonly events: readonly CapturedEvent[] };
 
-/** What the file of one dispatch says. A batch is one line, so a torn line loses all of it or nothing. */
+/** The content of the file of one dispatch. A batch is one line, so a torn line loses all of it or nothing. */
 export interface DispatchLog {
   readonly file: string;
   envelope: DispatchEnvelope;
   readonly events: CapturedEvent[];
   readonly positions: Map<string, number>;
-  /** What was cut off the end when the file was opened. */
+  /** The repair that was made when the file was opened. */
   readonly repaired: Omit<StoreRepair, 'taskDir' | 'dispatchId'> | null;
 }
 
@@ -28,7 +28,7 @@ export function createDispatchLog(file: string, envelope: DispatchEnvelope): Dis
   return { file, envelope: structuredClone(envelope), events: [], positions: new Map(), repaired: null };
 }
 
-/** Reads a file, or gives null where there is none. A line that is not whole is cut off when it is the last. */
+/** Reads a file, or returns null if there is none. An incomplete last line is removed. */
 export function readDispatchLog(file: string): DispatchLog | null {
   const text = readText(file);
   if (text === null) return null;
@@ -63,11 +63,11 @@ function cutTorn(file: string, text: string, torn: string): DispatchLog['repaire
     place: file,
     offset,
     removedBytes: Buffer.byteLength(torn),
-    reason: 'the last line was not whole',
+    reason: 'the last line was incomplete',
   };
 }
 
-/** Writes the events that are not there yet, as one line. */
+/** Writes the events that do not exist yet, as one line. */
 export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]): void {
   const fresh = new Map<string, CapturedEvent>();
   for (const event of events) {
@@ -77,7 +77,7 @@ export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]):
     else if (!isDeepStrictEqual(plain(existing), plain(event))) {
       throw new StoreError(
         'STORE_EVENT_CONFLICT',
-        `Event ${event.id} is there with other content: ${log.file}`,
+        `Event ${event.id} exists with other content: ${log.file}`,
       );
     }
   }
