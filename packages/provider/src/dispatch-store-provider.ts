@@ -135,7 +135,8 @@ export interface DispatchStoreProvider {
   watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
 
   /**
-   * Removes a dispatch with its events. Nothing calls it unasked. With `capabilities.deleteDispatch`.
+   * Removes a dispatch with its events. Only an explicit request of a user leads to this call. Needs
+   * `capabilities.deleteDispatch`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
