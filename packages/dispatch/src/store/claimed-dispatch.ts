@@ -11,7 +11,9 @@ import {
 import { type AgentInfo, type Awaitable, StoreError } from '@hansard/provider';
 import { DispatchTotals } from '@hansard/views';
 import { describeFailure } from '../describe-failure.ts';
+import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { LiveFeed } from '../streams/live-feed.ts';
+import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type {
   AcceptedEvents,
   AgentWriter,
@@ -32,7 +34,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   readonly #options: WriterOptions;
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
-  #isClaimed = true;
+  /** The release under way or done. Null: the dispatch is claimed. */
+  #released: Promise<void> | null = null;
+  /** The disposal under way or done. */
+  #left: Promise<void> | null = null;
   /** The lists that `check` made. */
   readonly #checked = new WeakSet<readonly NewEvent[]>();
   /** The last write under way. Null: none is. */
@@ -52,9 +57,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   override async refresh(): Promise<DispatchEnvelope> {
-    if (!this.#isClaimed) return super.refresh();
-    this.context.assertOpen();
-    return this.envelope;
+    return this.#released === null ? this.envelope : super.refresh();
   }
 
   append(event: NewEvent): Promise<CapturedEvent>;
@@ -100,21 +103,19 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return this.#end(updates);
   }
 
-  async release(): Promise<void> {
-    if (!this.#isClaimed) return;
-    this.#isClaimed = false;
-    try {
-      await this.settled();
-      await this.context.provider.releaseDispatch(this.taskDir, this.dispatchId);
-    } finally {
-      this.context.writers.remove(this.taskDir, this.dispatchId);
-    }
+  release(): Promise<void> {
+    this.#released ??= this.#release();
+    return this.#released;
   }
 
   abandon(): void {
-    if (!this.#isClaimed) return;
-    this.#isClaimed = false;
+    if (this.#released !== null) return;
+    this.#released = Promise.resolve();
     this.context.writers.remove(this.taskDir, this.dispatchId);
+  }
+
+  override stream(options: LiveStreamOptions = {}): DispatchStream {
+    return streamDispatch(this, this.feed, options);
   }
 
   announce(agents?: readonly AgentInfo[]): void {
@@ -148,19 +149,39 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return this.context.begin(this.taskDir, { ...dispatch, parentDispatchId: this.dispatchId }, options);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isClaimed) return;
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#left ??= this.#leave();
+    return this.#left;
+  }
+
+  /** Never rejects. */
+  async #leave(): Promise<void> {
+    await this.settled();
+    if (this.#released !== null) {
+      // The caller of `release` or `end` has its error.
+      await this.#released.catch(() => {});
+      return;
+    }
+    let failure: unknown;
+    const note = (error: unknown) => {
+      failure ??= error;
+    };
+    if (this.#isOurs && this.envelope.status === 'running') await this.#endAborted().catch(note);
+    await this.release().catch(note);
+    if (failure === undefined) return;
+    const { message } = describeFailure(failure);
+    process.emitWarning(
+      `The dispatch ${this.dispatchId} of ${this.taskDir} was left and could not be completed: ${message}`,
+      { type: 'HansardDispatchWarning' },
+    );
+  }
+
+  async #release(): Promise<void> {
     try {
       await this.settled();
-      if (this.#isOurs && this.envelope.status === 'running') await this.#endAborted();
-      else await this.release();
-    } catch (error) {
-      this.abandon();
-      const { message } = describeFailure(error);
-      process.emitWarning(
-        `The dispatch ${this.dispatchId} of ${this.taskDir} was left and could not be completed: ${message}`,
-        { type: 'HansardDispatchWarning' },
-      );
+      await this.context.provider.releaseDispatch(this.taskDir, this.dispatchId);
+    } finally {
+      this.context.writers.remove(this.taskDir, this.dispatchId);
     }
   }
 
@@ -259,7 +280,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   #assertWritable(): void {
     this.context.assertOpen();
-    if (this.#isClaimed) return;
+    if (this.#released === null && this.#left === null) return;
     const { taskDir, dispatchId } = this;
     throw new StoreError(
       'STORE_LOCKED',

@@ -57,8 +57,8 @@ class CheckedStore implements DispatchStore {
   readonly #provider: DispatchStoreProvider;
   readonly #context: StoreContext;
   readonly #taskWrites = new WriteOrder();
-  /** The dispatches that are being created or claimed. */
-  readonly #opening = new Set<Promise<ClaimedDispatch>>();
+  /** The dispatches that are being created, claimed or deleted. */
+  readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | null = null;
   #isClosed = false;
 
@@ -177,7 +177,7 @@ class CheckedStore implements DispatchStore {
     const { writers, bells } = this.#context;
     writers.reserve(taskDir, dispatchId, 'its deletion');
     try {
-      await provider.deleteDispatch(taskDir, dispatchId);
+      await this.#untilDone(async () => provider.deleteDispatch?.(taskDir, dispatchId));
     } finally {
       writers.remove(taskDir, dispatchId);
     }
@@ -226,24 +226,33 @@ class CheckedStore implements DispatchStore {
   ): Promise<Dispatch> {
     const { writers } = this.#context;
     writers.reserve(taskDir, dispatchId, holder);
-    const making = make();
-    this.#opening.add(making);
     try {
-      const dispatch = await making;
-      writers.set(taskDir, dispatchId, dispatch);
-      return dispatch;
+      return await this.#untilDone(async () => {
+        const dispatch = await make();
+        writers.set(taskDir, dispatchId, dispatch);
+        return dispatch;
+      });
     } catch (error) {
       writers.remove(taskDir, dispatchId);
       throw error;
+    }
+  }
+
+  /** What `close` waits for. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T> {
+    const done = work();
+    this.#underWay.add(done);
+    try {
+      return await done;
     } finally {
-      this.#opening.delete(making);
+      this.#underWay.delete(done);
     }
   }
 
   async #close(): Promise<void> {
     // `#closing` is set by the next turn, when everything else looks at it.
     await null;
-    while (this.#opening.size > 0) await Promise.allSettled(this.#opening);
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#context.writers.disposeAll();
     this.#isClosed = true;
     this.#context.bells.ringAll();

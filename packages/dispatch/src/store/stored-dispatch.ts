@@ -31,7 +31,8 @@ export class StoredDispatch implements DispatchLog {
   }
 
   async refresh(): Promise<DispatchEnvelope> {
-    this.context.assertOpen();
+    // While the store closes, a stream still reads how the dispatch ended.
+    if (this.context.isClosed()) this.context.assertOpen();
     const envelope = await this.context.provider.getDispatchEnvelope(this.taskDir, this.dispatchId);
     if (envelope === null) throw dispatchNotFound(this.taskDir, this.dispatchId);
     this.#envelope = envelope;
