@@ -149,11 +149,15 @@ describe('an event of a narrative dispatch', () => {
     expect(await store.getDispatchEvents(taskDir, dispatchId)).toEqual(recorded);
   });
 
-  it('costs one look at the envelope for as many as are appended', async () => {
-    let looks = 0;
+  it('costs one claim, and no look at the envelope, for as many as are appended', async () => {
+    const calls: string[] = [];
     const provider = changedStore((inner) => ({
+      claimDispatch(task, dispatchId) {
+        calls.push('claimDispatch');
+        return inner.claimDispatch(task, dispatchId);
+      },
       getDispatchEnvelope(task, dispatchId) {
-        looks += 1;
+        calls.push('getDispatchEnvelope');
         return inner.getDispatchEnvelope(task, dispatchId);
       },
     }));
@@ -161,7 +165,7 @@ describe('an event of a narrative dispatch', () => {
     const store = openDispatchStore(provider);
     for (const one of events) await store.appendEvent(taskDir, dispatchId, one);
     await store.appendEvents(taskDir, dispatchId, events);
-    expect(looks).toBe(1);
+    expect(calls).toEqual(['claimDispatch']);
   });
 });
 

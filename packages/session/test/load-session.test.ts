@@ -248,7 +248,7 @@ describe('a session that is loaded', () => {
         const member: unknown = Reflect.get(target, key, target);
         if (typeof member !== 'function') return member;
         return async (...args: unknown[]) => {
-          if (key === 'updateDispatch' && before.session.listAgents().length === 1) {
+          if (key === 'claimDispatch' && before.session.listAgents().length === 1) {
             before.session.logAgentCreated(before.session.allocateAgentId(), { name: 'Jack' });
             await before.session.close();
           }

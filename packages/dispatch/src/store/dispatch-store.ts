@@ -70,7 +70,8 @@ export interface DispatchStore extends AsyncDisposable {
 
   /**
    * One page of events; `next` of the page is the `after` of the one behind it.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR, TypeError where `limit` is no whole number from 1
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR, TypeError where `limit` is not a whole number from 1, or `last`
+   * from 0, and where `last` is given together with one of the others
    */
   readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Promise<EventPage>;
 

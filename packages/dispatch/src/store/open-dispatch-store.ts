@@ -27,13 +27,13 @@ import { Bells } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import { dispatchKey } from '../dispatch-key.ts';
+import { ClaimedDispatches } from './claimed-dispatches.ts';
 import { countEvents } from './count-events.ts';
 import type { DispatchStore, NewDispatch } from './dispatch-store.ts';
 import { checkTask, checkUpdates, newEnvelope } from './envelope-intake.ts';
 import { EventIntake } from './event-intake.ts';
 import { type FollowItem, type FollowOptions, follow } from './follow.ts';
 import { isPromise } from './is-promise.ts';
-import { KnownFidelities } from './known-fidelities.ts';
 import { WriteOrder } from './write-order.ts';
 
 export interface DispatchStoreOptions {
@@ -63,7 +63,7 @@ class CheckedStore implements DispatchStore {
   readonly #createId: IdSource;
   readonly #pollIntervalMs: number;
   readonly #intake: EventIntake;
-  readonly #fidelities: KnownFidelities;
+  readonly #claims: ClaimedDispatches;
   readonly #writes = new WriteOrder();
   readonly #bells = new Bells();
   readonly #runningHere = new Set<string>();
@@ -76,7 +76,7 @@ class CheckedStore implements DispatchStore {
     this.#clock = clock;
     this.#createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.#pollIntervalMs = options.pollIntervalMs ?? 250;
-    this.#fidelities = new KnownFidelities(provider);
+    this.#claims = new ClaimedDispatches(provider);
     this.#intake = new EventIntake({ clock, createId: this.#createId, schemas, redact });
   }
 
@@ -95,7 +95,7 @@ class CheckedStore implements DispatchStore {
       if (!ranBefore) this.#runningHere.delete(key);
       throw error;
     }
-    this.#fidelities.note(taskDir, envelope);
+    this.#claims.note(taskDir, envelope);
     return envelope;
   }
 
@@ -107,11 +107,13 @@ class CheckedStore implements DispatchStore {
     this.#assertOpen();
     const checked = checkUpdates(updates);
     const envelope = await this.#writes.run(taskDir, dispatchId, async () => {
-      await this.#provider.updateDispatch(taskDir, dispatchId, checked);
-      return this.#provider.getDispatchEnvelope(taskDir, dispatchId);
+      const claimed = this.#claims.claim(taskDir, dispatchId);
+      if (isPromise(claimed)) await claimed;
+      const changed = await this.#provider.updateDispatch(taskDir, dispatchId, checked);
+      if (changed.status === 'running') this.#claims.note(taskDir, changed);
+      else await this.#claims.release(taskDir, dispatchId);
+      return changed;
     });
-    if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
-    this.#fidelities.note(taskDir, envelope);
     if (checked.status === 'running') this.#runningHere.add(dispatchKey(taskDir, dispatchId));
     else if (checked.status !== undefined) this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
     this.#bells.ring(taskDir, dispatchId);
@@ -145,10 +147,10 @@ class CheckedStore implements DispatchStore {
     return recorded;
   }
 
-  /** Writes events to a dispatch whose fidelity is known then; at once where nothing has to be waited for. */
+  /** Writes events to a dispatch that is claimed then; at once where nothing has to be waited for. */
   #write<T>(taskDir: string, dispatchId: string, write: (isFull: boolean) => Awaitable<T>): Awaitable<T> {
     return this.#writes.run(taskDir, dispatchId, () => {
-      const fidelity = this.#fidelities.of(taskDir, dispatchId);
+      const fidelity = this.#claims.claim(taskDir, dispatchId);
       return isPromise(fidelity)
         ? fidelity.then((read) => write(read === 'full'))
         : write(fidelity === 'full');
@@ -180,6 +182,11 @@ class CheckedStore implements DispatchStore {
     this.#assertOpen();
     if (options?.limit !== undefined) assertCount('limit', options.limit, 1);
     if (options?.after !== undefined) assertCursor(options.after);
+    if (options?.last !== undefined) {
+      assertCount('last', options.last, 0);
+      if (options.after !== undefined || options.limit !== undefined)
+        throw new TypeError('last is never given together with after or limit.');
+    }
     return this.#provider.readEvents(taskDir, dispatchId, options);
   }
 
@@ -226,7 +233,7 @@ class CheckedStore implements DispatchStore {
       unsupported('deleteDispatch', 'use a store that can delete dispatches');
     await this.#writes.run(taskDir, dispatchId, () => provider.deleteDispatch?.(taskDir, dispatchId));
     this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
-    this.#fidelities.forget(taskDir, dispatchId);
+    this.#claims.forget(taskDir, dispatchId);
     this.#bells.ring(taskDir, dispatchId);
   }
 

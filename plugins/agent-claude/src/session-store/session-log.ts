@@ -13,6 +13,9 @@ import type {
  */
 export interface SessionLog {
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<unknown>;
+  /** A `DispatchStoreProvider` has both; `DispatchStore` claims and releases by itself. */
+  claimDispatch?(taskDir: string, dispatchId: string): Awaitable<unknown>;
+  releaseDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<unknown>;
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<unknown>;
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;

@@ -31,8 +31,8 @@ export class TranscriptWriter {
   }
 
   /**
-   * Appends what is new, in one piece with its note. While it looks and writes, the dispatch is `running`, so that no
-   * other process writes between the two; then it is `completed` and free for the next one.
+   * Appends what is new, in one piece with its note. While it looks and writes, the dispatch is claimed and `running`, so
+   * that no other process writes between the two; then it is `completed` and released for the next one.
    */
   async append(
     place: TranscriptPlace,
@@ -72,7 +72,13 @@ export class TranscriptWriter {
     const { taskDir, dispatchId } = place;
     const there = await this.#log.getDispatchEnvelope(taskDir, dispatchId);
     if (there !== null) {
-      await this.#log.updateDispatch(taskDir, dispatchId, { status: 'running' });
+      await this.#log.claimDispatch?.(taskDir, dispatchId);
+      try {
+        await this.#log.updateDispatch(taskDir, dispatchId, { status: 'running' });
+      } catch (error) {
+        await this.#log.releaseDispatch?.(taskDir, dispatchId);
+        throw error;
+      }
       return there;
     }
     const envelope = newEnvelope(place, entries, toTimestamp(this.#now()));
@@ -117,7 +123,11 @@ export class TranscriptWriter {
 
   async #end({ taskDir, dispatchId }: TranscriptPlace): Promise<void> {
     const completedAt = toTimestamp(this.#now());
-    await this.#log.updateDispatch(taskDir, dispatchId, { status: 'completed', completedAt });
+    try {
+      await this.#log.updateDispatch(taskDir, dispatchId, { status: 'completed', completedAt });
+    } finally {
+      await this.#log.releaseDispatch?.(taskDir, dispatchId);
+    }
   }
 }
 
