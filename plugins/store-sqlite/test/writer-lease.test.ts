@@ -58,15 +58,16 @@ describe('the writer of a dispatch', () => {
     const first = storeWithDispatch(path);
     const second = openStore(path);
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
-    expect(() => second.appendEvent(taskDir, dispatchId, textEvent('b'))).toThrow(
-      `process ${process.pid} on`,
-    );
     for (const write of [
+      () => second.claimDispatch(taskDir, dispatchId),
+      () => second.appendEvent(taskDir, dispatchId, textEvent('b')),
       () => second.appendEvents(taskDir, dispatchId, [textEvent('b')]),
       () => second.updateDispatch(taskDir, dispatchId, { cost: 1 }),
       () => second.deleteDispatch(taskDir, dispatchId),
-    ])
+    ]) {
       expect(codeOf(write)).toBe('STORE_LOCKED');
+      expect(write).toThrow(`process ${process.pid} on`);
+    }
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
@@ -79,6 +80,9 @@ describe('the writer of a dispatch', () => {
       'STORE_LOCKED',
     );
     first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    expect(codeOf(() => second.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+    first.releaseDispatch(taskDir, dispatchId);
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
   });
 
@@ -86,6 +90,10 @@ describe('the writer of a dispatch', () => {
     const path = temporaryPath();
     openStore(path).createDispatch(taskDir, envelope({ status: 'completed' }));
     const second = openStore(path);
+    expect(() => second.appendEvent(taskDir, dispatchId, textEvent('a'))).toThrow(
+      new RegExp(`has not claimed dispatch ${dispatchId}; claim it first\\.$`),
+    );
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
@@ -100,15 +108,18 @@ describe('the writer of a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'another')).toEqual([textEvent('a')]);
   });
 
-  it('changes when the dispatch ends, and the first can write again when the second is closed', () => {
+  it('changes when the dispatch is released, and the first can claim it again when the second is closed', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
     first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    first.releaseDispatch(taskDir, dispatchId);
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('b'));
     expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
     second.close();
+    first.claimDispatch(taskDir, dispatchId);
     first.appendEvent(taskDir, dispatchId, textEvent('c'));
     expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });

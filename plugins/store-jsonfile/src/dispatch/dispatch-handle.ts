@@ -44,6 +44,8 @@ export class DispatchHandle {
   #whole: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
   #writer: AppendWriter | null = null;
   #lookedAt = 0;
+  /** Whether a call has reported that the file is not where readers find it. */
+  #isReported = false;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
@@ -62,9 +64,13 @@ export class DispatchHandle {
     return readHead(this.#file.fd, this.name.paths.file).envelope;
   }
 
-  /** Ends the writing of a claimed dispatch: its head says then how far the events reach. The claim is still to be released. */
+  /**
+   * Ends the writing of a claimed dispatch: its head says then how far the events reach. The claim is still to be released.
+   * @throws STORE_CORRUPT where the file is not in its place, unless a write has reported that
+   */
   finish(): void {
     try {
+      if (this.#isReported) return;
       const writer = this.#writing(0);
       const head = readHead(this.#file.fd, this.name.paths.file);
       const reach = reachOf(writer);
@@ -138,7 +144,9 @@ export class DispatchHandle {
     }
     const now = performance.now();
     if (now - this.#lookedAt >= longestUnseen) {
+      this.#isReported = true;
       assertInPlace(this.#file, this.name, this.#writer.range.end);
+      this.#isReported = false;
       this.#lookedAt = now;
     }
     return this.#writer;
