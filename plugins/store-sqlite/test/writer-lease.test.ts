@@ -29,7 +29,10 @@ describe('the writer of a dispatch', () => {
   ])('keeps it where it is of %s, which nobody here can ask, until its row is removed', (reason, of) => {
     const path = temporaryPath();
     const store = ownedBy(path, of);
-    const append = () => store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const append = () => {
+      store.claimDispatch(taskDir, dispatchId);
+      store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    };
     expect(codeOf(append)).toBe('STORE_LOCKED');
     expect(append).toThrow(`(${reason}`);
     expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
@@ -40,6 +43,7 @@ describe('the writer of a dispatch', () => {
 
   it('gives it up where its process has exited', () => {
     const store = ownedBy(temporaryPath(), {});
+    store.claimDispatch(taskDir, dispatchId);
     store.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
@@ -48,6 +52,7 @@ describe('the writer of a dispatch', () => {
     'gives it up where its process has exited and another process has its number now',
     () => {
       const store = ownedBy(temporaryPath(), { pid: process.ppid });
+      store.claimDispatch(taskDir, dispatchId);
       store.appendEvent(taskDir, dispatchId, textEvent('a'));
       expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
     },

@@ -8,9 +8,9 @@ import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 
 const [path = '', count = '0', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });
-if (store.getDispatchEnvelope(taskDir, dispatchId) === null) {
+if (store.getDispatchEnvelope(taskDir, dispatchId) === null)
   store.createDispatch(taskDir, envelope({ dispatchId }));
-}
+else store.claimDispatch(taskDir, dispatchId);
 for (let position = 0; position < Number(count); position += 1) {
   for (const event of growingEvents(1, position)) {
     store.appendEvent(taskDir, dispatchId, event);
