@@ -144,7 +144,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return { agentId, append: append as AgentWriter['append'] };
   }
 
-  beginChild(dispatch: NewDispatch, options: WriterOptions = {}): Promise<Dispatch> {
+  async beginChild(dispatch: NewDispatch, options: WriterOptions = {}): Promise<Dispatch> {
     this.context.assertOpen();
     return this.context.begin(this.taskDir, { ...dispatch, parentDispatchId: this.dispatchId }, options);
   }
@@ -238,7 +238,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   /** The event as it will be recorded. */
   #take(event: NewEvent): CapturedEvent {
-    const taken = this.context.intake.take(event, this.#options.now);
+    const taken = this.context.intake.take(event, this.#options);
     return this.envelope.fidelity === 'full' ? taken : toNarrative(taken);
   }
 

@@ -5,6 +5,7 @@ import type {
   DispatchStatus,
   EnvelopeUpdates,
   Fidelity,
+  IdSource,
   NewEvent,
 } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
@@ -113,6 +114,8 @@ export interface WriterOptions {
   readonly haltsOnFailure?: boolean;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;
+  /** Mints the ids of events that have none. Absent: as the store does. */
+  readonly createId?: IdSource | undefined;
 }
 
 /** A dispatch to begin. What is absent is minted (`dispatchId`, `startedAt`), `null`, or `narrative` (`fidelity`). */

@@ -19,6 +19,13 @@ export interface EventIntakeOptions {
   readonly redact: ((event: CapturedEvent) => CapturedEvent) | undefined;
 }
 
+/** How an event gets its id and its time where it has none. */
+export interface EventMinting {
+  readonly createId?: IdSource | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
 /** What every event passes on its way into a store: mint what is absent, check, copy, redact. */
 export class EventIntake {
   readonly #clock: Clock;
@@ -34,11 +41,11 @@ export class EventIntake {
   }
 
   /**
-   * `now` gives the time of an event that has none; absent: the clock.
+   * `minting` gives the id and the time of an event that has none; absent: those of the store.
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
    */
-  take(event: NewEvent, now?: () => number): CapturedEvent {
-    const captured = this.#own(this.#mint(event, now));
+  take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
+    const captured = this.#own(this.#mint(event, minting));
     if (this.#redact === undefined) return captured;
     return copyJson(parseEvent(this.#redact(captured), this.#schemas));
   }
@@ -54,11 +61,11 @@ export class EventIntake {
   }
 
   /** A new object, or what is no event at all as it is. */
-  #mint(event: NewEvent, now?: () => number): unknown {
+  #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
     if (typeof event !== 'object' || event === null) return event;
     return inLineOrder({
       ...event,
-      id: event.id ?? this.#createId(),
+      id: event.id ?? createId(),
       timestamp: event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now()),
     });
   }
