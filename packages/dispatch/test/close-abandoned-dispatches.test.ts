@@ -106,10 +106,12 @@ describe('dispatches that a dead process left running', () => {
   });
 
   it('are left alone where their writer lives elsewhere', async () => {
+    let isElsewhere = false;
     const provider = changedStore((store) => ({
-      updateDispatch(task, dispatchId, updates) {
-        if (dispatchId === 'lost-1') throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
-        return store.updateDispatch(task, dispatchId, updates);
+      claimDispatch(task, dispatchId) {
+        if (isElsewhere && dispatchId === 'lost-1')
+          throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
+        return store.claimDispatch(task, dispatchId);
       },
       readEvents(task, dispatchId, options) {
         if (dispatchId === 'lost-1') throw new Error('its log is long, and its writer lives');
@@ -117,16 +119,20 @@ describe('dispatches that a dead process left running', () => {
       },
     }));
     const store = await leftBehind(provider);
+    isElsewhere = true;
     const closed = await closeAbandonedDispatches(store, taskDir);
     expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-2']);
     expect(await store.getDispatchEnvelope(taskDir, 'lost-1')).toMatchObject({ status: 'running' });
+    expect(await store.getDispatchEvents(taskDir, 'lost-1')).toEqual([]);
   });
 
   it('are left alone where they ended after they were listed', async () => {
     const provider = changedStore((store) => ({
       async getDispatchEnvelopes(task) {
         const listed = await store.getDispatchEnvelopes(task);
+        await store.claimDispatch(task, 'lost-1');
         await store.updateDispatch(task, 'lost-1', { status: 'completed' });
+        await store.releaseDispatch(task, 'lost-1');
         return listed;
       },
     }));

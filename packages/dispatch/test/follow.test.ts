@@ -167,7 +167,8 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
-    const items = followDispatch(store, task, id, { pageSize: 2 })[Symbol.asyncIterator]();
+    const log = await store.openDispatch(task, id);
+    const items = log.follow({ pageSize: 2 })[Symbol.asyncIterator]();
     await say(store, 'a');
     await items.next();
     for (let count = 0; count < 50; count += 1) await say(store, 'more');
@@ -205,6 +206,7 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
+    const log = await store.openDispatch(task, id);
     const waiting = gather(store);
     await turn();
     await say(store, 'a');
@@ -213,12 +215,12 @@ describe('a follower', () => {
     gate.open();
     await waiting.done;
     expect(waiting.items).toEqual(['caught up at -1', '0:a']);
-    expect(() => followDispatch(store, task, id)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
+    expect(() => log.follow()).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
   });
 
   it('ends where the store was closed before the first item was asked for', async () => {
     const store = await open();
-    const items = followDispatch(store, task, id);
+    const items = (await store.openDispatch(task, id)).follow();
     await store.close();
     for await (const item of items) throw new Error(`got ${inWords(item)}`);
   });
@@ -236,13 +238,14 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
-    for await (const _ of followDispatch(store, task, id)) {
+    const log = await store.openDispatch(task, id);
+    for await (const _ of log.follow()) {
       expect(watching).toBe(1);
       break;
     }
     expect(watching).toBe(0);
 
-    const items = followDispatch(store, task, id)[Symbol.asyncIterator]();
+    const items = log.follow()[Symbol.asyncIterator]();
     await items.next();
     const waiting = items.next();
     await items.return?.();
@@ -252,14 +255,17 @@ describe('a follower', () => {
 
   it('is told of a dispatch that is not there, of a cursor beyond the end, and of a store that fails', async () => {
     const store = await open();
-    const unknown = followDispatch(store, task, 'none')[Symbol.asyncIterator]();
-    await expect(unknown.next()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+    const log = await store.openDispatch(task, id);
     await expect(gather(store, { after: 5 }).done).rejects.toMatchObject({ code: 'STORE_INVALID_CURSOR' });
-    expect(() => followDispatch(store, task, id, { pageSize: 0 })).toThrow(TypeError);
+    const wrongCursor = () => log.follow({ after: -2 });
+    expect(wrongCursor).toThrow(expect.objectContaining({ code: 'STORE_INVALID_CURSOR' }));
+    expect(() => log.follow({ pageSize: 0 })).toThrow(TypeError);
 
     const follower = gather(store);
     await turn();
     await store.deleteDispatch(task, id);
     await expect(follower.done).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+    const late = log.follow()[Symbol.asyncIterator]();
+    await expect(late.next()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
   });
 });

@@ -45,7 +45,7 @@ const secrets = JSON.stringify(events).match(/CANARY_[a-z_]+_CANARY/g) ?? [];
 const secretsIn = (value: unknown) => secrets.filter((word) => JSON.stringify(value).includes(word));
 
 async function dispatched(provider: DispatchStoreProvider, fidelity: 'narrative' | 'full') {
-  const { dispatchId } = await openDispatchStore(provider).createDispatch(taskDir, { role: 'r', fidelity });
+  const { dispatchId } = await createDispatch(openDispatchStore(provider), taskDir, { role: 'r', fidelity });
   return dispatchId;
 }
 
@@ -58,11 +58,12 @@ const ways: Readonly<
     for (const one of events) await appendEvent(store, taskDir, dispatchId, one);
     return dispatchId;
   },
-  'before the dispatch is known to be created': async (provider, fidelity) => {
-    const store = openDispatchStore(provider);
-    const created = createDispatch(store, taskDir, { dispatchId: 'D', role: 'r', fidelity });
-    await Promise.all([created, ...events.map((one) => appendEvent(store, taskDir, 'D', one))]);
-    return 'D';
+  'by the object that began it': async (provider, fidelity) => {
+    const dispatch = await openDispatchStore(provider).beginDispatch(taskDir, { role: 'r', fidelity });
+    for (const one of events.slice(0, 2)) await dispatch.append(one);
+    await dispatch.append(dispatch.check(events.slice(2, 4)));
+    await dispatch.accept(events.slice(4)).recorded;
+    return dispatch.dispatchId;
   },
   'all at once': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
@@ -150,19 +151,25 @@ describe('an event of a narrative dispatch', () => {
     expect(await store.getDispatchEvents(taskDir, dispatchId)).toEqual(recorded);
   });
 
-  it('costs one look at the envelope for as many as are appended', async () => {
-    let looks = 0;
+  it('costs no look at the envelope beyond the claim, for as many as are appended', async () => {
+    const reads: string[] = [];
     const provider = changedStore((inner) => ({
       getDispatchEnvelope(task, dispatchId) {
-        looks += 1;
+        reads.push('envelope');
         return inner.getDispatchEnvelope(task, dispatchId);
+      },
+      claimDispatch(task, dispatchId) {
+        reads.push('claim');
+        return inner.claimDispatch(task, dispatchId);
       },
     }));
     const dispatchId = await dispatched(provider, 'narrative');
     const store = openDispatchStore(provider);
-    for (const one of events) await appendEvent(store, taskDir, dispatchId, one);
-    await appendEvents(store, taskDir, dispatchId, events);
-    expect(looks).toBe(1);
+    const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true });
+    for (const one of events) await dispatch.append(one);
+    await dispatch.append(events);
+    expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
+    expect(reads).toEqual(['claim']);
   });
 });
 

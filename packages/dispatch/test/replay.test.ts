@@ -1,10 +1,4 @@
-import {
-  type DispatchStore,
-  openDispatchStore,
-  type ReplayOptions,
-  replayDispatch,
-  streamDispatch,
-} from '@hansard/dispatch';
+import { type DispatchLog, openDispatchStore, type ReplayOptions, replayDispatch } from '@hansard/dispatch';
 import { newEvent, type OutputPart, snapshot, toTimestamp } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
@@ -18,7 +12,10 @@ const taskDir = 'lab/tasks/route-models';
 const dispatchId = 'D1';
 
 /** A stored dispatch with an event at each of these seconds of the log. */
-async function recorded(seconds: readonly number[], store = openDispatchStore(createMemoryStore())) {
+async function recorded(
+  seconds: readonly number[],
+  store = openDispatchStore(createMemoryStore()),
+): Promise<DispatchLog> {
   await createDispatch(store, taskDir, { role: 'worker', dispatchId });
   await appendEvents(
     store,
@@ -29,12 +26,12 @@ async function recorded(seconds: readonly number[], store = openDispatchStore(cr
       timestamp: toTimestamp(Date.UTC(2020, 0, 1) + second * 1_000),
     })),
   );
-  return store;
+  return store.openDispatch(taskDir, dispatchId);
 }
 
 /** Plays in the background, noting when each event came, in seconds of the replay. */
-function play(store: DispatchStore, options: ReplayOptions, clock = new ManualClock()) {
-  const replay = replayDispatch(store, taskDir, dispatchId, { clock, ...options });
+function play(log: DispatchLog, options: ReplayOptions, clock = new ManualClock()) {
+  const replay = replayDispatch(log, { clock, ...options });
   const words: string[] = [];
   const done = (async () => {
     for await (const item of replay) words.push(`${(clock.now() - startOfTest) / 1_000}: ${inWords(item)}`);
@@ -53,9 +50,10 @@ describe('replay', () => {
   it('yields the same events as the stream did, values included', async () => {
     const store = openDispatchStore(createMemoryStore());
     await createDispatch(store, taskDir, { role: 'worker', dispatchId });
+    const log = await store.openDispatch(taskDir, dispatchId);
     const live = (async () => {
       const items = [];
-      for await (const item of streamDispatch(store, taskDir, dispatchId)) items.push(item);
+      for await (const item of log.stream()) items.push(item);
       return items;
     })();
     const rows = new Map([['rows', new Set([1n])]]);
@@ -66,7 +64,7 @@ describe('replay', () => {
     }
     await updateDispatch(store, taskDir, dispatchId, { status: 'completed' });
     const replayed = [];
-    for await (const item of replayDispatch(store, taskDir, dispatchId)) replayed.push(item);
+    for await (const item of replayDispatch(log)) replayed.push(item);
     expect(replayed).toHaveLength(300);
     expect(replayed).toEqual(await live);
   });
@@ -120,7 +118,7 @@ describe('replay', () => {
 
   it('does not drift with what its taker does meanwhile', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 1, 2, 3]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 1, 2, 3]), {
       clock,
       pace: 'original',
     });
@@ -140,7 +138,7 @@ describe('replay', () => {
 
   it('makes up for a taker that was late, and is on time again', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 1, 2, 10]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 1, 2, 10]), {
       clock,
       pace: 'original',
     });
@@ -198,7 +196,7 @@ describe('replay', () => {
 
   it('stands still in a pause also while its taker is busy', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 10, 11]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 10, 11]), {
       clock,
       pace: 'original',
     });
@@ -264,13 +262,13 @@ describe('replay', () => {
   });
 
   it('ends when its signal aborts, before it began, in a silence and in a pause, and frees its timer', async () => {
-    const store = await recorded([0, 100]);
-    const early = play(store, { signal: AbortSignal.abort() });
+    const log = await recorded([0, 100]);
+    const early = play(log, { signal: AbortSignal.abort() });
     await early.done;
     expect(early.words).toEqual([]);
     for (const paused of [false, true]) {
       const stop = new AbortController();
-      const { words, done, clock } = play(store, { pace: 'original', paused, signal: stop.signal });
+      const { words, done, clock } = play(log, { pace: 'original', paused, signal: stop.signal });
       await turn();
       stop.abort();
       await done;
@@ -301,24 +299,24 @@ describe('replay', () => {
         return store.readEvents(task, id, options);
       },
     }));
-    const store = await recorded([0, 1, 2, 3, 4], openDispatchStore(provider));
-    const { words, done } = gather(replayDispatch(store, taskDir, dispatchId, { pageSize: 2 }).withDeltas());
+    const log = await recorded([0, 1, 2, 3, 4], openDispatchStore(provider));
+    const { words, done } = gather(replayDispatch(log, { pageSize: 2 }).withDeltas());
     await done;
     expect(words).toHaveLength(5);
     expect(limits).toEqual([2, 2, 2, 2]);
   });
 
   it('is never shorter than the log without saying so', async () => {
-    const store = await recorded([0, 1]);
-    const items = replayDispatch(store, taskDir, dispatchId, { pageSize: 1 })[Symbol.asyncIterator]();
+    const store = openDispatchStore(createMemoryStore());
+    const items = replayDispatch(await recorded([0, 1], store), { pageSize: 1 })[Symbol.asyncIterator]();
     await items.next();
     await store.close();
     await expect(items.next()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
   });
 
   it('refuses numbers that make no sense', async () => {
-    const store = await recorded([]);
-    const wrong = (options: ReplayOptions) => () => replayDispatch(store, taskDir, dispatchId, options);
+    const log = await recorded([]);
+    const wrong = (options: ReplayOptions) => () => replayDispatch(log, options);
     expect(wrong({ after: -2 })).toThrow(expect.objectContaining({ code: 'STORE_INVALID_CURSOR' }));
     for (const pace of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(wrong({ pace })).toThrow(/factor above 0/);
