@@ -2,7 +2,7 @@ import { openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agents/agent.ts';
 import { createAgent } from './agents/create-agent.ts';
 import { Session } from './session.ts';
-import { checkSessionOptions, type SessionOptions } from './session-options.ts';
+import { checkSessionOptions, type SessionOptions, withDefaults, writerOptions } from './session-options.ts';
 import { createSessionParts } from './session-parts.ts';
 
 /**
@@ -12,15 +12,16 @@ import { createSessionParts } from './session-parts.ts';
  * @throws what `beginDispatch` of the store throws; the error of a tool provider that can't list its tools; TypeError
  * for a limit that makes no sense
  */
-export async function createSession(options: SessionOptions): Promise<{ root: Agent; session: Session }> {
-  checkSessionOptions(options);
+export async function createSession(given: SessionOptions): Promise<{ root: Agent; session: Session }> {
+  checkSessionOptions(given);
+  const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
   const { store, taskDir, dispatchId, role = 'session', languageModel, systemPrompt } = options;
   const dispatch = await store.beginDispatch(
     taskDir,
     { role, dispatchId, model: languageModel, fidelity: 'full' },
-    { holder: 'a session', communication: options.communication, haltsOnFailure: true },
+    writerOptions(options),
   );
   const parts = createSessionParts(options, dispatch, toolbox);
   parts.start();

@@ -2,7 +2,12 @@ import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch'
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import { SessionError } from './session-error.ts';
-import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
+import {
+  checkSessionOptions,
+  type LoadSessionOptions,
+  withDefaults,
+  writerOptions,
+} from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
 import { interruption } from './turn/interruption.ts';
 
@@ -12,16 +17,12 @@ export interface LoadedParts {
 }
 
 /** Restores a session from its log and sets its dispatch running. */
-export async function loadParts(options: LoadSessionOptions): Promise<LoadedParts> {
-  checkSessionOptions(options);
+export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts> {
+  checkSessionOptions(given);
+  const options = withDefaults(given);
   options.signal?.throwIfAborted();
-  const { store, taskDir, dispatchId, communication } = options;
-  const dispatch = await store.openDispatch(taskDir, dispatchId, {
-    write: true,
-    holder: 'a session',
-    communication,
-    haltsOnFailure: true,
-  });
+  const { store, taskDir, dispatchId } = options;
+  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true, ...writerOptions(options) });
   let parts: SessionParts | null = null;
   try {
     assertFull(dispatch);

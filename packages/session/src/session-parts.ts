@@ -1,5 +1,5 @@
-import { type Clock, type Dispatch, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
-import { type CapturedEvent, createIdSource, isEvent, newEvent } from '@hansard/events';
+import { type Clock, type Dispatch, describeFailure, type Toolbox } from '@hansard/dispatch';
+import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { DispatchTotals } from '@hansard/views';
@@ -7,7 +7,7 @@ import { AgentRegistry } from './agents/agent-registry.ts';
 import { Contexts, type ModelContext } from './agents/contexts.ts';
 import { Transcripts } from './agents/transcripts.ts';
 import { SessionLog } from './log/session-log.ts';
-import { contextOptions, type SessionRunOptions } from './session-options.ts';
+import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
 
 /** What the parts of a session share. */
 export interface SessionParts {
@@ -46,12 +46,11 @@ export interface SessionParts {
 }
 
 export function createSessionParts(
-  options: SessionRunOptions,
+  options: SessionRunOptions & SessionDefaults,
   dispatch: Dispatch,
   toolbox: Toolbox,
 ): SessionParts {
-  const { clock = systemClock } = options;
-  const { createId = createIdSource({ now: () => clock.now() }) } = options;
+  const { clock, createId } = options;
   const { taskDir, dispatchId } = dispatch;
   const registry = new AgentRegistry(options.languageModel);
   const totals = new DispatchTotals();
@@ -83,8 +82,10 @@ export function createSessionParts(
     createId,
     onAccepted: (event) => observe(event, restored + 1),
     onRecorded(events) {
-      transcripts.add(events);
-      contexts.add(events);
+      // A provider that is shown an event must not change what is kept.
+      const kept = options.communication === undefined ? events : structuredClone(events);
+      transcripts.add(kept);
+      contexts.add(kept);
     },
     onFailed: (closed) => stop(closed),
   });

@@ -1,5 +1,5 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
-import { type CapturedEvent, type EventData, type NewEvent, newEvent } from '@hansard/events';
+import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
@@ -105,11 +105,11 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Logs events of your own, such as `game:turn`, and resolves when they are durable.
+   * Logs events of your own, such as `game:turn`. Resolves to their ids when they are durable.
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
    */
-  async logEvents(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
-    return this.#parts.log.append(events);
+  async logEvents(events: readonly NewEvent[]): Promise<string[]> {
+    return (await this.#parts.log.append(events)).map(({ id }) => id);
   }
 
   /**

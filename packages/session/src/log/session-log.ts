@@ -29,8 +29,6 @@ export class SessionLog {
   #latest: Promise<unknown> | null = null;
   #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
   #hasEnded = false;
-  /** The lists that `check` made. */
-  readonly #checked = new WeakSet<readonly NewEvent[]>();
 
   constructor(options: SessionLogOptions) {
     this.#options = options;
@@ -52,12 +50,7 @@ export class SessionLog {
 
   /** The events as they would be recorded; `append` does not check them again. @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
-    const timestamp = this.timestamp();
-    const checked = this.#options.dispatch.check(
-      events.map((event) => ({ timestamp, ...event, id: event.id ?? this.createId() })),
-    );
-    this.#checked.add(checked);
-    return checked;
+    return this.#options.dispatch.check(events);
   }
 
   /**
@@ -67,7 +60,7 @@ export class SessionLog {
   append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     this.assertOpen();
     const { dispatch, onAccepted, onRecorded } = this.#options;
-    const accepted = dispatch.accept(this.#checked.has(events) ? events : this.check(events));
+    const accepted = dispatch.accept(events);
     for (const event of accepted.events) onAccepted(event);
     if (accepted.recorded === null && this.#latest === null) {
       onRecorded(accepted.events);
