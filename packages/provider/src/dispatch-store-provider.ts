@@ -19,8 +19,9 @@ import type { StoreError } from './store-error.ts';
  * 4. Reads give the events in append order, equal to what was appended, as copies that nobody else holds.
  * 5. What an append, the last N events and a page cost does not grow with the length of the dispatch; listing envelopes
  *    reads no events.
- * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it. A write
- *    to a dispatch that this opening has not claimed is STORE_LOCKED.
+ * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it. Each
+ *    dispatch is claimed by at most one opening of the store, and only that opening writes to it: any other write is
+ *    STORE_LOCKED and changes nothing. Reading needs no claim.
  * 7. A store that was killed at any byte opens again with all that was acknowledged; a torn last record is repaired and
  *    the repair is reported; other damage is STORE_CORRUPT with file and offset, never a shorter log.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
@@ -34,27 +35,29 @@ export interface DispatchStoreProvider {
 
   /**
    * Creates a dispatch. When it returns, the dispatch is in every listing. The task needs no record. A dispatch that is
-   * created as `running` is claimed by this opening.
+   * created as `running` is claimed by this opening; one with another status is not claimed.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Claims a dispatch, whatever its status: this opening may write to it until `releaseDispatch` or `close`, and no
-   * other opening may. Claiming a dispatch again that this opening has claimed changes nothing.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED with the name of the owner
+   * Claims a dispatch, whatever its status, and returns its envelope. This opening may write to the dispatch until
+   * `releaseDispatch` or `close`, and no other opening may; a change of the status does not end the claim. Claiming a
+   * dispatch again changes nothing, and one release releases it. The claim of a process that has exited is free.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it; the message names the owner by
+   * its process id
    */
   claimDispatch(taskDir: string, dispatchId: string): Awaitable<DispatchClaim>;
 
   /**
-   * Releases a claimed dispatch, whatever its status. A dispatch that this opening has not claimed, or that does not
-   * exist, is left alone.
+   * Releases a claimed dispatch, whatever its status, so that another opening can claim it. A dispatch that this opening
+   * has not claimed, or that does not exist, is left alone.
    */
   releaseDispatch(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
-   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns the
-   * envelope as it is then.
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns a copy of
+   * the changed envelope. An update never claims, whatever status it sets.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where this opening has not claimed the dispatch
    */
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
@@ -69,8 +72,8 @@ export interface DispatchStoreProvider {
 
   /**
    * Adds several events at the end, all or none; those that are already there with the same content are passed over.
-   * An empty list changes nothing. Two events of the list with one id: equal ones count once, others are a conflict.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED
+   * An empty list changes nothing, but needs a claim. Two events of the list with one id: equal ones count once, others are a conflict.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED where this opening has not claimed the dispatch
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
@@ -107,7 +110,7 @@ export interface DispatchStoreProvider {
   /** Every task that has a record or a dispatch, by `taskDir`. One whose record can't be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
-  /** Finishes what is under way and gives back files, connections and leases. Safe to call twice. */
+  /** Finishes what is under way, releases every claim and gives back files and connections. Safe to call twice. */
   close(): Awaitable<void>;
 
   /**
@@ -125,7 +128,8 @@ export interface DispatchStoreProvider {
   watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
 
   /**
-   * Removes a dispatch with its events. Nothing calls it unasked. With `capabilities.deleteDispatch`.
+   * Removes a dispatch with its events and its claim. It needs no claim. Nothing calls it unasked. With
+   * `capabilities.deleteDispatch`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
@@ -148,8 +152,8 @@ export interface ReadEventsOptions {
   /** The most events in the page, at least 1. Absent: 1,000. */
   readonly limit?: number;
   /**
-   * The last events instead, so many, a whole number from 0; all of them where there are fewer. With 0 the page is empty,
-   * and its `first` is the number of events. Never together with `after` or `limit`.
+   * How many of the last events to read instead: a whole number from 0. All of them where there are fewer. With 0 the
+   * page is empty, and its `first` is the number of events. Never together with `after` or `limit`.
    */
   readonly last?: number;
 }
@@ -159,7 +163,10 @@ export interface EventPage {
   readonly events: CapturedEvent[];
   /** The position of the first event of the page; with an empty page, the position that the next event will have. */
   readonly first: number;
-  /** What to pass as `after` to read on: the position of the last event of the page, or `after` for an empty page. */
+  /**
+   * What to pass as `after` to read on: the position of the last event of the page. For an empty page `after`, or with
+   * `last` the position of the last event of the dispatch (-1 where it has none).
+   */
   readonly next: number;
 }
 

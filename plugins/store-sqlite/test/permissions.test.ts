@@ -126,7 +126,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
       const path = temporaryPath();
       const writer = storeWithDispatch(path);
       writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-    writer.releaseDispatch(taskDir, dispatchId);
+      writer.releaseDispatch(taskDir, dispatchId);
       if (closed) writer.close();
       asReader(path, () => {
         const reader = openStore(path);

@@ -7,7 +7,7 @@ const advice: Readonly<Record<string, readonly [ExitCode, string]>> = {
   STORE_CORRUPT: [exitCode.damaged, 'Nothing was changed. Copy the file before you repair it.'],
   STORE_LOCKED: [
     exitCode.failed,
-    'Wait until that process is done, or stop it. A lock of a process that died is taken over by itself.',
+    'Wait until that process is done, or stop it. The claim of a process that has exited is free.',
   ],
   STORE_INVALID_PATH: [
     exitCode.usage,
