@@ -20,8 +20,9 @@ import type { StoreError } from './store-error.ts';
  * 4. Reads return events in append order, equal to the appended events, as copies that only the caller has.
  * 5. The cost of an append, of the last N events and of a page does not grow with the length of the dispatch. Listing
  *    envelopes reads no events.
- * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it. A write to a
- *    dispatch that this opening has not claimed is STORE_LOCKED.
+ * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it. Each dispatch is
+ *    claimed by at most one opening of the store, and only that opening writes to it: any other write is STORE_LOCKED and
+ *    changes nothing. Reading needs no claim.
  * 7. After a kill at any byte, the store opens with every acknowledged event. A torn last record is repaired and the repair
  *    is reported. Other damage is STORE_CORRUPT with file and offset, never a shorter log.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
@@ -35,27 +36,29 @@ export interface DispatchStoreProvider {
 
   /**
    * Creates a dispatch. When it returns, every listing includes the dispatch. The task need not have a record. A dispatch
-   * that is created as `running` is claimed by this opening.
+   * that is created as `running` is claimed by this opening; one with another status is not claimed.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Claims a dispatch, whatever its status: this opening may write to it until `releaseDispatch` or `close`, and no
-   * other opening may. Claiming a dispatch again that this opening has claimed changes nothing.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED with the name of the owner
+   * Claims a dispatch, whatever its status, and returns its envelope. This opening may write to the dispatch until
+   * `releaseDispatch` or `close`, and no other opening may; a change of the status does not end the claim. Claiming a
+   * dispatch again changes nothing, and one release releases it. The claim of a process that has exited is free.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it; the message names the owner by
+   * its process id
    */
   claimDispatch(taskDir: string, dispatchId: string): Awaitable<DispatchClaim>;
 
   /**
-   * Releases a claimed dispatch, whatever its status. A dispatch that this opening has not claimed, or that does not
-   * exist, is left alone.
+   * Releases a claimed dispatch, whatever its status, so that another opening can claim it. A dispatch that this opening
+   * has not claimed, or that does not exist, is left alone.
    */
   releaseDispatch(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
-   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns the
-   * envelope as it is then.
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns a copy of
+   * the changed envelope. An update never claims, whatever status it sets.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where this opening has not claimed the dispatch
    */
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
@@ -70,8 +73,9 @@ export interface DispatchStoreProvider {
 
   /**
    * Adds several events at the end, all or none. Events that already exist with equal content are skipped. An empty list
-   * changes nothing. If two events of the list have one id, equal ones count once and different ones are a conflict.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED
+   * changes nothing, but needs a claim. If two events of the list have one id, equal ones count once and different ones are
+   * a conflict.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED where this opening has not claimed the dispatch
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
@@ -118,7 +122,7 @@ export interface DispatchStoreProvider {
   /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
-  /** Finishes pending work, then releases files, connections and leases. Safe to call twice. */
+  /** Finishes pending work, then releases every claim, file and connection. Safe to call twice. */
   close(): Awaitable<void>;
 
   /**
@@ -135,7 +139,8 @@ export interface DispatchStoreProvider {
   watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
 
   /**
-   * Removes a dispatch with its events. Only an explicit request of a user leads to this call. Needs
+   * Removes a dispatch with its events and its claim. It needs no claim. Only an explicit request of a user leads to this
+   * call. Needs
    * `capabilities.deleteDispatch`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
@@ -159,8 +164,8 @@ export interface ReadEventsOptions {
   /** The maximum number of events in the page, at least 1. Absent: 1,000. */
   readonly limit?: number;
   /**
-   * The last events instead, so many, a whole number from 0; all of them where there are fewer. With 0 the page is empty,
-   * and its `first` is the number of events. Never together with `after` or `limit`.
+   * How many of the last events to read instead: a whole number from 0. All of them where there are fewer. With 0 the
+   * page is empty, and its `first` is the number of events. Never together with `after` or `limit`.
    */
   readonly last?: number;
 }
@@ -170,7 +175,10 @@ export interface EventPage {
   readonly events: CapturedEvent[];
   /** The position of the first event of the page; for an empty page, the position of the next event to be appended. */
   readonly first: number;
-  /** The `after` of the next page: the position of the last event of this page, or the given `after` if it is empty. */
+  /**
+   * The `after` of the next page: the position of the last event of this page. For an empty page the given `after`, or with
+   * `last` the position of the last event of the dispatch (-1 if it has none).
+   */
   readonly next: number;
 }
 

@@ -17,8 +17,8 @@ const eventIds = 60;
 
 const stepMakers: ReadonlyArray<readonly [weight: number, make: (random: Random) => Step]> = [
   [10, (random) => ({ method: 'createDispatch', args: [random.pick(tasks), anyEnvelope(random)] })],
-  [12, (random) => ({ method: 'claimDispatch', args: anyPlace(random) })],
-  [3, (random) => ({ method: 'releaseDispatch', args: anyPlace(random) })],
+  [16, (random) => ({ method: 'claimDispatch', args: anyPlace(random) })],
+  [2, (random) => ({ method: 'releaseDispatch', args: anyPlace(random) })],
   [8, (random) => ({ method: 'updateDispatch', args: [...anyPlace(random), anyUpdates(random)] })],
   [30, (random) => ({ method: 'appendEvent', args: [...anyPlace(random), anyEvent(random)] })],
   [15, (random) => ({ method: 'appendEvents', args: [...anyPlace(random), anyBatch(random)] })],

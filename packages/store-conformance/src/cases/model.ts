@@ -6,7 +6,7 @@ import { allReads, createStepSource, type Step } from '../model-steps.ts';
 import { createModelStore, emptyModelData } from '../model-store.ts';
 import { createRandom } from '../random.ts';
 
-const stepCount = 500;
+const stepCount = 800;
 const stepsShown = 8;
 
 export const modelCases = caseFamily('model', [
