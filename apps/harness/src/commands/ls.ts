@@ -4,45 +4,43 @@ import { formatCost } from '@hansard/views';
 import { findDispatches } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { type CliContext, printJson, printLine, terminalWidth } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { plainTable } from '../terminal/plain-table.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 /** As many of the last characters of a dispatch's id as are shown where there is no room for all. */
 const leastOfId = 9;
 
-export const addLs: AddCommand = (program, context) => {
-  withCommonOptions(program.command('ls'))
-    .argument('[task]', taskHelp)
-    .description('list the tasks, or the dispatches of one')
+export const addLs: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addHelpText(
       'after',
       '\nExamples:\n  hansard ls\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
     )
     .action((task: string | undefined, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
-        if (task !== undefined) {
-          const envelopes = await findDispatches(store, toTaskDir(task));
-          if (options.json) for (const envelope of envelopes) printJson(context, envelope);
-          else printLine(context, dispatchTable(context, envelopes));
-          return;
-        }
-        const tasks = await listAllTasks(store);
-        if (options.json) for (const listed of tasks) printJson(context, toJson(listed));
-        else if (tasks.length === 0) printLine(context, 'No tasks yet. `hansard demo` records one.');
-        else printLine(context, taskTable(context, tasks));
-        assertReadable(tasks);
-      }),
+      answerFromStore(context, options, async ({ store }) =>
+        task === undefined
+          ? tasksAnswer(context, await listAllTasks(store))
+          : dispatchesAnswer(context, await findDispatches(store, toTaskDir(task))),
+      ),
     );
 };
+
+function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): Answer {
+  return {
+    rows: tasks.map(toJson),
+    text: tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : taskTable(context, tasks),
+    failure: unreadableTasks(tasks),
+  };
+}
+
+function dispatchesAnswer(context: CliContext, envelopes: readonly DispatchEnvelope[]): Answer {
+  return { rows: envelopes, text: dispatchTable(context, envelopes) };
+}
 
 function toJson(listed: ListedTask): object {
   const { taskDir, task, errors } = listed;
@@ -110,16 +108,16 @@ function stateOf(errors: readonly StoreError[]): string {
   return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
 }
 
-/** @throws CliError that tells of each task that can't be read what is wrong where */
-function assertReadable(tasks: readonly ListedTask[]): void {
+/** The error that says of each task that can't be read what is wrong where; null where all can be read. */
+function unreadableTasks(tasks: readonly ListedTask[]): CliError | null {
   const told = tasks.flatMap(({ taskDir, errors }) =>
     errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
   );
   const [first] = told;
-  if (first === undefined) return;
+  if (first === undefined) return null;
   const worst = told.find((one) => one.exitCode === exitCode.damaged) ?? first;
   const bad = tasks.filter(({ errors }) => errors.length > 0);
   const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
   const lines = told.map(({ name, message }) => `${name}: ${message}`);
-  throw new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
+  return new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
 }

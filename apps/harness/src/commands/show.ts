@@ -1,44 +1,54 @@
-import { sessionView } from '@hansard/views';
+import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { type SessionView, sessionView } from '@hansard/views';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { letInterrupt, printJson, printLine } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
-export const addShow: AddCommand = (program, context) => {
-  withCommonOptions(program.command('show'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp)
-    .description('the session of a dispatch as it went, or of every dispatch of the task')
+export const addShow: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addHelpText(
       'after',
       '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q',
     )
     .action((task: string, dispatch: string | undefined, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const envelopes =
           dispatch === undefined
             ? await findDispatches(store, taskDir)
             : [await findDispatch(store, taskDir, dispatch)];
-        for (const [index, envelope] of envelopes.entries()) {
-          await letInterrupt(context);
-          if (options.json) {
-            printJson(
-              context,
-              sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId)),
-            );
-            continue;
-          }
-          if (index > 0) printLine(context, '');
-          printLine(context, await store.renderSessionView(taskDir, envelope.dispatchId));
-        }
+        return {
+          rows: sessionViews(context, store, taskDir, envelopes),
+          text: sessionTexts(context, store, taskDir, envelopes),
+        };
       }),
     );
 };
+
+async function* sessionViews(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  envelopes: readonly DispatchEnvelope[],
+): AsyncGenerator<SessionView> {
+  for (const envelope of envelopes) {
+    await letInterrupt(context);
+    yield sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId));
+  }
+}
+
+async function* sessionTexts(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  envelopes: readonly DispatchEnvelope[],
+): AsyncGenerator<string> {
+  for (const [index, { dispatchId }] of envelopes.entries()) {
+    await letInterrupt(context);
+    if (index > 0) yield '';
+    yield await store.renderSessionView(taskDir, dispatchId);
+  }
+}

@@ -1,25 +1,16 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
 import { findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { printJson, printLine } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
-export const addTree: AddCommand = (program, context) => {
-  withCommonOptions(program.command('tree'))
-    .argument('<task>', taskHelp)
-    .description('the dispatches of a task with their workers: status, model, turns, tokens, cost, duration')
+export const addTree: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
     .action((task: string, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const tree = dispatchTree(await findDispatches(store, toTaskDir(task)));
-        if (options.json) printJson(context, tree);
-        else printLine(context, renderDispatchTree(tree));
+        return { rows: [tree], text: renderDispatchTree(tree) };
       }),
     );
 };
