@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { formatCost } from '@hansard/views';
+import { formatCost } from '@hansard/views/text';
 import { findDispatches } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
@@ -24,22 +24,25 @@ export const addLs: AddCommand = (command, context) => {
     .action((task: string | undefined, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) =>
         task === undefined
-          ? tasksAnswer(context, await listAllTasks(store))
-          : dispatchesAnswer(context, await findDispatches(store, toTaskDir(task))),
+          ? await tasksAnswer(context, await listAllTasks(store))
+          : await dispatchesAnswer(context, await findDispatches(store, toTaskDir(task))),
       ),
     );
 };
 
-function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): Answer {
+async function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): Promise<Answer> {
   return {
     rows: tasks.map(toJson),
-    text: tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : taskTable(context, tasks),
+    text: tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : await taskTable(context, tasks),
     failure: unreadableTasks(tasks),
   };
 }
 
-function dispatchesAnswer(context: CliContext, envelopes: readonly DispatchEnvelope[]): Answer {
-  return { rows: envelopes, text: dispatchTable(context, envelopes) };
+async function dispatchesAnswer(
+  context: CliContext,
+  envelopes: readonly DispatchEnvelope[],
+): Promise<Answer> {
+  return { rows: envelopes, text: await dispatchTable(context, envelopes) };
 }
 
 function toJson(listed: ListedTask): object {
@@ -48,17 +51,15 @@ function toJson(listed: ListedTask): object {
   return { taskDir, task, ...taskFigures(listed), ...(told.length === 0 ? {} : { errors: told }) };
 }
 
-function taskTable(context: CliContext, tasks: readonly ListedTask[]): string {
+function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
   const width = terminalWidth(context);
   const rows = tasks.map((listed) => {
     const { taskDir, task, errors } = listed;
     const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
     return [toTaskName(taskDir), status, ...figuresOf(listed, width), nameOf(listed, width)];
   });
-  return plainTable(['task', 'status', 'dispatches', 'cost', 'last started', 'name'], rows, {
-    width,
-    cut: [{ column: 'name', least: 0 }],
-  });
+  const head = ['task', 'status', 'dispatches', 'cost', 'last started', 'name'];
+  return plainTable(head, rows, { width, cut: [{ column: 'name', least: 0 }] });
 }
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
@@ -71,7 +72,7 @@ function figuresOf(listed: ListedTask, width: number | undefined): string[] {
   ];
 }
 
-function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): string {
+function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): Promise<string> {
   const width = terminalWidth(context);
   const rows = envelopes.map(({ dispatchId, role, status, model, cost, startedAt, parentDispatchId }) => [
     dispatchId,
@@ -82,7 +83,8 @@ function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope
     timeOf(startedAt, width),
     parentDispatchId ?? '',
   ]);
-  return plainTable(['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'], rows, {
+  const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'];
+  return plainTable(head, rows, {
     width,
     cut: [
       { column: 'parent', least: leastOfId, keep: 'end' },

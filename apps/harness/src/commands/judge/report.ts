@@ -22,12 +22,12 @@ export function addReport(judge: Command, context: CliContext): void {
             '`hansard judge pack` writes packets for judges, `hansard judge import` takes their verdicts.',
           );
         }
-        return { rows: moves, text: [moveTable(moves), ...countLines(countMoves(moves))] };
+        return { rows: moves, text: [await moveTable(moves), ...countLines(countMoves(moves))] };
       }),
     );
 }
 
-function moveTable(moves: readonly VerdictMove[]): string {
+function moveTable(moves: readonly VerdictMove[]): Promise<string> {
   const rows = moves.map(({ judge, player, question, external, internal, moved }) => [
     judge,
     player,
