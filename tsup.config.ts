@@ -8,6 +8,15 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
  */
 const inlined: Readonly<Record<string, readonly string[]>> = {
   '@hansard/events': ['devalue', 'loupe', 'zod'],
+  '@hansard/traces': [
+    '@opentelemetry/api',
+    '@opentelemetry/core',
+    '@opentelemetry/otlp-exporter-base',
+    '@opentelemetry/otlp-transformer',
+    '@opentelemetry/resources',
+    '@opentelemetry/semantic-conventions',
+  ],
+  '@hansard/views': ['gpt-tokenizer'],
 };
 
 /** One build for every package: the entries are the files that its `exports` name under `@hansard/source`. */
@@ -31,9 +40,12 @@ export default defineConfig(async () => {
     dts: false,
     // `node:sqlite` has no name without the prefix.
     removeNodeProtocol: false,
+    esbuildOptions: (options) => {
+      options.charset = 'utf8';
+    },
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
     noExternal: ['@hansard/events/coded-error', 'zod', ...libraries],
-    esbuildPlugins: libraries.includes('zod') ? [] : [zodOfEvents],
+    esbuildPlugins: [...(libraries.includes('zod') ? [] : [zodOfEvents]), withoutTheirMaps],
     onSuccess: () => writeLicences(libraries),
   };
 });
@@ -43,6 +55,20 @@ const zodOfEvents: EsbuildPlugin = {
   name: 'zod of @hansard/events',
   setup(build) {
     build.onResolve({ filter: /^zod$/ }, () => ({ path: '@hansard/events/zod', external: true }));
+  },
+};
+
+/** Source maps lead to our sources only: those of a tokenizer's tables would be larger than the tables. */
+const withoutTheirMaps: EsbuildPlugin = {
+  name: 'no source maps of libraries',
+  setup(build) {
+    const map = { version: 3, sources: [''], sourcesContent: [''], mappings: 'AAAA', names: [] };
+    const url = `data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
+    build.onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
+      const { readFileSync } = await import('node:fs');
+      const code = readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+      return { contents: `${code}\n//# sourceMappingURL=${url}\n`, loader: 'js' };
+    });
   },
 };
 
