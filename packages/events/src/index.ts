@@ -5,14 +5,8 @@ export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from '
 export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
-export {
-  findNotJson,
-  isPlainObject,
-  type JsonObject,
-  type JsonValue,
-  jsonObjectSchema,
-  jsonValueSchema,
-} from './json/json.ts';
+export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
+export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { newOutput } from './snapshots/new-output.ts';
@@ -41,11 +35,10 @@ export {
   eventDataSchemas,
   eventFields,
   eventFieldsSchema,
-  isEventOf,
   type KnownEventType,
   type NewEvent,
-  newEvent,
 } from './types/event.ts';
 export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
+export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';

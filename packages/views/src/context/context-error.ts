@@ -1,4 +1,5 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events';
+import type { ErrorGuard } from '@hansard/events';
+import { CodedError, createErrorGuard } from '@hansard/events/plain';
 
 /** The errors of context rendering. When each one is thrown, and what to do: `docs/errors.md`. */
 export const contextErrorCodes = ['CONTEXT_BUDGET_TOO_SMALL', 'CONTEXT_MANIFEST_UNKNOWN'] as const;

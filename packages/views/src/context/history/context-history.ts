@@ -1,4 +1,5 @@
-import { type CapturedEvent, EventError } from '@hansard/events';
+import type { CapturedEvent } from '@hansard/events';
+import { EventError } from '@hansard/events/plain';
 import { isReadableAs } from '../../transcript/is-readable-as.ts';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptMessage } from '../../transcript/transcript-message.ts';
