@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { testFiles } from './scripts/unit-tests.ts';
 
 const conditions = ['@hansard/source'];
 
@@ -6,7 +7,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['{packages,plugins,apps,examples}/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    include: [...testFiles],
     setupFiles: ['./scripts/test-setup.ts'],
     testTimeout: 60_000,
     // Many tests wait for processes of their own: none of the cores should wait with them.

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { root, type WorkspacePackage, workspacePackages } from './workspace.ts';
 
-/** Which packages of ours each folder's published code may import: DESIGN section 2, decision 0002. */
+/** Which packages of ours each folder's published code may import (H1, decision 0002). */
 const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[] = [
   [/^packages\/events$/, []],
   [/^packages\/provider$/, ['events']],

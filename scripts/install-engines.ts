@@ -4,8 +4,8 @@ import { runPnpm } from './running-pnpm.ts';
 import { root } from './workspace.ts';
 
 /**
- * Installs what the tests run for real and users do not install: `scripts/engines`, with a lockfile of its own. Says so
- * only where it is not there yet; it is some 250 MB to load.
+ * Installs what the tests run for real and users do not install: `scripts/engines`, with a lockfile of its own. It
+ * prints a message only for the first installation, which downloads some 250 MB.
  */
 const folder = join(root, 'scripts/engines');
 const install = ['install', '--ignore-workspace', '--frozen-lockfile', '--prefer-offline'];

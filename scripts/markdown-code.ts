@@ -11,9 +11,12 @@ export interface CodeBlock {
 
 /** Every fenced block of code in the READMEs and in `docs`. */
 export function documentedCode(): CodeBlock[] {
-  const files = globSync(['*.md', 'docs/**/*.md', '{packages,plugins,apps,examples,templates}/*/README.md'], {
-    cwd: root,
-  });
+  const files = globSync(
+    ['*.md', 'docs/**/*.md', 'examples/README.md', '{packages,plugins,apps,examples}/*/*.md'],
+    {
+      cwd: root,
+    },
+  );
   return files.sort().flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');
     return [...text.matchAll(/^ *```(\w+)\n([\s\S]*?)^ *```$/gm)].map((match) => ({

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
-// A test never reads or writes the settings of whoever runs it.
+// A test never reads or writes the settings of the person who runs it.
 const home = mkdtempSync(join(tmpdir(), 'hansard-test-home-'));
 process.env.HOME = home;
 process.env.USERPROFILE = home;

@@ -31,7 +31,7 @@ interface ScriptedAnswer {
   /** Over the default of 100 input and 20 output tokens and none of the cache. */
   readonly usage?: Readonly<Record<string, number>>;
   readonly stopReason?: string;
-  /** Holds a streamed answer when its first block has begun: it goes on when this resolves. */
+  /** Holds a streamed answer when its first block has begun: it continues when this resolves. */
   readonly hold?: Promise<unknown>;
 }
 

@@ -9,7 +9,7 @@ describe('import directions', () => {
     expect(wrongImports(packages)).toEqual([]);
   });
 
-  it('are told where one points the wrong way, or no rule covers a folder', () => {
+  it('are reported if one points the wrong way, or no rule covers a folder', () => {
     const withWrong = packages.map((entry) =>
       entry.name === '@hansard/events' ? { ...entry, dependencies: ['@hansard/dispatch'] } : entry,
     );

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packPackages } from '../pack.ts';
 import { root } from '../workspace.ts';
 
-/** A project far from the repository that has the packed packages installed, and the template as its own plugin. */
+/** A project far from the repository that has the packed packages installed, and the template of one of them as its own plugin. */
 const project = mkdtempSync(join(tmpdir(), 'hansard-third-party-'));
 const plugin = join(project, 'my-store');
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ describe('a store plugin outside the repository, written against the packed pack
       '@hansard/dispatch',
       '@hansard/plugin-loader',
     ]);
-    cpSync(join(root, 'templates/store-plugin'), plugin, { recursive: true });
+    cpSync(join(project, 'node_modules/@hansard/store-conformance/template'), plugin, { recursive: true });
     run('tsc', ['-p', '.'], plugin);
   }, 120_000);
 

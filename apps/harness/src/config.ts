@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { describeIssues, jsonObjectSchema } from '@hansard/events';
-import { type ContextPolicy, parseContextPolicy } from '@hansard/views/text';
+import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
+import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
+import { mistypedKeys } from './mistyped-keys.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 
 const configFileName = 'hansard.config.json';
@@ -105,10 +106,11 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
   const value = parseJson(text, file);
   const result = configSchema.safeParse(value);
   if (!result.success) {
+    const hint = mistypedKeys(result.error, configJsonSchema());
     throw new CliError(
       exitCode.usage,
       `${file} is not a valid configuration: ${describeIssues(result.error, value).text}`,
-      'Correct that key. An editor that knows the "$schema" key shows what is allowed.',
+      `${hint === '' ? 'Correct that key.' : hint} An editor that knows the "$schema" key shows what is allowed.`,
       { cause: result.error },
     );
   }
@@ -143,7 +145,7 @@ function readText(file: string, mustExist: boolean): string | null {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !mustExist) return null;
-    const message = `The configuration ${file} can't be read: ${(error as Error).message}`;
+    const message = `The configuration ${file} can't be read: ${messageOf(error)}`;
     throw new CliError(exitCode.usage, message, 'Check the path after --config.', { cause: error });
   }
 }
@@ -152,7 +154,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const message = `${file} is not JSON: ${(error as Error).message}`;
+    const message = `${file} is not JSON: ${messageOf(error)}`;
     throw new CliError(
       exitCode.usage,
       message,

@@ -1,4 +1,5 @@
 import type { RunDispatchOptions } from '@hansard/dispatch';
+import { definedOnly } from '@hansard/events';
 import type { HarnessConfig } from './config.ts';
 
 /** What a configuration says about every dispatch. */
@@ -6,13 +7,5 @@ export function dispatchLimits({
   limits,
   loopDetector,
 }: HarnessConfig): Pick<RunDispatchOptions, 'limits' | 'loopDetector'> {
-  const { timeMs, stallMs, costUsd } = limits;
-  return {
-    limits: {
-      ...(timeMs === undefined ? {} : { timeMs }),
-      ...(stallMs === undefined ? {} : { stallMs }),
-      ...(costUsd === undefined ? {} : { costUsd }),
-    },
-    ...(loopDetector === undefined ? {} : { loopDetector }),
-  };
+  return { limits: definedOnly(limits), ...definedOnly({ loopDetector }) };
 }

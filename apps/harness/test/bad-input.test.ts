@@ -88,12 +88,41 @@ describe('hansard, given something wrong,', () => {
       '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
       /PLUGIN_CONFIG_INVALID/,
     ],
+    ['a mistyped key', '{ "sotre": "x" }', /Did you mean "store" instead of "sotre"\?/],
+    [
+      'a mistyped limit',
+      '{ "limits": { "timeoutMs": 5 } }',
+      /Did you mean "timeMs" instead of "timeoutMs"\?/,
+    ],
+    [
+      'mistyped keys of plugins',
+      '{ "store": { "plugn": "x" }, "plugins": [{ "plugin": "x", "confg": {} }] }',
+      /Did you mean "plugin" instead of "plugn"\? Did you mean "config" instead of "confg"\?/,
+    ],
+    [
+      'a mistyped key of the loop detector',
+      '{ "loopDetector": { "windw": 5, "warnAt": 2, "killAt": 3 } }',
+      /Did you mean "window" instead of "windw"\?/,
+    ],
+    [
+      'a mistyped key for the store',
+      '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
+      /config\.rot is "x": must NOT have additional properties; did you mean "root"\?/,
+    ],
   ])('a configuration with %s is wrong usage', async (_, text, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'hansard.config.json'), text);
     const answer = await line.hansard('ls');
     expect(answer.err).toMatch(message);
     expect(answer.code).toBe(2);
+  });
+
+  it('a configuration with a key that is near no other gets no guess', async () => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), '{ "colour": "red" }');
+    const answer = await line.hansard('ls');
+    expect(answer.err).toMatch(/colour is "red": Unrecognized key.*\n {2}Correct that key\./);
+    expect(answer.err).not.toContain('Did you mean');
   });
 
   it('a communication plugin with a broken manifest is told, and the rest goes on', async () => {

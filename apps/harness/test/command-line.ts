@@ -85,6 +85,7 @@ function spawnProcess(args: readonly string[], cwd: string) {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 30_000,
+    killSignal: 'SIGKILL',
   });
 }
 

@@ -32,11 +32,11 @@ describe('hansard', () => {
   });
   afterAll(() => line[Symbol.dispose]());
 
-  it('run records each stream as a dispatch, workers below their parent', async () => {
+  it('run records each stream as a dispatch, in the order of their recordings, workers below their parent', async () => {
     const envelopes = (await line.hansard('ls', 'research/route-models', '--json')).json();
     expect(envelopes).toMatchObject([
-      { role: 'product-analyst', status: 'completed', parentDispatchId: null, model: 'claude-sonnet-4-5' },
       { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
+      { role: 'product-analyst', status: 'completed', parentDispatchId: null, model: 'claude-sonnet-4-5' },
       { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
     ]);
     for (const envelope of envelopes) expect((envelope as { cost: number }).cost).toBeGreaterThan(0);
@@ -193,8 +193,8 @@ describe('hansard', () => {
       onOutput: () => stop.abort(),
     });
     expect(shown.code).toBe(1);
-    expect(shown.out).toContain('product-analyst');
-    expect(shown.out).not.toContain('ts-dev');
+    expect(shown.out).toContain('ts-dev');
+    expect(shown.out).not.toContain('product-analyst');
     const listed = await line.start(['events', 'research/route-models', 'latest'], { signal: stop.signal });
     expect(listed).toMatchObject({ code: 1, out: '', err: '' });
   });

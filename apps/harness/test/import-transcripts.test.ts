@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClaudeTranscript } from '@hansard/claude';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -192,6 +192,41 @@ describe('importing transcripts of Claude Code', () => {
     const other = await line.hansard('import', path, '--fidelity', 'full');
     expect(other).toMatchObject({ code: 2 });
     expect(other.err).toContain('narrative');
+  });
+});
+
+describe('importing at narrative fidelity', () => {
+  const secret = 'CANARY of what a command printed';
+  const message = (content: unknown) => ({ message: { role: 'user', content }, session_id: 's1' });
+  const transcript =
+    prompt(1, `<bash-stdout>${secret}</bash-stdout>`) +
+    prompt(2, 'one', { toolUseResult: { stdout: secret } }) +
+    prompt(3, 'two', { type: 'attachment', attachment: { type: 'hook_success', stderr: secret } }) +
+    prompt(4, 'three', { type: 'system', subtype: 'local_command', content: secret });
+  const stream = [
+    { type: 'user', ...message(`<bash-stdout>${secret}</bash-stdout>`) },
+    { type: 'user', ...message([{ type: 'tool_result', tool_use_id: 't', content: secret }]) },
+    { type: 'system', subtype: 'hook_response', session_id: 's1', output: secret, stdout: secret },
+    { type: 'system', subtype: 'local_command_output', session_id: 's1', content: secret },
+  ];
+
+  it.each([
+    ['a transcript', transcript],
+    ['a stream', stream.map((line) => `${JSON.stringify(line)}\n`).join('')],
+  ])('leaves no output of a command in any file of the store, from %s', async (_, text) => {
+    using line = commandLine();
+    const path = put(line, 's.jsonl', text);
+    const bytesAfter = async (...options: string[]) => {
+      const [imported] = await importJson(line, path, ...options);
+      expect(imported).toMatchObject({ added: expect.any(Number) });
+      const files = globSync('.projects/**/*', { cwd: line.cwd, withFileTypes: true });
+      const whole = files.filter((file) => file.isFile());
+      return whole.map((file) => readFileSync(join(file.parentPath, file.name), 'utf8')).join('\n');
+    };
+    const narrative = await bytesAfter('--task', 'a/narrative', '--fidelity', 'narrative');
+    expect(narrative).toContain('"fidelity":"narrative"');
+    expect(narrative).not.toContain(secret);
+    expect(await bytesAfter('--task', 'a/full')).toContain(secret);
   });
 });
 

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
-import { newEvent } from '@hansard/events';
+import { type DispatchEnvelope, newEvent } from '@hansard/events';
+import { currentProcess } from '@hansard/provider/process-owner';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { expect, it } from 'vitest';
 import { commandLine, demoStream } from './command-line.ts';
@@ -20,8 +22,27 @@ it('run says of each dispatch that a dead process left running how it ended', as
   expect(code).toBe(0);
   expect(err).toContain('worker DONE was left running by a process that died; it is now completed');
   expect(err).toContain('worker LOST was left running by a process that died; it is now crashed');
-  expect((await line.hansard('ls', 'research/route-models', '--json')).json().slice(0, 2)).toMatchObject([
+  const listed = (await line.hansard('ls', 'research/route-models', '--json')).json() as DispatchEnvelope[];
+  expect(listed.filter(({ role }) => role === 'worker')).toMatchObject([
     { dispatchId: 'DONE', status: 'completed', cost: 0.25 },
     { dispatchId: 'LOST', status: 'crashed', cost: null },
   ]);
+});
+
+it('run in a sandbox leaves a dispatch alone whose writer it cannot see, such as the one that started it', async () => {
+  using line = commandLine();
+  const root = join(line.cwd, '.projects');
+  const store = openDispatchStore(openJsonFileStore({ root }));
+  const taskDir = 'research/tasks/route-models';
+  const parent = await store.createDispatch(taskDir, { role: 'lead', dispatchId: 'PARENT' });
+  await store.close();
+  const outside = { ...currentProcess(), pid: 999_999_999, pidNamespace: 'pid:[1]', token: 'outside' };
+  writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock'), JSON.stringify(outside));
+
+  const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
+  const { code, err } = await line.hansard(...run);
+  expect([code, err]).toEqual([0, '']);
+  await using after = openDispatchStore(openJsonFileStore({ root }));
+  expect(await after.getDispatchEnvelope(taskDir, 'PARENT')).toEqual(parent);
+  expect(await after.getDispatchEvents(taskDir, 'PARENT')).toEqual([]);
 });

@@ -163,3 +163,32 @@ describe('ls on a terminal', () => {
     expect((await at(line, 200, 'ls', 'a/one')).out).toContain(`${ids[0]}`);
   });
 });
+
+describe('ls of tasks whose cost nobody stated', () => {
+  it('says null to programs and nothing to people, never 0', async () => {
+    using line = commandLine();
+    const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const { dispatchId } = await store.createDispatch('a/tasks/one', { role: 'worker', startedAt });
+    await store.updateDispatch('a/tasks/one', dispatchId, { status: 'completed' });
+    const free = await store.createDispatch('a/tasks/two', { role: 'worker', startedAt });
+    await store.updateDispatch('a/tasks/two', free.dispatchId, { status: 'completed', cost: 0 });
+    await store.createDispatch('a/tasks/two', { role: 'worker', startedAt });
+    await store.close();
+    expect((await line.hansard('ls', '--json')).json()).toMatchObject([
+      { taskDir: 'a/tasks/one', costUsd: null },
+      { taskDir: 'a/tasks/two', costUsd: 0 },
+    ]);
+    const { out } = await line.hansard('ls');
+    expect(out).not.toContain('?');
+    expect(out).toMatch(/a\/one +1 +2026/);
+    expect(out).toMatch(/a\/two +2 \(1 running\) +\$0/);
+    for (const command of [
+      ['tree', 'a/one'],
+      ['show', 'a/one'],
+    ]) {
+      const { out: json } = await line.hansard(...command, '--json');
+      expect(json).toMatch(/"costUsd":null/);
+      expect(json).not.toMatch(/"cost(Usd)?":0/);
+    }
+  });
+});

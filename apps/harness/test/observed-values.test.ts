@@ -57,7 +57,7 @@ async function valuesOf(stream: DispatchStream): Promise<unknown[]> {
 
 async function begin(provider: DispatchStoreProvider): Promise<DispatchStore> {
   const store = openDispatchStore(provider);
-  await store.createDispatch(taskDir, { role: 'observer', dispatchId });
+  await store.createDispatch(taskDir, { role: 'observer', dispatchId, fidelity: 'full' });
   return store;
 }
 

@@ -66,7 +66,7 @@ describe('the commands that read a session', () => {
 
     it('is everything that was said where none are chosen, in either dialect', async () => {
       expect(await ids('dialog', traders)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
-      expect(await ids('dialog', weather)).toEqual(['n2', 'n7', 'n8', 'n10']);
+      expect(await ids('dialog', weather)).toEqual(['n2', 'n7:text', 'n8', 'n10']);
     });
   });
 
@@ -97,9 +97,9 @@ describe('the commands that read a session', () => {
       expect(body.map(([id]) => id)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
       expect(body[2]?.slice(3)).toEqual(['wrapped', 'said', 'altered']);
       expect(await rows('heard', traders)).toMatchObject([
-        { id: 'm02', cells: { ag_root: 'same' } },
+        { id: 'm02', cells: { ag_root: ['same'] } },
         { id: 'm12' },
-        { id: 'm15', cells: { ag_root: 'wrapped', ag_ann: 'said', ag_bo: 'altered' } },
+        { id: 'm15', cells: { ag_root: ['wrapped'], ag_ann: ['said'], ag_bo: ['altered'] } },
         { id: 'm17' },
         { id: 'm22' },
       ]);

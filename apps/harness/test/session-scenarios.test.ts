@@ -246,7 +246,9 @@ function find(index: LogIndex, words: string) {
 /** Who heard these words, and how. */
 function cellsOf(index: LogIndex, words: string): Record<string, string> {
   const row = hearingMatrix(index).rows.find(({ saying }: HearingRow) => saying.text.includes(words));
-  return Object.fromEntries([...(row?.cells ?? [])].map(([agentId, how]) => [labelOf(index, agentId), how]));
+  return Object.fromEntries(
+    [...(row?.cells ?? [])].map(([agentId, ways]) => [labelOf(index, agentId), ways.join(', ')]),
+  );
 }
 
 function speakersOf(index: LogIndex, rows: readonly DialogRow[]): string[] {

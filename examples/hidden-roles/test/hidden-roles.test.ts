@@ -1,4 +1,11 @@
 import { readFileSync } from 'node:fs';
+import {
+  createJudgePacket,
+  createPseudonyms,
+  type JudgePass,
+  judgePasses,
+  playersOf,
+} from '@hansard/datasets';
 import { createIdSource, parseEvent } from '@hansard/events';
 import {
   createGameStreams,
@@ -26,6 +33,7 @@ const fields = {
   inference_trace: ['timestamp', 'event_type', 'agent', 'payload'],
 } satisfies Record<GameStream, readonly string[]>;
 
+const mapping = parseGameMapping(parse(readFileSync(`${import.meta.dirname}/../mapping.yaml`, 'utf8')));
 const whispered = 'I am the seer. Dario is honest.';
 
 let game: Game;
@@ -174,12 +182,52 @@ describe('the game of hidden roles', () => {
       how,
     ]);
     expect(heardBy).toEqual([
-      ['Edda', 'wrapped'],
-      ['Ada', 'said'],
+      ['Ada', ['said']],
+      ['Edda', ['wrapped']],
     ]);
     for (const name of ['Bruno', 'Dario', 'Falk'])
       expect(knownBy(index, name).some(({ text }) => text.includes('seer. Dario'))).toBe(false);
   });
+});
+
+describe('the game of hidden roles, judged blind', () => {
+  /** What the players themselves say to all of roles. */
+  const claims = ['I am the seer, and P is the wolf.', 'Of course the seer is always the one who says so.'];
+
+  it.each(judgePasses)('has no role in the %s packet but those that players claim to all', async (pass) => {
+    const { lines: packed } = await packetOf(pass);
+    const named = packed.filter((line) => /\b(wolf|seer|villager|roles?)\b/i.test(line.text));
+    expect(named.map(({ kind, text }) => [kind, text.replace(/\bP\d\b/g, 'P')])).toEqual(
+      claims.map((claim) => ['chat', claim]),
+    );
+  });
+
+  it.each(judgePasses)('has neither the game master nor what it does in the %s packet', async (pass) => {
+    const { lines: packed, manifest, bytes } = await packetOf(pass);
+    const master = game.events.find(({ type }) => type === 'agent:created')?.agentId ?? '';
+    expect(manifest.players).toEqual(['P1', 'P2', 'P3', 'P4', 'P5', 'P6']);
+    expect(packed.filter(({ speaker }) => !manifest.players.includes(speaker))).toEqual([]);
+    for (const word of ['begin_game', master, 'game master', 'Play a game', 'Town won'])
+      expect(bytes).not.toContain(word);
+  });
+
+  it.each(judgePasses)('has neither the whisper nor its tool in the %s packet', async (pass) => {
+    const { bytes, manifest } = await packetOf(pass);
+    expect(bytes).not.toMatch(/the seer\. |whisper\(|use_ability|investigate|kill/);
+    expect(manifest.excluded).toContain('whispers');
+  });
+
+  async function packetOf(pass: JudgePass) {
+    const { dispatchId, events } = game;
+    async function* log() {
+      yield* events;
+    }
+    const pseudonyms = createPseudonyms(await playersOf(log(), mapping, dispatchId), dispatchId);
+    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms });
+    const written = [...events.flatMap((event) => packet.add(event)), ...packet.finish()];
+    const bytes = written.map(({ line }) => `${JSON.stringify(line)}\n`).join('');
+    return { lines: written.map(({ line }) => line), manifest: packet.manifest(), bytes };
+  }
 });
 
 async function play(): Promise<Game> {
@@ -198,7 +246,6 @@ async function play(): Promise<Game> {
 }
 
 function streamsOf({ dispatchId, events }: Game): StreamLine[] {
-  const mapping = parseGameMapping(parse(readFileSync(`${import.meta.dirname}/../mapping.yaml`, 'utf8')));
   const streams = createGameStreams(mapping, { runId: dispatchId });
   return [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
 }

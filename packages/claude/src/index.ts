@@ -11,7 +11,7 @@ export {
   createClaudeMapping,
 } from './messages/create-claude-mapping.ts';
 export { openClaudeStream } from './stream/open-claude-stream.ts';
-export { readClaudeStream } from './stream/read-claude-stream.ts';
+export { findClaudeStreamStart, readClaudeStream } from './stream/read-claude-stream.ts';
 export {
   findSubAgents,
   type OpenTranscriptOptions,

@@ -10,8 +10,14 @@ export {
   describeCommunicationProblem,
 } from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
+export {
+  DispatchError,
+  type DispatchErrorCode,
+  dispatchErrors,
+  isDispatchError,
+} from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
-export { closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
+export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';

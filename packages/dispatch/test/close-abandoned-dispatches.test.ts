@@ -134,6 +134,28 @@ describe('dispatches that a dead process left running', () => {
     expect(await store.getDispatchEvents(taskDir, 'lost-1')).toEqual([]);
   });
 
+  it('are ended beside one that cannot be read, which is reported, or fails where nobody takes the report', async () => {
+    const unreadable = new StoreError('STORE_CORRUPT', 'lost-1 is damaged');
+    const provider = changedStore((store) => ({
+      async listDispatches(task) {
+        const envelopes = await store.getDispatchEnvelopes(task);
+        return envelopes.map((envelope) =>
+          envelope.dispatchId === 'lost-1'
+            ? { dispatchId: 'lost-1', envelope: null, error: unreadable }
+            : { dispatchId: envelope.dispatchId, envelope },
+        );
+      },
+    }));
+    const store = await leftBehind(provider);
+    await expect(closeAbandonedDispatches(store, taskDir)).rejects.toBe(unreadable);
+    const reported: unknown[] = [];
+    const onUnreadable = (error: StoreError) => void reported.push(error);
+    const closed = await closeAbandonedDispatches(store, taskDir, { onUnreadable });
+    expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-2']);
+    expect(reported).toEqual([unreadable]);
+    expect(await store.getDispatchEnvelope(taskDir, 'lost-1')).toMatchObject({ status: 'running' });
+  });
+
   it('are not passed over in silence where the store fails', async () => {
     const provider = changedStore(() => ({
       appendEvent() {

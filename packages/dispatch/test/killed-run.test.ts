@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { statedBy, statedIn } from './stated-totals.ts';
 
 const taskDir = 'lab/tasks/route-models';
 
 /** What the next start finds of a run whose process was killed between its last event and its envelope. */
-async function afterKill(ending: 'complete' | 'abort' | 'error') {
+async function afterKill(ending: 'complete' | 'abort' | 'error' | 'calls') {
   const root = mkdtempSync(join(tmpdir(), 'hansard-killed-run-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const script = join(import.meta.dirname, 'run-until-killed.ts');
@@ -49,6 +50,12 @@ describe('a run whose process was killed before its envelope was complete', () =
     expect(left.at(-1)).toMatchObject({ type: 'harness:abort', data: { by: 'product-analyst' } });
     expect(envelope).toMatchObject({ status: 'aborted', completedAt: left.at(-1)?.timestamp });
     expect(events).toEqual(left);
+  });
+
+  it('that was killed between two model calls has cost what those in its log state, those of sub-agents included', async () => {
+    const { events, envelope } = await afterKill('calls');
+    expect(envelope).toMatchObject({ status: 'crashed', cost: 0.75 });
+    expect(statedBy(envelope ?? { cost: null, usage: null })).toEqual(statedIn(events));
   });
 
   it('has crashed where its log ends with an error', async () => {

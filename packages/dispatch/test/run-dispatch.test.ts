@@ -199,7 +199,10 @@ describe('messages to a running dispatch', () => {
     const { options, events } = prepare();
     const run = await startDispatch(options({ agent: yields() }));
     await run.ended;
-    await expect(run.send('too late')).rejects.toThrow(TypeError);
+    await expect(run.send('too late')).rejects.toMatchObject({
+      code: 'DISPATCH_ENDED',
+      details: { dispatchId: 'D1' },
+    });
     await expect(run.send('too late')).rejects.toThrow(/D1 has ended/);
     expect(await events()).toEqual([]);
   });

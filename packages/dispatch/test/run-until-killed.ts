@@ -1,6 +1,6 @@
 import { openDispatchStore, startDispatch } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentActivity, AgentProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 
 /** Runs a dispatch, and is killed where it would complete the envelope: all events are in the log by then. */
@@ -14,12 +14,25 @@ const provider = new Proxy(openJsonFileStore({ root }), {
   },
 });
 
+const call = (inputTokens: number, costUsd: number, agentId?: string): AgentActivity => {
+  const data = { model: 'm', usage: { inputTokens, outputTokens: 1 }, costUsd };
+  return {
+    kind: 'event',
+    event: newEvent('agent:inference', data, agentId === undefined ? {} : { agentId }),
+  };
+};
+
 const agent: AgentProvider = {
   async *run({ signal }) {
     yield { kind: 'event', event: newEvent('agent:text', { text: 'working' }) };
     if (ending === 'abort') {
       run.abort('wrong branch', 'product-analyst');
       signal.throwIfAborted();
+    }
+    if (ending === 'calls') {
+      yield call(10, 0.25);
+      yield call(100, 0.5, 'agent_002');
+      process.kill(process.pid, 'SIGKILL');
     }
     if (ending === 'error') throw new Error('lost my way');
     yield {

@@ -1,4 +1,4 @@
-import { createCommunicationHub, startDispatch } from '@hansard/dispatch';
+import { createCommunicationHub, isDispatchError, startDispatch } from '@hansard/dispatch';
 import type { CommunicationHost } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
@@ -10,12 +10,12 @@ describe('limits of workers', () => {
   it('let so many run side by side, counting those of workers, and more when one has ended', async () => {
     const gate = new Gate();
     const below = new Gate();
-    const refused: string[] = [];
+    const refused: unknown[] = [];
     const { start, statuses } = prepare({
       async *lead(_request, host) {
         const one = await host.startWorker(worker('one'));
         await below.opened;
-        await host.startWorker(worker('three')).catch((error) => refused.push(error.message));
+        await host.startWorker(worker('three')).catch((error) => refused.push(error));
         gate.open();
         await host.awaitWorker(one.dispatchId);
         await host.startWorker(worker('four'));
@@ -31,7 +31,14 @@ describe('limits of workers', () => {
     });
     const run = await start({ workers: { maxRunning: 2 } });
     expect((await run.ended).status).toBe('completed');
-    expect(refused).toEqual([expect.stringMatching(/^2 workers run already/)]);
+    expect(refused).toMatchObject([
+      {
+        code: 'DISPATCH_WORKER_LIMIT',
+        message: expect.stringMatching(/^2 workers run already/),
+        details: { running: 2, maxRunning: 2 },
+      },
+    ]);
+    expect(isDispatchError(refused[0], 'DISPATCH_WORKER_LIMIT')).toBe(true);
     expect(Object.keys(await statuses()).sort()).toEqual(['four', 'lead', 'one', 'two']);
   });
 

@@ -156,7 +156,10 @@ describe('a parent that ends by itself', () => {
       },
     });
     await (await start()).ended;
-    await expect(kept?.startWorker(worker('late'))).rejects.toThrow(/LEAD is ending/);
+    await expect(kept?.startWorker(worker('late'))).rejects.toMatchObject({
+      code: 'DISPATCH_ENDED',
+      message: expect.stringMatching(/LEAD is ending/),
+    });
     expect(Object.keys(await statuses())).toEqual(['lead']);
   });
 });
@@ -300,7 +303,7 @@ describe('a worker', () => {
       requests.push(request);
       yield says('I am another');
     });
-    const refused: string[] = [];
+    const refused: unknown[] = [];
     const { start, envelopes } = prepare({
       async *lead(_request, host) {
         expect(host.listAgents()).toEqual(['other']);
@@ -309,7 +312,7 @@ describe('a worker', () => {
           worker('full', { agent: 'other', model: 'big', cwd: 'src', outputSchema: { type: 'object' } }),
         );
         for (const name of ['nobody', 'toString'])
-          await host.startWorker(worker('x', { agent: name })).catch((error) => refused.push(error.message));
+          await host.startWorker(worker('x', { agent: name })).catch((error) => refused.push(error));
         yield says('done');
       },
     });
@@ -330,9 +333,12 @@ describe('a worker', () => {
       { role: 'plain', outputSchema: undefined },
       { role: 'full', outputSchema: { type: 'object' } },
     ]);
-    expect(refused).toEqual([
-      'There is no agent "nobody" for a worker; there are: other.',
-      'There is no agent "toString" for a worker; there are: other.',
-    ]);
+    expect(refused).toMatchObject(
+      ['nobody', 'toString'].map((name) => ({
+        code: 'DISPATCH_AGENT_NOT_FOUND',
+        message: `There is no agent "${name}" for a worker; there are: other.`,
+        details: { agent: name, agents: ['other'] },
+      })),
+    );
   });
 });

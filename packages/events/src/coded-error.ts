@@ -15,6 +15,11 @@ export class CodedError<Code extends string = string> extends Error {
     this.details = options.details ?? {};
     Object.defineProperty(this, brand, { value: true });
   }
+
+  /** What to do about an error of this code, as its family declares it. */
+  get advice(): string | undefined {
+    return undefined;
+  }
 }
 
 export interface CodedErrorOptions {
@@ -35,16 +40,46 @@ export function isCodedError<Code extends string = string>(
   );
 }
 
-/** Tells whether a value is an error of one family, with `code` whether it is that one. */
+/** One code of a family, in Markdown. `docs/errors.md` and the `hansard` command print it. */
+export interface ErrorRow {
+  /** When an error of this code is thrown. */
+  readonly when: string;
+  /** What to do about it. */
+  readonly advice: string;
+  /** The fields of `details`. One that is not always there has a `?` at its end. */
+  readonly details?: readonly string[];
+}
+
+/** Checks whether a value is an error of one family, and with `code`, whether it has that code. */
 export type ErrorGuard<Family extends CodedError> = (
   value: unknown,
   code?: Family['code'],
 ) => value is Family;
 
-/** The guard of a family of errors, by its closed set of codes. */
-export function createErrorGuard<Family extends CodedError>(
-  codes: readonly Family['code'][],
-): ErrorGuard<Family> {
-  const family = new Set<string>(codes);
-  return (value, code): value is Family => isCodedError(value, code) && family.has(value.code);
+/** A closed set of codes, and what follows from its declaration. */
+export interface ErrorFamily<Code extends string> {
+  readonly rows: Readonly<Record<Code, ErrorRow>>;
+  readonly codes: readonly Code[];
+  /** The class that the class of the family extends. Its errors have the `advice` of their row. */
+  readonly Base: new (
+    code: Code,
+    message: string,
+    options?: CodedErrorOptions,
+  ) => CodedError<Code>;
+  readonly guard: ErrorGuard<CodedError<Code>>;
+}
+
+/** The codes of a family, as a type. */
+export type ErrorCodeOf<Family> = Family extends ErrorFamily<infer Code> ? Code : never;
+
+/** Declares a family of errors: each code, when it occurs and what to do about it. */
+export function defineErrors<Code extends string>(rows: Readonly<Record<Code, ErrorRow>>): ErrorFamily<Code> {
+  class Base extends CodedError<Code> {
+    override get advice(): string {
+      return rows[this.code].advice;
+    }
+  }
+  const guard: ErrorGuard<CodedError<Code>> = (value, code): value is CodedError<Code> =>
+    isCodedError(value, code) && Object.hasOwn(rows, value.code);
+  return { rows, codes: Object.keys(rows) as Code[], Base, guard };
 }

@@ -1,16 +1,35 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from './coded-error.ts';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from './coded-error.ts';
 
-/** The errors of the vocabulary. When each one is thrown, and what to do: `docs/errors.md`. */
-export const eventErrorCodes = [
-  'EVENT_INVALID',
-  'EVENT_NOT_JSON',
-  'EVENT_EPHEMERAL',
-  'EVENT_ENVELOPE_INVALID',
-  'EVENT_TASK_INVALID',
-] as const;
+/** The errors of the vocabulary. */
+export const eventErrors = defineErrors({
+  EVENT_INVALID: {
+    when: 'A value is not an event: a field is missing or wrong, or it has both `substance` and `cause`.',
+    advice: 'Correct the field that the message names.',
+    details: ['path?', 'value?'],
+  },
+  EVENT_NOT_JSON: {
+    when: 'An event contains a value that JSON cannot hold unchanged: NaN, a Date, a function.',
+    advice: 'Pass observed values through `snapshot`, or turn the value into text first.',
+    details: ['path', 'value'],
+  },
+  EVENT_EPHEMERAL: {
+    when: 'A streaming delta (`delta:*`) was passed as an event.',
+    advice: 'Publish it to communication providers; record the finished text instead.',
+  },
+  EVENT_ENVELOPE_INVALID: {
+    when: 'An envelope, or a change to one, has a missing or wrong field.',
+    advice: 'Correct the field that the message names.',
+    details: ['path', 'value'],
+  },
+  EVENT_TASK_INVALID: {
+    when: 'A task record has a missing or wrong field.',
+    advice: 'Correct the field that the message names.',
+    details: ['path', 'value'],
+  },
+});
 
-export type EventErrorCode = (typeof eventErrorCodes)[number];
+export type EventErrorCode = ErrorCodeOf<typeof eventErrors>;
 
-export class EventError extends CodedError<EventErrorCode> {}
+export class EventError extends eventErrors.Base {}
 
-export const isEventError: ErrorGuard<EventError> = createErrorGuard(eventErrorCodes);
+export const isEventError: ErrorGuard<EventError> = eventErrors.guard;

@@ -1,19 +1,53 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from './coded-error.ts';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from './coded-error.ts';
 
-/** The errors of reading other formats. When each one is thrown, and what to do: `docs/errors.md`. */
-export const formatErrorCodes = [
-  'FORMAT_EMPTY',
-  'FORMAT_NOT_JSONL',
-  'FORMAT_NO_RECORDS',
-  'FORMAT_OTHER_DIALECT',
-  'FORMAT_UNREADABLE',
-  'FORMAT_MAPPING_INVALID',
-  'FORMAT_VERDICT_INVALID',
-  'FORMAT_NOT_FULL',
-] as const;
+/** The errors of reading and writing other formats. */
+export const formatErrors = defineErrors({
+  FORMAT_UNREADABLE: {
+    when: 'The file is missing or cannot be read.',
+    advice: 'Check the path and its permissions.',
+    details: ['file'],
+  },
+  FORMAT_EMPTY: {
+    when: 'The file is empty.',
+    advice: 'Nothing was recorded in that file. Check that it is the one you meant.',
+    details: ['file'],
+  },
+  FORMAT_NOT_JSONL: {
+    when: 'No line of the file is a message or a record.',
+    advice:
+      'Give a `.jsonl` file with one message of the Agent SDK, or one record of a transcript of Claude Code, on each line.',
+    details: ['file', 'line?'],
+  },
+  FORMAT_NO_RECORDS: {
+    when: 'The log is empty, or none of its lines is a record of the format.',
+    advice: 'Check that it is the file you meant, and the format that it was read as.',
+    details: ['file', 'lines?'],
+  },
+  FORMAT_OTHER_DIALECT: {
+    when: 'All messages of the log are in the other dialect of the session log.',
+    advice: 'Read it as that dialect; `detectSessionFormat` finds the dialect of a log.',
+    details: ['file', 'dialect'],
+  },
+  FORMAT_NOT_FULL: {
+    when: 'Training data was requested, and all dispatches have `narrative` fidelity.',
+    advice: 'Record with fidelity `full`; sessions always do. Nothing was written.',
+    details: ['dispatchIds'],
+  },
+  FORMAT_VERDICT_INVALID: {
+    when: 'A line of a file of verdicts is not a verdict, is about another packet, names an unknown player, or cites an event that the packet does not have. No line of the file is imported.',
+    advice:
+      'Correct the lines that the message names and import the file again; `judge pack` writes the packet again.',
+    details: ['file', 'problems'],
+  },
+  FORMAT_MAPPING_INVALID: {
+    when: 'The mapping of a game has a wrong field, or lacks a required one.',
+    advice: 'Correct the field that the message names; the README of `@hansard/formats` shows a mapping.',
+    details: ['path', 'value'],
+  },
+});
 
-export type FormatErrorCode = (typeof formatErrorCodes)[number];
+export type FormatErrorCode = ErrorCodeOf<typeof formatErrors>;
 
-export class FormatError extends CodedError<FormatErrorCode> {}
+export class FormatError extends formatErrors.Base {}
 
-export const isFormatError: ErrorGuard<FormatError> = createErrorGuard(formatErrorCodes);
+export const isFormatError: ErrorGuard<FormatError> = formatErrors.guard;

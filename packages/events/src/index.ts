@@ -1,12 +1,23 @@
-export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from './coded-error.ts';
+export {
+  CodedError,
+  defineErrors,
+  type ErrorCodeOf,
+  type ErrorFamily,
+  type ErrorGuard,
+  type ErrorRow,
+  isCodedError,
+} from './coded-error.ts';
+export { type DefinedOnly, definedOnly } from './defined-only.ts';
 export type { Diagnostic } from './diagnostic.ts';
+export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
-export { EventError, type EventErrorCode, eventErrorCodes, isEventError } from './event-error.ts';
-export { FormatError, type FormatErrorCode, formatErrorCodes, isFormatError } from './format-error.ts';
+export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
+export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
 export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
 export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
+export { messageOf } from './message-of.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { newOutput } from './snapshots/new-output.ts';
@@ -40,5 +51,6 @@ export {
 } from './types/event.ts';
 export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
+export { firstLine, toNarrative } from './types/narrative.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';

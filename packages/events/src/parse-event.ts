@@ -110,7 +110,7 @@ function checkFields(value: unknown): void {
   if (!fields.success) throw invalid(fields.error, value, '');
 }
 
-/** Like `parseEvent`, but only tells whether. */
+/** Whether `parseEvent` accepts the value. */
 export function isEvent(
   value: unknown,
   schemas: EventDataSchemas = eventDataSchemas,

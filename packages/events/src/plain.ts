@@ -1,5 +1,5 @@
 // What needs no schemas: a page that shows events loads these without zod.
-export { CodedError, createErrorGuard, type ErrorGuard } from './coded-error.ts';
+export { CodedError, defineErrors } from './coded-error.ts';
 export { EventError, isEventError } from './event-error.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';
 export { isDataOf, isPlainEvent } from './plain/is-readable.ts';

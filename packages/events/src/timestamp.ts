@@ -6,7 +6,7 @@ let latestText = '';
 let latestDay = Number.NaN;
 let latestDate = '';
 
-/** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. @throws RangeError for what is no time */
+/** Milliseconds since 1970 as RFC 3339 in UTC with milliseconds. @throws RangeError for a value that is not a time */
 export function toTimestamp(milliseconds: number): string {
   if (milliseconds !== latest) {
     latestText = timestampOf(Math.trunc(milliseconds));
@@ -17,7 +17,7 @@ export function toTimestamp(milliseconds: number): string {
 
 /** Most times are of the same day as the one before, and only the date of a day is hard to find. */
 function timestampOf(time: number): string {
-  if (Math.abs(time) > furthest) throw new RangeError(`${time} is no time.`);
+  if (Math.abs(time) > furthest) throw new RangeError(`${time} is not a time.`);
   const day = Math.floor(time / millisecondsOfDay);
   if (day !== latestDay) {
     latestDate = new Date(day * millisecondsOfDay).toISOString().slice(0, -'00:00:00.000Z'.length);

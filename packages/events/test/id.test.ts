@@ -12,7 +12,7 @@ describe('minted ids', () => {
     expect(idSchema.safeParse(id).success).toBe(true);
   });
 
-  it('grow within a millisecond, when the clock goes back, and when it goes on', () => {
+  it('grow within a millisecond, when the clock goes back, and when it advances', () => {
     const times = [march, march, march, march - 1_000, march - 1_000, march + 1, march + 0.5, march + 2];
     const createId = createIdSource({ now: () => times.shift() ?? march + 3 });
     const ids = Array.from({ length: 2_000 }, () => createId());
@@ -21,7 +21,7 @@ describe('minted ids', () => {
     expect(decodeTime(ids[4] ?? '')).toBe(march);
   });
 
-  it('grow also where the random part overflows into the next millisecond', () => {
+  it('grow even if the random part overflows into the next millisecond', () => {
     let now = march;
     const createId = createIdSource({ now: () => now, random: () => 0.999 });
     const first = createId();

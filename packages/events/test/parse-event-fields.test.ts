@@ -61,7 +61,7 @@ describe('the fields of an event', () => {
     }
   });
 
-  it('are refused where the value is no object', () => {
+  it('are refused if the value is not an object', () => {
     for (const odd of oddValues) expect(codeOf(odd)).toBe('EVENT_INVALID');
   });
 });

@@ -27,7 +27,7 @@ function roundTrip(value: unknown): unknown {
 }
 
 describe('snapshot', () => {
-  it('shows what was observed, not what became of it', () => {
+  it('shows the observed value, not its later changes', () => {
     const list = [1, 2];
     const map = new Map([['list', list]]);
     const parts = [snapshot(list), snapshot(map)];

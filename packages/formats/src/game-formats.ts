@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 import { isGameLog } from './game-log/is-game-log.ts';
 import { readGameLog } from './game-log/read-game-log.ts';
@@ -16,9 +17,7 @@ export const gameFormats: Readonly<Record<GameFormatId, GameFormat>> = {
   'werewolf-match': {
     id: 'werewolf-match',
     read: (files, options) =>
-      files.map(({ source, file }) =>
-        readWerewolfMatch(source, { ...options, ...(file === undefined ? {} : { file }) }),
-      ),
+      files.map(({ source, file }) => readWerewolfMatch(source, { ...options, ...definedOnly({ file }) })),
   },
 };
 

@@ -6,6 +6,7 @@ export { isWholeGameLog } from './game-log/is-game-log.ts';
 export { readGameLog } from './game-log/read-game-log.ts';
 export { createGameStreams, type GameStreams } from './game-streams/create-game-streams.ts';
 export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
+export { rosterNewsOf } from './game-streams/roster.ts';
 export {
   type GameStream,
   gameStreams,

@@ -42,8 +42,8 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read 
     const inner = rows.filter(({ saying }) => saying.speaker.agentId === 'agent_jill_inner');
     expect(inner.map(({ cells }) => [...cells].sort())).toEqual([
       [
-        ['agent_jill', 'same'],
-        ['agent_jill_inner', 'said'],
+        ['agent_jill', ['same']],
+        ['agent_jill_inner', ['said']],
       ],
     ]);
     expect(perspectiveOf(index, 'agent_jill').map(({ kind }) => kind)).toEqual([

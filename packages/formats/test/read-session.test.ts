@@ -1,8 +1,15 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { FormatError, isFormatError } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { detectSessionFormat, readSessionV1, readSessionV2, sessionFormats } from '../src/index.ts';
-import { bookClubV1, bookClubV2, call, logOf, now } from './make.ts';
+import {
+  detectSessionFormat,
+  readSessionV1,
+  readSessionV2,
+  sessionFormats,
+  writeSessionV1,
+  writeSessionV2,
+} from '../src/index.ts';
+import { bookClubV1, bookClubV2, call, logOf, now, recordsIn } from './make.ts';
 
 function eventOf(events: readonly CapturedEvent[], id: string): CapturedEvent | undefined {
   return events.find((event) => event.id === id);
@@ -79,6 +86,30 @@ describe('readSessionV2', () => {
     const compiled = entry({ message_id: 'n2', role: 'tool', tool_call_id: 'k3', cause: ['m13', 'm2'] });
     const read = readSessionV2(logOf(...bookClubV2, compiled), { now });
     expect(eventOf(read.events, 'n2')?.cause).toEqual(['m13', 'm2']);
+  });
+
+  it('links a result to what another agent said since the call, where one did in these words', () => {
+    const result = (id: string, text: string, more: JsonObject = {}) =>
+      entry({ message_id: id, role: 'tool', tool_call_id: 'k', content: text, ...more });
+    const says = (id: string, agent: string, text: string) =>
+      entry({ message_id: id, agent_id: agent, role: 'assistant', content: text });
+    const records = [
+      says('s0', 'agent_002', 'yes'),
+      entry({ message_id: 'c', role: 'assistant', tool_calls: [call('k', 'discuss', {})] }),
+      result('r0', 'yes'),
+      says('s1', 'agent_002', 'yes'),
+      result('r1', 'yes'),
+      says('s2', 'agent_003', 'yes'),
+      result('r2', 'yes'),
+      says('s3', 'agent_002', 'no'),
+      says('s4', 'agent_003', 'no'),
+      result('r3', 'no'),
+      result('r4', 'no', { cause: 'c' }),
+    ];
+    const { events: read } = readSessionV2(logOf(...records), { now });
+    const links = ['r0', 'r1', 'r2', 'r3', 'r4'].map((id) => eventOf(read, id)?.substance);
+    expect(links).toEqual([undefined, 's1', 's2', undefined, undefined]);
+    expect(recordsIn(writeSessionV2(read).text)).toEqual(records);
   });
 
   it('keeps beside an event only what the event does not say', () => {
@@ -166,6 +197,35 @@ describe('readSessionV1', () => {
   it('takes source for who sent a message', () => {
     const sources = ['m2', 'm7', 'm10'].map((id) => eventOf(events, id)?.data.source);
     expect(sources).toEqual([{ kind: 'user' }, { kind: 'agent', agentId: 'agent_001' }, { kind: 'system' }]);
+  });
+
+  it('takes messages of one call in the same words for one text, as they were meant', () => {
+    const told = (id: string, agent: string, text: string) => ({
+      message_id: id,
+      agent_id: agent,
+      role: 'user',
+      content: text,
+      source: 'agent_001',
+      caused_by: 'm3',
+    });
+    const records = [
+      ...bookClubV1,
+      told('n1', 'agent_003', 'Which page?'),
+      told('n2', 'agent_003', 'Begin.'),
+    ];
+    const { events: read } = readSessionV1(logOf(...records), { now });
+    expect(read.filter(({ type }) => type === 'agent:piece_of_text')).toMatchObject([
+      { id: 'm7:text', agentId: 'agent_001', cause: 'm3', data: { text: 'Which page?' } },
+      { id: 'n2:text', agentId: 'agent_001', cause: 'm3', data: { text: 'Begin.' } },
+    ]);
+    expect(['m7', 'n1', 'n2'].map((id) => eventOf(read, id)?.substance)).toEqual([
+      'm7:text',
+      'm7:text',
+      'n2:text',
+    ]);
+    const { text, leftOut } = writeSessionV1(read);
+    expect(recordsIn(text)).toEqual(records);
+    expect(leftOut).toEqual({});
   });
 
   it('keeps a caused_by that is not the utterance_ref', () => {

@@ -1,3 +1,4 @@
+import { messageOf } from '@hansard/events';
 import {
   type Awaitable,
   isPluginError,
@@ -16,7 +17,6 @@ import type { LoadedProvider } from './loaded-plugins.ts';
 import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
 import { type LoadCheck, loadChecks } from './report/load-check.ts';
 import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
-import { messageOf } from './report/message-of.ts';
 import { type CreateOptions, createProvider } from './start/create-provider.ts';
 import { importEntry } from './start/import-entry.ts';
 

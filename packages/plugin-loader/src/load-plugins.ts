@@ -33,7 +33,7 @@ const longestTimer = 2 ** 31 - 1;
 /**
  * Finds, checks and loads plugins, one after the other in the order of the configuration. One that is bad never stops
  * the others and never makes this reject: the report has it, and the caller decides which ones it can't do without.
- * @throws TypeError for a `createTimeoutMs` that is no whole number of milliseconds from 1; the error of the file system
+ * @throws TypeError for a `createTimeoutMs` that is not a whole number of milliseconds from 1; the error of the file system
  * for a path in `deny` that can't be followed, as nothing is safe to load then
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {

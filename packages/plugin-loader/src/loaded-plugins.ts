@@ -1,8 +1,9 @@
+import { messageOf } from '@hansard/events';
 import type { PluginError, ProviderType, ProviderTypes } from '@hansard/provider';
 import type { LoadReport } from './report/load-report.ts';
 import { closeProvider } from './start/close-provider.ts';
 
-/** The providers that are there, and the report of how it went. */
+/** The loaded providers, and the report of the loading. */
 export interface LoadedPlugins extends AsyncDisposable {
   readonly report: LoadReport;
   /** Why plugins failed or were denied, in the order of the report, each with its `cause`. */
@@ -35,7 +36,7 @@ export class DiscardedProviders {
   /** Doesn't wait: a bad plugin must not hold up the others. */
   discard(id: string, provider: object): void {
     const closing = closeProvider(id, provider);
-    closing.catch(() => undefined); // Told by `closed`.
+    closing.catch(() => undefined); // `closed` reports it.
     this.#closing.push(closing);
   }
 
@@ -87,7 +88,7 @@ export class ProviderSet implements LoadedPlugins {
     }
     errors.push(...(await this.#discarded.closed()));
     if (errors.length === 0) return;
-    const messages = errors.map((error) => (error as Error).message).join(' ');
+    const messages = errors.map(messageOf).join(' ');
     throw new AggregateError(errors, `Not everything could be closed. ${messages}`);
   }
 }

@@ -1,4 +1,4 @@
-import { type PluginErrorCode, pluginErrorCodes } from '@hansard/provider';
+import { type PluginErrorCode, pluginErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { type LoadPluginsOptions, loadPlugins } from '../src/index.ts';
 import { type LoadCheck, loadChecks } from '../src/report/load-check.ts';
@@ -36,14 +36,14 @@ const cases: readonly Case[] = [
     says: /no such package is installed/,
   },
   {
-    name: 'a package that is no plugin',
+    name: 'a package that is not a plugin',
     code: 'PLUGIN_NOT_FOUND',
     check: 'find',
     arrange: ({ write }) => {
       write('node_modules/plain/package.json', { name: 'plain' });
       return { plugins: [{ plugin: 'plain' }] };
     },
-    says: /has no plugin\.json, so it is no plugin/,
+    says: /has no plugin\.json, so it is not a plugin/,
   },
   {
     name: 'a reference that is neither package name nor path',
@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
     code: 'PLUGIN_MANIFEST_INVALID',
     check: 'validate',
     arrange: ({ write }) => void write('bad/plugin.json', '[]'),
-    says: /is no valid manifest: \(value\) is \[\]/,
+    says: /is not a valid manifest: \(value\) is \[\]/,
   },
   {
     name: 'a manifest for another version of the contracts',
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     says: /the configuration denies tool/,
   },
   {
-    name: 'a configSchema that is no JSON Schema',
+    name: 'a configSchema that is not a JSON Schema',
     code: 'PLUGIN_CONFIG_SCHEMA_INVALID',
     check: 'configuration',
     arrange: ({ plugin }) => void plugin('bad', { manifest: { configSchema: { type: 'text' } } }),
@@ -285,7 +285,7 @@ describe('each check stops a bad plugin with its own code', () => {
 
   it('there is a case for every code and for every check', () => {
     const codes = new Set([...cases.map(({ code }) => code), codeAtClose]);
-    expect(codes).toEqual(new Set(pluginErrorCodes));
+    expect(codes).toEqual(new Set(pluginErrors.codes));
     expect(new Set(cases.map(({ check }) => check))).toEqual(new Set(Object.keys(loadChecks)));
   });
 });

@@ -27,7 +27,7 @@ describe('closing', () => {
     expect(log).toEqual(['second begins', 'second ends', 'first begins', 'first ends']);
   });
 
-  it('closes all of them when some fail, and tells every failure with its cause', async () => {
+  it('closes all of them when some fail, and reports every failure with its cause', async () => {
     const busy = new Error('busy');
     let closed = false;
     const loaded = await loadClosing(
@@ -68,7 +68,7 @@ describe('closing', () => {
     await expect(loaded.close()).resolves.toBeUndefined();
   });
 
-  it('tells of a late provider that could not be closed', async () => {
+  it('reports a late provider that could not be closed', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('slow');
     const clock = createManualClock();

@@ -37,7 +37,7 @@ describe('the configuration of a plugin', () => {
     expect((await load(schema)).config).toEqual({ root: '.projects' });
   });
 
-  it('that is wrong is told everything that is: path, value and what is allowed', async () => {
+  it('that is wrong has every problem reported: path, value and the allowed values', async () => {
     const { error } = await load(schema, {
       root: 7,
       mode: 'quick',
@@ -55,6 +55,28 @@ describe('the configuration of a plugin', () => {
       },
       { path: 'config.server.host', value: 'missing', message: "must have required property 'host'" },
       { path: 'config.lines.1', value: '"two"', message: 'must be integer' },
+    ]);
+  });
+
+  it('that has a mistyped key is reported with the key that was meant', async () => {
+    const { error } = await load(
+      {
+        type: 'object',
+        properties: { server: { ...schema.properties.server, additionalProperties: false } },
+      },
+      { server: { host: 'a', urll: 'https://b' } },
+    );
+    expect(error?.details.issues).toEqual([
+      {
+        path: 'config.server.host',
+        value: '"a"',
+        message: 'must NOT have additional properties',
+      },
+      {
+        path: 'config.server.urll',
+        value: '"https://b"',
+        message: 'must NOT have additional properties; did you mean "url"?',
+      },
     ]);
   });
 

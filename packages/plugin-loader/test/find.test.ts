@@ -107,7 +107,7 @@ describe('a plugin that is named more than once', () => {
     expect(loaded.get('one')?.config).toEqual(config);
   });
 
-  it('is refused the second time where it is configured in two ways, and told so', async () => {
+  it('is refused the second time if it is configured in two ways, with a report', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('one', { manifest: { id: 'one' } });
     const loaded = await loadPlugins({
@@ -137,7 +137,7 @@ describe('a plugin that is named more than once', () => {
     expect(loaded.get('one')?.config).toEqual(config);
   });
 
-  it('is told once for each reference where it is not found', async () => {
+  it('is reported once for each reference if it is not found', async () => {
     const { baseDir } = createWorkspace();
     const loaded = await loadPlugins({ baseDir, plugins: [{ plugin: './no' }, { plugin: './no' }] });
     expect(loaded.errors.map(({ code }) => code)).toEqual(['PLUGIN_NOT_FOUND', 'PLUGIN_NOT_FOUND']);

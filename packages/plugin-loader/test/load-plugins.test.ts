@@ -119,7 +119,7 @@ describe('loading', () => {
     expect(loaded.errors[0]?.cause).toBe(thrown);
   });
 
-  it('tells a plugin the folder that its relative paths start from', async () => {
+  it('gives a plugin the folder from which its relative paths start', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('one');
     let context: unknown;
@@ -151,7 +151,7 @@ describe('the source of a plugin under development', () => {
 });
 
 describe('the time limit', () => {
-  it('aborts the signal of a plugin that takes too long, and goes on with the next', async () => {
+  it('aborts the signal of a plugin that takes too long, and continues with the next', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('slow', { manifest: { id: 'slow' } });
     plugin('next', { manifest: { id: 'next' } });

@@ -29,7 +29,7 @@ Plugins: 1 loaded, 1 failed, 1 denied, 1 off (12.3 ms)
          took 12.3 ms (create 12.3)
   failed ./broken
          path /base/broken
-         validate: PLUGIN_MANIFEST_INVALID /base/broken/plugin.json is no valid manifest: (value) is []: Invalid input: expected object, received array
+         validate: PLUGIN_MANIFEST_INVALID /base/broken/plugin.json is not a valid manifest: (value) is []: Invalid input: expected object, received array
   denied forbidden ToolProvider
          folder /base/plugins/forbidden
          trust: PLUGIN_NOT_TRUSTED Plugin forbidden is not loaded: the configuration denies forbidden.

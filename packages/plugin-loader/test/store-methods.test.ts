@@ -43,7 +43,7 @@ describe('a store', () => {
     expect(await loadStore({})).toMatch(/lacks capabilities\.$/);
   });
 
-  it('that lacks several methods is told all of them', async () => {
+  it('that lacks several methods has all of them reported', async () => {
     expect(await loadStore({ capabilities, appendEvent: undefined, close: 1 })).toMatch(
       /lacks appendEvent, close\.$/,
     );

@@ -1,6 +1,6 @@
 /**
- * What a tool may do with the agents of the session in which it was called. Everything it does is recorded with the
- * calling tool call as its cause, and durable when the promise resolves.
+ * Lets a tool act on the agents of the session in which it was called. Each action is recorded with the tool call as its
+ * cause, and is durable when the promise resolves.
  */
 export interface AgentHost {
   /** The agent that called the tool. */
@@ -10,33 +10,33 @@ export interface AgentHost {
   listAgents(): readonly AgentInfo[];
 
   /**
-   * The agent that the caller means by a name or an id: a child of the caller first, then any other. Null where there is
-   * none, or where the name fits several that are equally near.
+   * Finds an agent by name or id: among the children of the caller first, then among all others. Null if there is none, or if
+   * the name is ambiguous on the same level.
    */
   findAgent(nameOrId: string): AgentInfo | null;
 
   /** Creates a child of the caller. Its `agent:created` is durable before this resolves. */
   createAgent(agent: NewAgent): Promise<AgentInfo>;
 
-  /** Ends an agent: it is asked for nothing more, and its id is never used again. Its transcript stays in the log. */
+  /** Ends an agent. It is not called again, and its id is not used again. Its transcript stays in the log. */
   terminateAgent(agentId: string): Promise<void>;
 
   /** Records text that the tool made, to be delivered to several agents (`agent:piece_of_text`). */
   logPieceOfText(text: string): Promise<LoggedText>;
 
   /**
-   * Records values that the caller observed in this call, such as what its code printed, and gives the id of that
-   * `agent:output`. They are copied at the call: what becomes of them later is not in the log.
+   * Records values that the caller observed in this call, such as printed output, and returns the id of that `agent:output`.
+   * The values are copied at the call; later changes to them are not in the log (U2).
    */
   logOutput(values: readonly unknown[]): Promise<string>;
 
   /**
-   * Delivers text into an agent's transcript, through the hooks. `text` is what the agent gets to read; the content
-   * that it carries on is named by `substance`.
+   * Delivers text into an agent's transcript, after the hooks have decided. `text` is the text that the agent reads;
+   * `substance` names the event whose content it carries.
    */
   deliver(agentId: string, delivery: Delivery): Promise<DeliveryOutcome>;
 
-  /** Lets an agent speak: its model is called, with its tools, until it has an utterance. */
+  /** Calls an agent's model, and the tools that it requests, until the agent has an utterance. */
   respond(agentId: string): Promise<LoggedText>;
 }
 
@@ -52,7 +52,7 @@ export interface AgentInfo {
 export interface NewAgent {
   readonly name?: string;
   readonly systemPrompt?: string;
-  /** Absent: that of its parent. */
+  /** Absent: the model of its parent. */
   readonly languageModel?: string;
 }
 
@@ -64,15 +64,15 @@ export interface LoggedText {
 
 export interface Delivery {
   readonly text: string;
-  /** The event whose content this carries on. Absent: the text is new, and the tool call is its cause. */
+  /** The event whose content this carries. Absent: the text is new, and the tool call is its cause. */
   readonly substance?: string;
-  /** Who said it; absent: the calling agent. */
+  /** The agent that said it; absent: the calling agent. */
   readonly from?: string;
 }
 
 export interface DeliveryOutcome {
   readonly status: 'delivered' | 'altered' | 'denied';
-  /** What the agent got; null where it was denied. */
+  /** The text that the agent received; null if it was denied. */
   readonly text: string | null;
   readonly reason?: string;
 }

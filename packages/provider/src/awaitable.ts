@@ -1,2 +1,2 @@
-/** A method may answer at once or with a promise; who holds only the interface awaits. */
+/** A method may return a value or a promise. A caller that knows only the interface awaits it. */
 export type Awaitable<T> = T | Promise<T>;

@@ -3,16 +3,16 @@ import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /**
- * Shows dispatches to somebody and brings back what they say. Its methods are called one after the other, each when the
- * one before is done; one that is slow or throws never delays or fails a dispatch.
+ * Shows dispatches to people and returns their messages. Methods are called one at a time, each after the previous one has
+ * finished. A method that is slow or throws does not delay a dispatch or make it fail.
  */
 export interface CommunicationProvider {
-  /** Called once, before anything else. `host` takes what people say to running dispatches. */
+  /** Called once, before anything else. `host` accepts messages for running dispatches. */
   start?(host: CommunicationHost): Awaitable<void>;
   dispatchStarted?(notice: DispatchStartNotice): Awaitable<void>;
-  /** An event that is in the log by now. */
+  /** Reports an event after it was recorded. */
   eventRecorded(notice: EventNotice): Awaitable<void>;
-  /** A piece of text on its way; it is in no log, and may be left out when the provider is behind (D8). */
+  /** Reports a piece of streamed text. It is not recorded, and may be skipped when the provider is slow (D8). */
   deltaReceived?(notice: DeltaNotice): Awaitable<void>;
   dispatchEnded?(notice: DispatchNotice): Awaitable<void>;
   close?(): Awaitable<void>;
@@ -20,15 +20,15 @@ export interface CommunicationProvider {
 
 export interface CommunicationHost {
   /**
-   * Gives a message to a running dispatch: it is recorded as `user:message`, then reaches the agent.
-   * Resolves to false where no such dispatch runs (any more).
+   * Delivers a message to a running dispatch. It is recorded as `user:message` and then given to the agent.
+   * Resolves to false if no such dispatch is running.
    */
   deliver(message: IncomingMessage): Promise<boolean>;
 }
 
 export interface IncomingMessage {
   readonly text: string;
-  /** Absent: the dispatch that started last and still runs; a worker of another only where no other runs. */
+  /** Absent: the running dispatch that started last. Workers of other dispatches are considered only if no other runs. */
   readonly dispatchId?: string;
 }
 
@@ -38,7 +38,7 @@ export interface DispatchNotice {
 }
 
 export interface DispatchStartNotice extends DispatchNotice {
-  /** The agents of a session that goes on, whose creation was recorded before. Absent: none. */
+  /** The existing agents of a session that is resumed. Absent: none. */
   readonly agents?: readonly AgentInfo[];
 }
 

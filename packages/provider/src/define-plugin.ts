@@ -1,16 +1,16 @@
 import type { Awaitable } from './awaitable.ts';
 import type { ProviderType, ProviderTypes } from './provider-type.ts';
 
-/** The version of the contracts that this package holds. A manifest's `apiVersion` names the one it was written for. */
+/** The version of the contracts in this package. The `apiVersion` of a manifest names the version that a plugin implements. */
 export const pluginApiVersion = 1;
 
-/** What the entry of a plugin exports by default. */
+/** The default export of a plugin's entry. */
 export interface Plugin<Type extends string = ProviderType, Config = unknown> {
   readonly id: string;
   readonly provides: Type;
   /**
-   * Makes the provider. `config` has been checked against the manifest's `configSchema`, with its defaults filled in.
-   * What it opens, the provider's `close` gives back.
+   * Creates the provider. `config` is valid for the manifest's `configSchema` and has its defaults filled in.
+   * The provider's `close` must release everything that this opens.
    */
   create(
     config: Config,
@@ -19,13 +19,13 @@ export interface Plugin<Type extends string = ProviderType, Config = unknown> {
 }
 
 export interface PluginContext {
-  /** The folder that relative paths of the configuration are relative to. */
+  /** The folder from which relative paths in the configuration are resolved. */
   readonly baseDir: string;
-  /** Aborted when the loader's time limit for creating has passed. */
+  /** Aborts when the loader's time limit for `create` has passed. */
   readonly signal: AbortSignal;
 }
 
-/** Checks a plugin's shape while it is written; gives it back as it is. */
+/** Returns the plugin unchanged; TypeScript checks its shape. */
 export function definePlugin<Type extends string, Config>(
   plugin: Plugin<Type, Config>,
 ): Plugin<Type, Config> {

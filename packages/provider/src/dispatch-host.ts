@@ -1,24 +1,25 @@
 import type { CapturedEvent, DispatchEnvelope, JsonObject } from '@hansard/events';
 
 /**
- * What a tool may do with dispatches when it is called from one: run workers, each a child dispatch of the caller (D4),
- * side by side. A caller sees its own workers and nobody else's: every `dispatchId` here is that of one of them.
+ * Lets a tool run workers when it is called from a dispatch. Each worker is a child dispatch of the caller (D4), and workers
+ * run in parallel. A caller has access only to its own workers: every `dispatchId` here must be the id of one of them.
  *
- * Workers end when the caller is aborted. Where the caller ends by itself, they go on to their own end, and its run is
- * over when they are.
+ * Workers are aborted with the caller. If the caller ends by itself, its workers continue to their own end, and the run of
+ * the caller ends after theirs.
  *
- * @throws STORE_DISPATCH_NOT_FOUND for a dispatch that is no worker of the caller
+ * @throws STORE_DISPATCH_NOT_FOUND for a dispatch that is not a worker of the caller
  */
 export interface DispatchHost {
   /** The dispatch that called the tool. */
   readonly dispatchId: string;
 
-  /** The agents that a worker can be, by the names that `NewWorker.agent` takes. */
+  /** The kinds of agent that a worker can be; `NewWorker.agent` accepts these names. */
   listAgents(): readonly string[];
 
   /**
-   * Starts a worker. Resolves when its envelope is durable; it runs from then on.
-   * @throws TypeError for an agent that there is not, where as many workers run as may, or when the caller has ended
+   * Starts a worker. Resolves when its envelope is durable; the worker is running then.
+   * @throws DISPATCH_AGENT_NOT_FOUND for an unknown agent, DISPATCH_WORKER_LIMIT if the maximum number of workers is
+   * running, DISPATCH_ENDED if the caller has ended
    */
   startWorker(worker: NewWorker): Promise<DispatchEnvelope>;
 
@@ -31,26 +32,26 @@ export interface DispatchHost {
   getRecentEvents(dispatchId: string, count: number): Promise<CapturedEvent[]>;
 
   /**
-   * Resolves with the envelope of a worker when it has ended; its own workers may still run. Rejects when the signal
-   * aborts, and the worker goes on; rejects with the error of a store that failed for it.
+   * Resolves with the envelope of a worker when it has ended; its own workers may still run. Rejects when the signal aborts,
+   * in which case the worker continues, and with the error of the store if the store failed.
    */
   awaitWorker(dispatchId: string, signal?: AbortSignal): Promise<DispatchEnvelope>;
 
-  /** Aborts a worker and those below it, and resolves with its envelope when all have ended. One that has ended stays as it is. */
+  /** Aborts a worker and its workers, and resolves with its envelope when all have ended. An ended worker is not changed. */
   abortWorker(dispatchId: string, reason?: string): Promise<DispatchEnvelope>;
 }
 
 export interface NewWorker {
   readonly role: string;
-  /** What the worker is asked to do. */
+  /** The task of the worker. */
   readonly prompt: string;
   /** One of `listAgents`. Absent: the caller's own kind of agent. */
   readonly agent?: string;
-  /** Absent: the caller's, or what another kind of agent chooses by itself. */
+  /** Absent: the caller's model, or the default of another kind of agent. */
   readonly model?: string;
-  /** Relative to the caller's, which it is where absent. */
+  /** Relative to the caller's folder. Absent: the caller's folder. */
   readonly cwd?: string;
-  /** JSON Schema of the result that is asked for. */
+  /** JSON Schema of the requested result. */
   readonly outputSchema?: JsonObject;
   readonly botId?: string;
   /** The tool call that starts it. */

@@ -6,22 +6,23 @@ import type { StoreError } from './store-error.ts';
 /**
  * Keeps dispatches: an envelope and a list of events each, below a task (D10, D13).
  *
- * Who calls: the facade of `@hansard/dispatch`. Its arguments are valid when they arrive: envelopes, events and tasks
- * are checked, ids and times are minted, and every value is one that JSON holds unchanged. What is left to a store is
- * what only it can know: what exists, what is taken, and what would leave its root.
+ * The caller is the facade of `@hansard/dispatch`. Arguments are valid when they arrive: envelopes, events and tasks are
+ * checked, ids and times are assigned, and JSON represents every value without change. The store checks only facts that
+ * depend on its data: whether something exists, whether it is claimed, and whether a name would leave its root.
  *
  * The rules, each with cases in `@hansard/store-conformance`:
  *
- * 1. Creating what exists, or touching what does not, is a coded error. Nothing is dropped in silence.
- * 2. `appendEvents` is all or nothing. Once an append returned, its events survive what `capabilities.durability` says.
- * 3. Appending an event that is already there, equal in content, changes nothing, so a retry is safe. The same id with
- *    other content is an error.
- * 4. Reads give the events in append order, equal to what was appended, as copies that nobody else holds.
- * 5. What an append, the last N events and a page cost does not grow with the length of the dispatch; listing envelopes
- *    reads no events.
- * 6. Dispatches that run side by side never wait for each other, and two processes on one store never damage it.
- * 7. A store that was killed at any byte opens again with all that was acknowledged; a torn last record is repaired and
- *    the repair is reported; other damage is STORE_CORRUPT with file and offset, never a shorter log.
+ * 1. To create an existing dispatch, or to use a missing one, is a coded error. Nothing is dropped silently.
+ * 2. `appendEvents` is all or nothing. Once an append has returned, its events survive every failure that
+ *    `capabilities.durability` covers.
+ * 3. Appending a stored event again with equal content changes nothing, so a retry is safe. The same id with different
+ *    content is an error.
+ * 4. Reads return events in append order, equal to the appended events, as copies that only the caller has.
+ * 5. The cost of an append, of the last N events and of a page does not grow with the length of the dispatch. Listing
+ *    envelopes reads no events.
+ * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it.
+ * 7. After a kill at any byte, the store opens with every acknowledged event. A torn last record is repaired and the repair
+ *    is reported. Other damage is STORE_CORRUPT with file and offset, never a shorter log.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
  * 9. After `close` every call throws STORE_CLOSED, except `close` itself, which may be called again.
  *
@@ -32,36 +33,46 @@ export interface DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
 
   /**
-   * Begins a dispatch. When it returns, the dispatch is in every listing. The task need not have a record. With
-   * `writers: 'dispatch'`, who creates a dispatch as `running` is its writer from then on.
+   * Creates a dispatch. When it returns, every listing includes the dispatch. The task need not have a record. With
+   * `writers: 'dispatch'`, the caller that creates a dispatch as `running` becomes its writer.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. With
-   * `writers: 'dispatch'`, who updates one that is `running` then, be it with no change, is its writer from then on.
+   * Changes the given fields of an envelope and keeps the others. `null` is a value and is written. With
+   * `writers: 'dispatch'`, the caller becomes the writer if the dispatch is `running` after the update, even with empty updates.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
    */
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<void>;
 
   /**
-   * Adds one event at the end. A dispatch that ended still takes events (a late notice, a verdict).
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id is there with other content), STORE_LOCKED
+   * Adds one event at the end. An ended dispatch still accepts events (a late notice, a verdict).
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id exists with other content), STORE_LOCKED
    */
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;
 
   /**
-   * Adds several events at the end, all or none; those that are already there with the same content are passed over.
-   * An empty list changes nothing. Two events of the list with one id: equal ones count once, others are a conflict.
+   * Adds several events at the end, all or none. Events that already exist with equal content are skipped. An empty list
+   * changes nothing. If two events of the list have one id, equal ones count once and different ones are a conflict.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. */
+  /**
+   * All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. Fails if one of
+   * them cannot be read.
+   */
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
 
-  /** One envelope, or null where there is none. */
+  /**
+   * The dispatches of a task in the order of `getDispatchEnvelopes`, followed by those that cannot be read, each with the
+   * reason, so that one damaged dispatch does not hide the others. A store in which a single dispatch cannot be damaged
+   * omits this method.
+   */
+  listDispatches?(taskDir: string): Awaitable<DispatchListing[]>;
+
+  /** One envelope, or null if there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
 
   /**
@@ -71,82 +82,90 @@ export interface DispatchStoreProvider {
   getDispatchEvents(taskDir: string, dispatchId: string): Awaitable<CapturedEvent[]>;
 
   /**
-   * The last `count` events (a whole number from 0), oldest first; all of them where there are fewer.
+   * The last `count` events (a whole number from 0), oldest first; all of them if there are fewer.
    * @throws STORE_DISPATCH_NOT_FOUND
    */
   getRecentEvents(taskDir: string, dispatchId: string, count: number): Awaitable<CapturedEvent[]>;
 
   /**
    * One page of events. See {@link ReadEventsOptions} and {@link EventPage}.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR (`after` lies beyond the last event)
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR (`after` is greater than the last position)
    */
   readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Awaitable<EventPage>;
 
-  /** Writes the record of a task, new or changed. */
+  /** Creates or replaces the record of a task. */
   putTask(taskDir: string, task: TaskRecord): Awaitable<void>;
 
-  /** The record of a task, or null where it has none. */
+  /** The record of a task, or null if it has none. */
   getTask(taskDir: string): Awaitable<TaskRecord | null>;
 
-  /** Every task that has a record or a dispatch, by `taskDir`. One whose record can't be read is listed with the reason. */
+  /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
-  /** Finishes what is under way and gives back files, connections and leases. Safe to call twice. */
+  /** Finishes pending work, then releases files, connections and leases. Safe to call twice. */
   close(): Awaitable<void>;
 
   /**
-   * Events of a task that contain every word of the query, newest last; of more than `limit` the newest. With
-   * `capabilities.search`.
-   * Which texts are searched and how words are told apart is the store's to document.
+   * Events of a task that contain every word of the query, newest last; if more than `limit` match, the newest. Needs
+   * `capabilities.search`. The store documents which texts it searches and how it splits words.
    */
   searchEvents?(taskDir: string, query: string, options?: SearchEventsOptions): Awaitable<SearchHit[]>;
 
   /**
-   * Calls `onChange` soon after events were appended to the dispatch or its envelope changed, by any process. It says
-   * that there may be something new, not what: the listener reads. Calls may be merged. With `capabilities.watch`.
+   * Calls `onChange` soon after any process appended events to the dispatch or changed its envelope. The call has no
+   * details; the listener reads the store. Calls may be merged. Needs `capabilities.watch`.
    * @throws STORE_DISPATCH_NOT_FOUND
    */
   watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
 
   /**
-   * Removes a dispatch with its events. Nothing calls it unasked. With `capabilities.deleteDispatch`.
+   * Removes a dispatch with its events. Only an explicit request of a user leads to this call. Needs
+   * `capabilities.deleteDispatch`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
-   * What the store repaired since it was opened, oldest first (rule 7). A store that has nothing to repair leaves it out.
+   * The repairs since the store was opened, oldest first (rule 7). A store that never repairs omits this method.
    */
   getRepairs?(): Awaitable<StoreRepair[]>;
 }
 
 export interface ReadEventsOptions {
-  /** The position of the last event already seen; the page starts behind it. Absent or -1: from the beginning. */
+  /** The position of the last event already seen; the page starts after it. Absent or -1: from the beginning. */
   readonly after?: number;
-  /** The most events in the page, at least 1. Absent: 1,000. */
+  /** The maximum number of events in the page, at least 1. Absent: 1,000. */
   readonly limit?: number;
 }
 
 /** A page of events. Positions count from 0 in append order. */
 export interface EventPage {
   readonly events: CapturedEvent[];
-  /** The position of the first event of the page; with an empty page, the position that the next event will have. */
+  /** The position of the first event of the page; for an empty page, the position of the next event to be appended. */
   readonly first: number;
-  /** What to pass as `after` to read on: the position of the last event of the page, or `after` for an empty page. */
+  /** The `after` of the next page: the position of the last event of this page, or the given `after` if it is empty. */
   readonly next: number;
+}
+
+export interface DispatchListing {
+  readonly dispatchId: string;
+  /** Null if it cannot be read. */
+  readonly envelope: DispatchEnvelope | null;
+  /** The reason why it cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
+  readonly error?: StoreError;
 }
 
 export interface TaskListing {
   readonly taskDir: string;
-  /** Null where the task has dispatches but no record, and where its record can't be read. */
+  /** Null if the task has dispatches but no record, or if its record cannot be read. */
   readonly task: TaskRecord | null;
-  /** Why the record can't be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getTask` throws it. */
+  /** The reason why the record cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getTask` throws it. */
   readonly error?: StoreError;
 }
 
 export interface SearchEventsOptions {
   readonly dispatchId?: string;
-  /** The most hits, at least 1. Absent: 100. */
+  /** The maximum number of hits, at least 1. Absent: 100. */
   readonly limit?: number;
 }
 
@@ -158,15 +177,15 @@ export interface SearchHit {
 
 export type StopWatching = () => void;
 
-/** Something that a store found damaged after a crash, and made whole again. */
+/** Damage that a store found after a crash, and repaired. */
 export interface StoreRepair {
   readonly taskDir: string;
   readonly dispatchId: string;
-  /** Where: a file, a table. */
+  /** A file, a table. */
   readonly place: string;
-  /** The byte from which on the place was damaged. */
+  /** The first damaged byte of the place. */
   readonly offset: number;
-  /** How many bytes of an unfinished record were taken away; a copy is never kept of what was not acknowledged. */
+  /** The number of removed bytes of an unfinished record. No copy is kept, because the record was never acknowledged. */
   readonly removedBytes: number;
   readonly reason: string;
 }

@@ -3,14 +3,14 @@ import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 
 /**
- * Decides on what agents are about to do or hear. Hooks are asked in the order of the configuration; the first denial
- * ends the asking, and an alteration is what the next hook sees. Each decision but a plain `allow` is recorded as
- * `harness:hook_decision`. A hook that throws is recorded and counts as having no opinion, unless it is `required`.
+ * Decides about tool calls and deliveries before they happen. Hooks are asked in the order of the configuration. The first
+ * denial is final; an alteration is passed to the next hook. Each decision except a plain `allow` is recorded as
+ * `harness:hook_decision`. If a hook throws, the error is recorded and the hook is skipped; a `required` hook denies instead.
  */
 export interface HookProvider {
   /** Its name in the log. */
   readonly name: string;
-  /** Whether what it could not decide on is denied. */
+  /** Whether a question is denied when this hook fails to decide. */
   readonly required?: boolean;
   decide(question: HookQuestion): Awaitable<HookDecision>;
   close?(): Awaitable<void>;
@@ -22,12 +22,12 @@ export type HookQuestion = ToolCallQuestion | DeliveryQuestion;
 export interface ToolCallQuestion {
   readonly on: 'tool_call';
   readonly dispatchId: string;
-  /** Whose call it is; absent: the dispatched agent. */
+  /** The agent that makes the call; absent: the dispatched agent. */
   readonly agentId?: string;
   readonly toolCallId: string;
   readonly tool: string;
   readonly input: JsonValue;
-  /** Every agent of the session so far; empty where the call does not come from a session. */
+  /** Every agent of the session so far; empty if the call does not come from a session. */
   readonly agents: readonly AgentInfo[];
 }
 
@@ -35,9 +35,9 @@ export interface ToolCallQuestion {
 export interface DeliveryQuestion {
   readonly on: 'delivery';
   readonly dispatchId: string;
-  /** The agent who said it; absent: a person or the system. */
+  /** The agent that said it; absent: a person or the system. */
   readonly from?: string;
-  /** The agent who is to hear it. */
+  /** The agent that would receive it. */
   readonly to: string;
   readonly text: string;
   readonly agents: readonly AgentInfo[];

@@ -10,7 +10,15 @@ export type {
   TaskRecord,
   Usage,
 } from '@hansard/events';
-export { CodedError, createErrorGuard, type ErrorGuard, isCodedError } from '@hansard/events/coded-error';
+export {
+  CodedError,
+  defineErrors,
+  type ErrorCodeOf,
+  type ErrorFamily,
+  type ErrorGuard,
+  type ErrorRow,
+  isCodedError,
+} from '@hansard/events/coded-error';
 export type {
   AgentHost,
   AgentInfo,
@@ -41,6 +49,7 @@ export { compareByStart } from './compare-by-start.ts';
 export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
+  DispatchListing,
   DispatchStoreProvider,
   EventPage,
   ReadEventsOptions,
@@ -65,9 +74,9 @@ export type {
   ModelToolCall,
   ToolDefinition,
 } from './language-model-provider.ts';
-export { isPluginError, PluginError, type PluginErrorCode, pluginErrorCodes } from './plugin-error.ts';
+export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export type { StoreCapabilities } from './store-capabilities.ts';
-export { isStoreError, StoreError, type StoreErrorCode, storeErrorCodes } from './store-error.ts';
+export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store-error.ts';
 export { assertDispatchId, assertTaskDir } from './store-path.ts';
 export type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

@@ -1,7 +1,7 @@
 import type { Delta, JsonObject, JsonValue, Usage } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
 
-/** Makes one model call. It keeps nothing between calls: all that the model sees is in the request. */
+/** Makes one model call. It has no state between calls: the request contains everything that the model receives. */
 export interface LanguageModelProvider {
   generate(request: ModelRequest): Awaitable<ModelResponse>;
   close?(): Awaitable<void>;
@@ -10,14 +10,14 @@ export interface LanguageModelProvider {
 export interface ModelRequest {
   readonly agentId: string;
   readonly agentName: string | null;
-  /** How many answers the agent had before this one. */
+  /** The number of answers that the agent gave before this one. */
   readonly turn: number;
   readonly model: string | null;
-  /** Sessions give frozen ones, inside too: a model that needs them otherwise makes its own. */
+  /** Deeply frozen. A provider that needs another form must copy them. */
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
   readonly signal: AbortSignal;
-  /** Takes pieces of the answer on their way; they are shown, never recorded. */
+  /** Receives pieces of the answer while it is generated. They are shown, never recorded (D8). */
   readonly onDelta?: (delta: Delta) => void;
 }
 

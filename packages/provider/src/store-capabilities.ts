@@ -1,22 +1,22 @@
 /**
- * What a store can do, as constant plain data. Each flag decides which cases of the conformance kit apply to it.
+ * The abilities of a store, as constant plain data. Each flag selects cases of the conformance kit.
  */
 export interface StoreCapabilities {
   /**
-   * What survives once an append has returned.
-   * `memory`: nothing beyond the provider. `process`: the death of the process. `disk`: also the loss of power.
+   * The failures that an event survives once its append has returned.
+   * `memory`: none. `process`: the end of the process. `disk`: the end of the process and the loss of power.
    */
   readonly durability: 'memory' | 'process' | 'disk';
   /**
-   * Who may write at the same time.
+   * The writers that a store allows at the same time.
    * `process`: the dispatches of one store belong to one process. `dispatch`: processes share a store, each dispatch
    * has one writer at a time, and a second one gets STORE_LOCKED with the owner's name.
    */
   readonly writers: 'process' | 'dispatch';
-  /** `searchEvents` is there. */
+  /** The store has `searchEvents`. */
   readonly search: boolean;
-  /** `watchEvents` is there, and hears of appends by other processes too. */
+  /** The store has `watchEvents`, which also reports appends of other processes. */
   readonly watch: boolean;
-  /** `deleteDispatch` is there. */
+  /** The store has `deleteDispatch`. */
   readonly deleteDispatch: boolean;
 }

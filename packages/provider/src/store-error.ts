@@ -1,21 +1,62 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events/coded-error';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events/coded-error';
 
-/** The errors of stores. When each one is thrown, and what to do: `docs/errors.md`. */
-export const storeErrorCodes = [
-  'STORE_DISPATCH_EXISTS',
-  'STORE_DISPATCH_NOT_FOUND',
-  'STORE_EVENT_CONFLICT',
-  'STORE_INVALID_CURSOR',
-  'STORE_INVALID_PATH',
-  'STORE_LOCKED',
-  'STORE_CORRUPT',
-  'STORE_UNAVAILABLE',
-  'STORE_UNSUPPORTED',
-  'STORE_CLOSED',
-] as const;
+/** The errors of stores. */
+export const storeErrors = defineErrors({
+  STORE_DISPATCH_EXISTS: {
+    when: '`createDispatch` was called with an id that the task already has.',
+    advice: 'Create a new id, as `openDispatchStore` does.',
+    details: ['taskDir', 'dispatchId'],
+  },
+  STORE_DISPATCH_NOT_FOUND: {
+    when: 'A dispatch was named that does not exist.',
+    advice: 'Check the task and the id; `hansard ls TASK` lists the dispatches of a task.',
+    details: ['taskDir', 'dispatchId'],
+  },
+  STORE_EVENT_CONFLICT: {
+    when: 'The dispatch has an event with that id and other content. Nothing was written.',
+    advice: 'Find out why two events share an id. A retry that sends the very same event is accepted.',
+    details: ['eventId'],
+  },
+  STORE_INVALID_CURSOR: {
+    when: '`readEvents` was asked to continue after a position that does not exist (yet).',
+    advice: 'Use the `next` of an earlier page of the same dispatch.',
+    details: ['after'],
+  },
+  STORE_INVALID_PATH: {
+    when: 'A `taskDir` or `dispatchId` would leave the root, or cannot be a path.',
+    advice:
+      'Use plain relative names such as `project/tasks/slug`, without dots in front, backslashes or `..`.',
+    details: ['taskDir?', 'dispatchId?', 'file?'],
+  },
+  STORE_LOCKED: {
+    when: 'Another process, which the message names, writes this dispatch; or a run or a session of this process does.',
+    advice:
+      'Wait until that process is done, or stop it; in your own process, use the existing run or session or end it. The lock of a process that has exited is taken over without your help. A process of another host, boot or PID namespace (a container) cannot be checked: the message says how to release its lock once the process no longer runs.',
+    details: ['owner', 'taskDir?', 'dispatchId?', 'file?'],
+  },
+  STORE_CORRUPT: {
+    when: 'Stored data is damaged, and not only in a torn last record; the last events of an ended dispatch are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
+    advice: 'Nothing was changed. Copy the file before you repair it.',
+    details: ['file', 'offset?'],
+  },
+  STORE_UNAVAILABLE: {
+    when: 'The disk, the database or the network refused: no space, no permission, too busy. The reason is the `cause`.',
+    advice: 'Remove the reason and try again. All events that were acknowledged before are safe.',
+    details: ['file?', 'reason?'],
+  },
+  STORE_UNSUPPORTED: {
+    when: 'The store does not have the requested capability.',
+    advice: 'Check `capabilities` first, or choose another store.',
+    details: ['capability'],
+  },
+  STORE_CLOSED: {
+    when: 'The store was closed before.',
+    advice: 'Open it again.',
+  },
+});
 
-export type StoreErrorCode = (typeof storeErrorCodes)[number];
+export type StoreErrorCode = ErrorCodeOf<typeof storeErrors>;
 
-export class StoreError extends CodedError<StoreErrorCode> {}
+export class StoreError extends storeErrors.Base {}
 
-export const isStoreError: ErrorGuard<StoreError> = createErrorGuard(storeErrorCodes);
+export const isStoreError: ErrorGuard<StoreError> = storeErrors.guard;

@@ -1,12 +1,13 @@
 import { StoreError } from './store-error.ts';
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
-/** What common file systems take for one name, in bytes of UTF-8. */
+/** The maximum length of a name in common file systems, in bytes of UTF-8. */
 const longestSegment = 255;
 
 /**
  * Refuses a `taskDir` that is not a plain relative path: segments of letters, digits, `.`, `_`, `-`, space and other
- * printable characters, parted by `/`, none of which is empty, starts with a dot, or means something to a file system.
+ * printable characters, separated by `/`. A segment must not be empty, start with a dot or have a special meaning in a file
+ * system.
  * @throws STORE_INVALID_PATH
  */
 export function assertTaskDir(taskDir: string): void {
@@ -41,7 +42,7 @@ function whyNotTaskDir(taskDir: string): string | null {
     if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;
     if (!segment.isWellFormed()) return 'it has half of a surrogate pair';
     if (Buffer.byteLength(segment) > longestSegment) return `a part is longer than ${longestSegment} bytes`;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
     if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(segment))
       return `its part ${JSON.stringify(segment)} has a character that paths can't hold`;
     if (/[. ]$/.test(segment)) return `its part ${JSON.stringify(segment)} ends with a dot or a space`;

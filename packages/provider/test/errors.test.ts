@@ -1,5 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isCodedError, isPluginError, isStoreError, PluginError, StoreError } from '../src/index.ts';
+import {
+  defineErrors,
+  isCodedError,
+  isPluginError,
+  isStoreError,
+  PluginError,
+  StoreError,
+} from '../src/index.ts';
 
 describe('coded errors', () => {
   const cause = new Error('disk');
@@ -29,6 +36,23 @@ describe('coded errors', () => {
     const foreign = new other.StoreError('STORE_CLOSED', 'x');
     expect(foreign).not.toBeInstanceOf(StoreError);
     expect(isStoreError(foreign, 'STORE_CLOSED')).toBe(true);
+    expect(foreign.advice).toBe('Open it again.');
+  });
+
+  it('of a family of your own have its codes, guard and advice', () => {
+    const family = defineErrors({
+      ACME_LOST: { when: 'The line was lost.', advice: 'Call again.', details: ['line'] },
+      ACME_BUSY: { when: 'The line is busy.', advice: 'Wait.' },
+    });
+    class AcmeError extends family.Base {}
+    const lost = new AcmeError('ACME_LOST', 'Line 3 was lost.', { details: { line: 3 } });
+    expect(lost).toMatchObject({ name: 'AcmeError', advice: 'Call again.', details: { line: 3 } });
+    expect(Object.keys(lost)).not.toContain('advice');
+    expect(family.codes).toEqual(['ACME_LOST', 'ACME_BUSY']);
+    expect(family.guard(lost, 'ACME_LOST')).toBe(true);
+    expect(family.guard(lost, 'ACME_BUSY')).toBe(false);
+    expect(family.guard(error)).toBe(false);
+    expect(isStoreError(lost)).toBe(false);
   });
 
   it('are not taken from anything that only looks like one', () => {

@@ -7,6 +7,7 @@ export type { CompactionOptions } from './log/log-compaction.ts';
 export type { ObservationLinks } from './log/log-output.ts';
 export type { TranscriptLinks } from './log/log-transcript-entry.ts';
 export { LoggedString } from './log/logged-string.ts';
+export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
-export { isSessionError, SessionError, type SessionErrorCode, sessionErrorCodes } from './session-error.ts';
+export { isSessionError, SessionError, type SessionErrorCode, sessionErrors } from './session-error.ts';
 export type { LoadSessionOptions, SessionOptions, SessionRunOptions } from './session-options.ts';

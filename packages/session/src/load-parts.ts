@@ -63,7 +63,11 @@ async function restoreParts(options: LoadSessionOptions, hold: DispatchHold): Pr
   return { parts, diagnostics: finder.finish() };
 }
 
-async function fullEnvelope({ store, taskDir, dispatchId }: LoadSessionOptions): Promise<DispatchEnvelope> {
+export async function fullEnvelope({
+  store,
+  taskDir,
+  dispatchId,
+}: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>): Promise<DispatchEnvelope> {
   const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
   const details = { taskDir, dispatchId };
   if (envelope === null) {
@@ -92,7 +96,7 @@ async function closeOpenCalls({ log, registry }: SessionParts): Promise<void> {
   if (results.length > 0) await log.append(results);
 }
 
-function noAgents(dispatchId: string): SessionError {
+export function noAgents(dispatchId: string): SessionError {
   return new SessionError(
     'SESSION_LOG_INVALID',
     `The dispatch ${dispatchId} has no agent:created, so it holds no session; nothing was done in it that could be resumed.`,

@@ -1,19 +1,72 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/provider';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/provider';
 
-/** The errors of sessions. When each one is thrown, and what to do: `docs/errors.md`. */
-export const sessionErrorCodes = [
-  'SESSION_NOT_FULL',
-  'SESSION_LOG_INVALID',
-  'SESSION_AGENT_NOT_FOUND',
-  'SESSION_AGENT_TERMINATED',
-  'SESSION_AGENT_BUSY',
-  'SESSION_MODEL_FAILED',
-  'SESSION_TURN_LIMIT',
-  'SESSION_CLOSED',
-] as const;
+/** The errors of sessions. */
+export const sessionErrors = defineErrors({
+  SESSION_NOT_FULL: {
+    when: '`loadSession` was called for a dispatch of `narrative` fidelity: its log lacks the input and output of tools.',
+    advice:
+      'Start a new session. Sessions record with fidelity `full`; a recorded stream without tool input and output cannot be continued.',
+    details: ['taskDir', 'dispatchId'],
+  },
+  SESSION_LOG_INVALID: {
+    when: '`loadSession` was called for a dispatch whose log has no agent: it is not a session, or its process died before the session began.',
+    advice: 'Check the id; otherwise start a new session. Nothing happened in this one.',
+    details: ['dispatchId'],
+  },
+  SESSION_AGENT_NOT_FOUND: {
+    when: 'The session never had an agent with that id.',
+    advice: 'Use one of the agents that the message lists.',
+    details: ['agentId'],
+  },
+  SESSION_AGENT_EXISTS: {
+    when: '`logAgentCreated` was called with the id of an agent that the session has or had.',
+    advice: 'Take an id from `allocateAgentId`.',
+    details: ['agentId'],
+  },
+  SESSION_AGENT_IS_ROOT: {
+    when: 'The root agent was to be terminated.',
+    advice: 'Complete the session to end its root.',
+    details: ['agentId'],
+  },
+  SESSION_AGENT_TERMINATED: {
+    when: 'An agent that was terminated was sent a message or asked for an answer.',
+    advice: 'Read its transcript, or create another agent.',
+    details: ['agentId'],
+  },
+  SESSION_AGENT_BUSY: {
+    when: 'An agent was asked for an answer while it gives one: two agents wait for each other, or `response` was called twice.',
+    advice: 'Wait for the answer that is under way.',
+    details: ['agentId'],
+  },
+  SESSION_COMPACTION_INVALID: {
+    when: '`compact` names in `keptFrom` a message or event that the agent does not have, or leaves `keptFrom` out while the agent has a message to answer.',
+    advice: 'Name in `keptFrom` the first message or event of the agent that its model still needs to see.',
+    details: ['agentId', 'keptFrom?'],
+  },
+  SESSION_MODEL_FAILED: {
+    when: 'A model threw, gave an invalid answer, or took longer than `modelTimeoutMs`. The error is the `cause`; the log has it as `harness:error`, and no incomplete message.',
+    advice: 'Read the cause, then call `response` again: the question is still open.',
+    details: ['agentId'],
+  },
+  SESSION_TURN_LIMIT: {
+    when: 'An agent called tools in `maxToolRounds` rounds without saying anything. Its last calls were not made and have an error as their result.',
+    advice: 'Read in the log what the agent tried to do; raise the limit if the calls were right.',
+    details: ['agentId', 'limit'],
+  },
+  SESSION_CALL_OVER: {
+    when: 'A tool used the agents of the session after its call was over. Nothing was recorded.',
+    advice: 'Await all that the tool does with agents before it returns.',
+    details: ['eventId'],
+  },
+  SESSION_CLOSED: {
+    when: 'The session was closed or completed, or a write failed before: then that error is the `cause`.',
+    advice: 'Load the session to continue; after a failed write, once the store works again.',
+    details: ['dispatchId'],
+  },
+});
 
-export type SessionErrorCode = (typeof sessionErrorCodes)[number];
+export type SessionErrorCode = ErrorCodeOf<typeof sessionErrors>;
 
-export class SessionError extends CodedError<SessionErrorCode> {}
+export class SessionError extends sessionErrors.Base {}
 
-export const isSessionError: ErrorGuard<SessionError> = createErrorGuard(sessionErrorCodes);
+export const isSessionError: ErrorGuard<SessionError> = sessionErrors.guard;

@@ -8,12 +8,12 @@ import {
 } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
+import { DispatchTotals } from '@hansard/views';
 import { AgentRegistry } from './agents/agent-registry.ts';
 import { Contexts, type ModelContext } from './agents/contexts.ts';
 import { Transcripts } from './agents/transcripts.ts';
 import { readLog } from './log/read-log.ts';
 import { SessionLog } from './log/session-log.ts';
-import { UsageTotals } from './log/usage-totals.ts';
 import { contextOptions, type SessionRunOptions } from './session-options.ts';
 
 /** What the parts of a session share. */
@@ -22,7 +22,7 @@ export interface SessionParts {
   readonly dispatchId: string;
   readonly log: SessionLog;
   readonly registry: AgentRegistry;
-  readonly totals: UsageTotals;
+  readonly totals: DispatchTotals;
   readonly model: LanguageModelProvider;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
@@ -62,7 +62,7 @@ export function createSessionParts(
   const { createId = createIdSource({ now: () => clock.now() }) } = options;
   const { dispatchId } = envelope;
   const registry = new AgentRegistry(options.languageModel);
-  const totals = new UsageTotals();
+  const totals = new DispatchTotals();
   const stopping = new AbortController();
   /** The position of the last event that was restored; what this session adds stands behind it. */
   let restored = -1;

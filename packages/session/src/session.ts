@@ -1,18 +1,22 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
 import { type EventData, newEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
-import type { TranscriptMessage } from '@hansard/views';
+import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
 import { type AgentCreation, agentCreated, terminateAgent } from './agents/create-agent.ts';
 import { loadParts } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
+import { LoggedString } from './log/logged-string.ts';
 import { sessionWasClosed } from './log/session-log.ts';
+import { SessionError } from './session-error.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 
-export type SessionStatus = EventData<'session:complete'>['status'];
+type Completion = EventData<'session:complete'>;
+
+export type SessionStatus = Completion['status'];
 
 /**
  * The state of several agents, backed by the log of one dispatch: it hands out ids, logs what happens and knows every
@@ -64,12 +68,16 @@ export class Session implements AsyncDisposable {
   /**
    * Logs that an agent was created, and gives the id of that event. One without a cause stands beside the root, and is
    * among the diagnostics when the session is loaded.
-   * @throws TypeError where the session has or had that agent; SESSION_CLOSED
+   * @throws SESSION_AGENT_EXISTS where the session has or had that agent, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
     const { log, registry } = this.#parts;
     if (registry.has(agentId))
-      throw new TypeError(`The session has had an agent ${agentId}; take an id from allocateAgentId.`);
+      throw new SessionError(
+        'SESSION_AGENT_EXISTS',
+        `The session has had an agent ${agentId}; take an id from allocateAgentId.`,
+        { details: { agentId } },
+      );
     const id = log.createId();
     void log.append([agentCreated(agentId, creation, id)]);
     return id;
@@ -144,7 +152,7 @@ export class Session implements AsyncDisposable {
 
   /**
    * Ends an agent (`agent:terminated`): it takes and says nothing more, in this session and when it is loaded again.
-   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED; TypeError for the root
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT, SESSION_CLOSED
    */
   async terminateAgent(agentId: string, reason?: string): Promise<void> {
     await terminateAgent(this.#parts, agentId, { reason });
@@ -152,18 +160,22 @@ export class Session implements AsyncDisposable {
 
   /**
    * Ends the session: stops what its agents are doing, logs `session:complete` with what all of it cost, and completes
-   * the envelope.
-   * @throws SESSION_CLOSED where it has ended before; the error of the first write that failed
+   * the envelope. The result may be an answer as `Agent.response` gives it.
+   * @throws SESSION_CLOSED where it has ended before; EVENT_INVALID for what cannot be recorded, and the session goes on;
+   * the error of the first write that failed
    */
-  async complete(status: SessionStatus = 'completed', result?: string): Promise<void> {
+  async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
-    this.#ending = this.#end(status, result);
+    const text = result instanceof LoggedString ? String(result) : result;
+    const outcome = { status, ...(text === undefined ? {} : { result: text }) };
+    this.#parts.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
+    this.#ending = this.#end(outcome);
     await this.#ending;
   }
 
   /** Completes the session unless that is done: `aborted` where its signal was. Safe to call twice. */
   close(): Promise<void> {
-    this.#ending ??= this.#end(this.#parts.isStopped ? 'aborted' : 'completed', undefined);
+    this.#ending ??= this.#end({ status: this.#parts.isStopped ? 'aborted' : 'completed' });
     return this.#ending;
   }
 
@@ -171,15 +183,28 @@ export class Session implements AsyncDisposable {
     return this.close();
   }
 
-  async #end(status: SessionStatus, result: string | undefined): Promise<void> {
+  async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
     const { log, totals, answering, stop } = this.#parts;
     stop(sessionWasClosed(this.dispatchId));
     await Promise.allSettled(answering.values());
     await log.flushed();
-    const completion = { status, ...(result === undefined ? {} : { result }), ...totals.figures };
-    await log.end(
-      [newEvent('session:complete', completion)],
-      completionUpdates(completion, 'ended', log.timestamp()),
+    const completion = { ...outcome, ...figuresOf(totals) };
+    const completedAt = log.timestamp();
+    await log.end([newEvent('session:complete', completion)], () =>
+      completionUpdates(completion, 'ended', completedAt, totals),
     );
   }
+}
+
+/** A turn of a session is a model call. What is not known is left out. */
+function figuresOf({
+  calls,
+  tokens,
+  costUsd,
+}: DispatchTotals): Pick<Completion, 'costUsd' | 'usage' | 'turns'> {
+  return {
+    turns: calls,
+    ...(tokens === null ? {} : { usage: tokens }),
+    ...(costUsd === null ? {} : { costUsd }),
+  };
 }

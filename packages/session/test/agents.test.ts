@@ -159,7 +159,7 @@ describe('an agent that a tool creates', () => {
     const { log } = await withHost(async (host) => {
       kept = host;
     });
-    await expect(kept?.createAgent({ name: 'Late' })).rejects.toThrow(TypeError);
+    await expect(kept?.createAgent({ name: 'Late' })).rejects.toMatchObject({ code: 'SESSION_CALL_OVER' });
     expect(typesOf(log).filter((type) => type === 'agent:created')).toHaveLength(1);
   });
 });
@@ -204,6 +204,8 @@ describe('agents of a session', () => {
     const { session } = await create();
     await expect(session.getAgent('agent_009')).rejects.toMatchObject({ code: 'SESSION_AGENT_NOT_FOUND' });
     await expect(session.evictAgent('agent_009')).rejects.toMatchObject({ code: 'SESSION_AGENT_NOT_FOUND' });
-    await expect(session.terminateAgent('agent_001')).rejects.toThrow(TypeError);
+    await expect(session.terminateAgent('agent_001')).rejects.toMatchObject({
+      code: 'SESSION_AGENT_IS_ROOT',
+    });
   });
 });

@@ -93,7 +93,11 @@ describe('a compaction', () => {
     await ask('One?');
     const open = await root.harken('Two?');
     await expect(root.compact('One.')).rejects.toThrow(/has not answered yet/);
-    await expect(root.compact('One.', { keptFrom: theirs })).rejects.toThrow(TypeError);
+    await expect(root.compact('One.')).rejects.toMatchObject({ code: 'SESSION_COMPACTION_INVALID' });
+    await expect(root.compact('One.', { keptFrom: theirs })).rejects.toMatchObject({
+      code: 'SESSION_COMPACTION_INVALID',
+      details: { agentId: root.agentId, keptFrom: theirs },
+    });
     await expect(root.compact('One.', { keptFrom: 'nowhere' })).rejects.toThrow(
       /no message or event nowhere/,
     );

@@ -124,7 +124,9 @@ describe('what is logged by hand', () => {
     expect(() => session.logTranscriptEntry('agent_001', message, { substance: 'no id' })).toThrow(
       expect.objectContaining({ code: 'EVENT_INVALID' }),
     );
-    expect(() => session.logAgentCreated('agent_001')).toThrow(TypeError);
+    expect(() => session.logAgentCreated('agent_001')).toThrow(
+      expect.objectContaining({ code: 'SESSION_AGENT_EXISTS' }),
+    );
     session.logTranscriptEntry('agent_001', message);
     await session.flushed();
     expect(typesOf(await events())).toEqual(['agent:created', 'user:message']);
@@ -231,6 +233,51 @@ describe('the end of a session', () => {
       completedAt: expect.any(String),
     });
     await expect(session.complete()).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
+  });
+
+  it('has an answer of an agent as its result, given as response() gave it', async () => {
+    const { create, events, envelope } = prepare();
+    const { root, session } = await create({ model: answers(says('They met.')) });
+    await root.harken('Let them meet.');
+    await session.complete('completed', await root.response());
+    expect((await events()).at(-1)).toMatchObject({
+      type: 'session:complete',
+      data: { status: 'completed', result: 'They met.' },
+    });
+    expect(await envelope()).toMatchObject({ status: 'completed' });
+  });
+
+  it('with a result that cannot be recorded is refused, and the session goes on', async () => {
+    const { create, envelope } = prepare();
+    const { root, session } = await create({ model: answers(says('They met.')) });
+    await expect(session.complete('completed', 7 as never)).rejects.toMatchObject({ code: 'EVENT_INVALID' });
+    await root.harken('Let them meet.');
+    await session.complete('completed', await root.response());
+    expect(await envelope()).toMatchObject({ status: 'completed' });
+  });
+
+  it('after a model failed or its owner stopped it has the cost of the calls before', async () => {
+    const failed = prepare();
+    const one = await failed.create({ model: answers(says('One.', { costUsd: 0.25 })) });
+    await one.root.harken('First?');
+    await one.root.response();
+    await one.root.harken('Second?');
+    await expect(one.root.response()).rejects.toMatchObject({ code: 'SESSION_MODEL_FAILED' });
+    await one.session.complete('failed');
+    const usage = { inputTokens: 10, outputTokens: 2, turns: 1 };
+    expect(await failed.envelope()).toMatchObject({ status: 'crashed', cost: 0.25, usage });
+
+    const stopped = prepare();
+    const controller = new AbortController();
+    const other = await stopped.create({
+      model: answers(says('One.', { costUsd: 0.25 })),
+      signal: controller.signal,
+    });
+    await other.root.harken('First?');
+    await other.root.response();
+    controller.abort(new Error('enough'));
+    await other.session.close();
+    expect(await stopped.envelope()).toMatchObject({ status: 'aborted', cost: 0.25, usage });
   });
 
   it('by close is a completed dispatch, once; by a failure a crashed one', async () => {

@@ -14,7 +14,7 @@ export interface CaseContext {
   openBeside(): Promise<DispatchStoreProvider>;
 }
 
-/** Makes the context of one case, and the steps that clean up behind it. */
+/** Makes the context of one case, and the steps that clean up after it. */
 export function createCaseContext(
   fixture: StoreFixture,
   capabilities: StoreCapabilities,

@@ -8,8 +8,8 @@ export interface StoreConformanceResult {
 }
 
 /**
- * Runs cases one after the other, without a test runner, and tells how each one went: all that apply to the store, or
- * those with the ids in `only`. An id that is no such case is a TypeError.
+ * Runs cases one after the other, without a test runner, and returns the result of each: all that apply to the store, or
+ * those with the ids in `only`. An unknown id is a TypeError.
  */
 export async function runStoreConformance(
   store: StoreUnderTest,

@@ -11,7 +11,7 @@ export interface StoreOperation {
   readonly needs: readonly CapabilityFlag[];
   /** Which of its arguments names a place. */
   readonly takes: 'taskDir and dispatchId' | 'taskDir' | 'nothing';
-  /** What it answers where nothing is there: STORE_DISPATCH_NOT_FOUND, a value, or it creates what was missing. */
+  /** The answer for a missing dispatch: STORE_DISPATCH_NOT_FOUND, a value, or the operation creates it. */
   readonly whenMissing: 'refused' | 'creates' | { readonly answer: unknown };
   call(store: DispatchStoreProvider, taskDir: string, dispatchId: string): Awaitable<unknown>;
   /** Checks what the call answered and did, on a prepared store. */
@@ -31,7 +31,7 @@ export const storeOperations: readonly StoreOperation[] = [
     needs: [],
     takes: 'taskDir and dispatchId',
     whenMissing: 'creates',
-    // The prepared dispatch is there already, so another one is created in its place.
+    // The prepared dispatch already exists, so another one is created instead.
     call: (store, task, dispatch) =>
       store.createDispatch(task, dispatch === dispatchId ? newDispatch : sampleEnvelope(dispatch)),
     verify: async (_, store) =>

@@ -56,7 +56,7 @@ describe('the kit', () => {
     expect(String(error)).toContain('reopen()');
   });
 
-  it('reports both what failed and what could not be cleaned up, and removes the store all the same', async () => {
+  it('reports the failure and the failed clean-up, and still removes the store', async () => {
     const dispose = vi.fn();
     const error = await failureOf('open/get-task', () => ({
       store: { ...createModelStore(), getTask: () => null, close: () => Promise.reject(new Error('stuck')) },

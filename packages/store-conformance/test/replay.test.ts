@@ -3,7 +3,7 @@ import { runStoreConformance } from '../src/index.ts';
 import { createModelStore } from '../src/model-store.ts';
 import { modelCapabilities } from './open-model.ts';
 
-/** Wrong only where a page starts behind position 8. */
+/** Wrong only if a page starts after position 8. */
 function createWrongStore() {
   const model = createModelStore();
   return {
@@ -28,7 +28,7 @@ async function failureOfModelCase(seed?: number): Promise<string> {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('a failure of the model case', () => {
-  it('tells the seed, the step, the last operations and how to replay them', async () => {
+  it('reports the seed, the step, the last operations and how to replay them', async () => {
     const message = await failureOfModelCase(42);
     expect(message).toMatch(/^Error: Step \d+ of the sequence with seed 42: /);
     expect(message).toContain("the outcome['answer']['first'] is ");
@@ -45,7 +45,7 @@ describe('a failure of the model case', () => {
     expect(await failureOfModelCase()).toBe(first);
   });
 
-  it('refuses a seed that is no whole number', async () => {
+  it('refuses a seed that is not a whole number', async () => {
     vi.stubEnv('HANSARD_SEED', 'abc');
     expect(await failureOfModelCase()).toContain('"abc"');
   });

@@ -1,14 +1,27 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
 
-/** The errors of traces. When each one is thrown, and what to do: `docs/errors.md`. */
-export const traceErrorCodes = [
-  'TRACE_ENDPOINT_INVALID',
-  'TRACE_RECEIVER_FAILED',
-  'TRACE_RECEIVER_REJECTED',
-] as const;
+/** The errors of traces. */
+export const traceErrors = defineErrors({
+  TRACE_ENDPOINT_INVALID: {
+    when: 'The address of the receiver is not an `http:` or `https:` address, or has a query.',
+    advice: 'Give its base address, such as `http://localhost:4318`; `/v1/traces` and `/v1/logs` are added.',
+    details: ['endpoint'],
+  },
+  TRACE_RECEIVER_FAILED: {
+    when: 'The receiver was not reached, or refused a batch, also after the retries. The message has its answer.',
+    advice:
+      'Check the address, that the receiver runs and takes OTLP over HTTP, and its keys (`OTEL_EXPORTER_OTLP_HEADERS`). Export again: records that arrived before have the same ids and are kept once.',
+    details: ['endpoint', 'status?'],
+  },
+  TRACE_RECEIVER_REJECTED: {
+    when: 'The receiver took only a part of a batch.',
+    advice: 'Read its answer; most often it is a limit of its own on size. Export again.',
+    details: ['endpoint', 'answer'],
+  },
+});
 
-export type TraceErrorCode = (typeof traceErrorCodes)[number];
+export type TraceErrorCode = ErrorCodeOf<typeof traceErrors>;
 
-export class TraceError extends CodedError<TraceErrorCode> {}
+export class TraceError extends traceErrors.Base {}
 
-export const isTraceError: ErrorGuard<TraceError> = createErrorGuard(traceErrorCodes);
+export const isTraceError: ErrorGuard<TraceError> = traceErrors.guard;

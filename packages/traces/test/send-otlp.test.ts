@@ -61,7 +61,7 @@ it('says that a receiver took a part', async () => {
   expect(isTraceError(error, 'TRACE_RECEIVER_REJECTED') && error.message).toMatch(/3 rejected. too old/);
 });
 
-it('says that nobody is there', async () => {
+it('reports that no receiver answers', async () => {
   const gone = await openReceiver();
   await gone[Symbol.asyncDispose]();
   const sending = sendOtlp(traceDispatches(sampleRun), gone.endpoint, { timeoutMs: 200 });

@@ -109,7 +109,7 @@ describe('spans of dispatches', () => {
     });
   });
 
-  it('link what was heard to the call that said it, and what was brought about to its cause', async () => {
+  it('link a delivery to the call that produced it, and new content to its cause', async () => {
     const { spans } = await exported(sampleRun);
     const byId = new Map(spans.map((span) => [span.spanId, span.name]));
     const links = spans.flatMap((span) =>
@@ -128,7 +128,7 @@ describe('spans of dispatches', () => {
     ]);
   });
 
-  it('tell failed tools, and dispatches that were aborted or crashed', async () => {
+  it('report failed tools, and dispatches that were aborted or crashed', async () => {
     const { spans } = await exported(sampleRun);
     expect(only(spans, 'execute_tool dispatch')).toMatchObject({
       status: { code: 2 },
@@ -186,7 +186,7 @@ describe('ids', () => {
 });
 
 describe('log records', () => {
-  it('tell of what is no span: deliveries, compactions, limits, what the harness did', async () => {
+  it('record events that are not spans: deliveries, compactions, limits, interventions', async () => {
     const { logs, spans } = await exported(sampleRun);
     expect(logs.map(({ name }) => name)).toEqual([
       'hansard.message.received',
@@ -228,7 +228,7 @@ describe('content', () => {
     expect(await textOf(source, { content: 'none', reasoning: true })).not.toContain('canary');
   });
 
-  it('goes on log records, or on spans, as parts; thoughts only when they are asked for', async () => {
+  it('is written to log records, or to spans, as parts; thoughts only when they are asked for', async () => {
     for (const content of ['events', 'spans'] as const) {
       const without = await textOf(source, { content });
       expect(without).toContain('canary agent:text text');
@@ -322,7 +322,7 @@ const openFields = new Set([
   'code',
 ]);
 
-/** The event with a canary in each text of its data that is content, also in what may be there and is not. */
+/** The event with a canary in each text of its data that is content, also in optional fields that are absent. */
 function plantCanaries<T extends { type: string; data: object }>(original: T): T {
   const plant = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return `canary ${original.type} ${path}`;

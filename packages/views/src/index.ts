@@ -4,7 +4,12 @@ export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export type { SessionAgent } from './agents/session-agents.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
-export { type HearingMatrix, type HearingRow, hearingMatrix } from './causes/hearing-matrix.ts';
+export {
+  type HearingCell,
+  type HearingMatrix,
+  type HearingRow,
+  hearingMatrix,
+} from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
 export {
   type KnowledgeStep,
@@ -20,12 +25,13 @@ export { compareContexts } from './context/compare-contexts.ts';
 export {
   ContextError,
   type ContextErrorCode,
-  contextErrorCodes,
+  contextErrors,
   isContextError,
 } from './context/context-error.ts';
 export {
   type ContextManifest,
   type ContextPart,
+  type ContextRendererVersion,
   contextRendererVersion,
 } from './context/context-manifest.ts';
 export {
@@ -42,6 +48,7 @@ export {
   type ContextRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
+export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
 export { interruption } from './context/history/interruption.ts';
@@ -77,7 +84,8 @@ export { type SessionRow, type SessionView, sessionView } from './session/sessio
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export { type BotView, botView } from './task/bot-view.ts';
-export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
+export { addFigure, type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
+export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';

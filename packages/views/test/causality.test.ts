@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, createLogIndex, effectsOf, renderCauses, SessionViewer } from '../src/index.ts';
+import {
+  causesOf,
+  createLogIndex,
+  effectsOf,
+  knownBy,
+  perspectiveOf,
+  renderCauses,
+  SessionViewer,
+} from '../src/index.ts';
+import { event } from './make.ts';
 import { calls, created, heard, marketLog, piece, says } from './market-log.ts';
 
 function ids(rows: readonly { readonly id: string }[]): string[] {
@@ -108,6 +117,56 @@ describe('effectsOf', () => {
       heard('e3', 'ann', 'Begin.', { from: 'olga', cause: 'e1' }),
     ]);
     expect(ids(effectsOf(given, 'e2'))).toEqual(['e2']);
+  });
+});
+
+describe('what reached an agent while its model was called', () => {
+  const inferred = (id: string, messageId: string, through: string | null | undefined) =>
+    event(
+      'agent:inference',
+      {
+        model: 'm',
+        usage: { inputTokens: 1, outputTokens: 1 },
+        ...(through === undefined ? {} : { context: { through } }),
+      },
+      { id, agentId: 'ben', messageId },
+    );
+  const log = (...through: readonly (string | null | undefined)[]) =>
+    createLogIndex([
+      created('e1', 'ben', 'Ben'),
+      heard('e2', 'ben', 'First?'),
+      heard('e3', 'ben', 'Second?'),
+      says('e4', 'ben', 'One.'),
+      inferred('e5', 'e4', through[0]),
+      says('e6', 'ben', 'Two.'),
+      inferred('e7', 'e6', through[1]),
+    ]);
+
+  it('is a cause of the answer that was given it, and of no earlier one', () => {
+    const index = log('e2', 'e5');
+    expect(ids(causesOf(index, 'e4'))).toEqual(['e2', 'e4']);
+    expect(ids(causesOf(index, 'e6'))).toEqual(['e3', 'e6']);
+    expect(ids(effectsOf(index, 'e3'))).toEqual(['e3', 'e6']);
+    const viewer = new SessionViewer(index.nodes.map((node) => node.event));
+    expect(ids(viewer.traceMessageFlow('e4'))).toEqual(['e2', 'e4']);
+  });
+
+  it('is not known to the answer, and comes behind it in the perspective', () => {
+    const index = log('e2', 'e5');
+    expect(ids(knownBy(index, 'ben', 'e4'))).toEqual(['e2']);
+    expect(ids(knownBy(index, 'ben', 'e5'))).toEqual(['e2']);
+    expect(ids(knownBy(index, 'ben', 'e6'))).toEqual(['e2', 'e3']);
+    expect(ids(knownBy(index, 'ben', 'e3'))).toEqual(['e2', 'e3']);
+    expect(ids(perspectiveOf(index, 'ben'))).toEqual(['e2', 'e4', 'e3', 'e6']);
+  });
+
+  it('is taken for what the answer was given where the log does not say', () => {
+    for (const index of [log(undefined, undefined), log('gone', undefined)]) {
+      expect(ids(causesOf(index, 'e4'))).toEqual(['e2', 'e3', 'e4']);
+      expect(ids(knownBy(index, 'ben', 'e4'))).toEqual(['e2', 'e3']);
+      expect(ids(perspectiveOf(index, 'ben'))).toEqual(['e2', 'e3', 'e4', 'e6']);
+    }
+    expect(ids(causesOf(log(null, 'e5'), 'e4'))).toEqual(['e4']);
   });
 });
 

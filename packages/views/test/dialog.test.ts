@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, dialogOf, renderDialog } from '../src/index.ts';
-import { calls, created, heard, marketLog, receives, says } from './market-log.ts';
+import { causesOf, createLogIndex, dialogOf, neverHeard, renderDialog } from '../src/index.ts';
+import { calls, created, decides, heard, marketLog, receives, says } from './market-log.ts';
 
 describe('dialogOf', () => {
   it('gives each substance once, in order, with who heard it and how', () => {
@@ -52,39 +52,76 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('folds a prompt that one call gave several agents, where the log has no piece of text', () => {
+  it('keeps messages in equal words apart that nothing in the log links', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'talk'),
       heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
       heard('e3', 'ann', 'Begin.', { from: 'olga', cause: 'e1' }),
-      heard('e4', 'ann', 'Begin, Ann.', { from: 'olga', cause: 'e1' }),
-      heard('e5', 'ben', 'Begin.', { from: 'olga', cause: 'e4' }),
     ]);
-    const rows = dialogOf(index, ['ben', 'ann']);
+    expect(dialogOf(index, ['ben', 'ann'])).toEqual([]);
+    const rows = dialogOf(index, ['olga', 'ben', 'ann']);
     expect(rows.map(({ id, speaker, audience }) => [id, speaker.agentId, audience.map(brief)])).toEqual([
-      [
-        'e2',
-        'olga',
-        [
-          ['ben', 'same'],
-          ['ann', 'same'],
-        ],
-      ],
+      ['e2', 'olga', [['ben', 'same']]],
+      ['e3', 'olga', [['ann', 'same']]],
     ]);
   });
 
-  it('knows whom a tool result carries on, where the log does not link it', () => {
+  it('takes the own words of a tool for nobody else’s, also where somebody said the same', () => {
     const index = createLogIndex([
-      says('e1', 'ben', 'Rye'),
-      calls('e2', 'olga', 'c1', 'talk'),
-      says('e3', 'ann', 'Rye'),
-      receives('e4', 'olga', 'c1', 'Rye'),
-      calls('e5', 'olga', 'c2', 'look'),
-      receives('e6', 'olga', 'c2', 'Rye'),
+      calls('e1', 'olga', 'c1', 'collect_votes'),
+      says('e2', 'ben', 'yes'),
+      receives('e3', 'olga', 'c1', 'yes'),
     ]);
-    const [ben, ann] = index.sayings;
-    expect(ben?.hearings).toEqual([]);
-    expect(ann?.hearings.map(({ event }) => event.id)).toEqual(['e4']);
+    expect(index.sayings.map(({ id, hearings }) => [id, hearings])).toEqual([['e2', []]]);
+    expect(causesOf(index, 'e3').map(({ id }) => id)).toEqual(['e1', 'e3']);
+  });
+
+  it('calls what a hook altered so, also where the words that were said are still in it', () => {
+    const index = createLogIndex([
+      says('e1', 'ben', 'I will pay'),
+      decides('e2', 'ann', { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' }),
+      heard('e3', 'ann', 'Nobody should believe that I will pay you a cent', {
+        from: 'ben',
+        substance: 'e1',
+        via: 'e2',
+      }),
+      heard('e4', 'carl', 'Ann: Nobody should believe that I will pay you a cent', {
+        from: 'ann',
+        substance: 'e3',
+      }),
+      heard('e5', 'dora', 'I will pay', { from: 'ann', substance: 'e3' }),
+    ]);
+    const rows = dialogOf(index);
+    expect(rows[0]?.audience.map(brief)).toEqual([
+      ['ann', 'altered'],
+      ['carl', 'altered'],
+      ['dora', 'same'],
+    ]);
+    expect(renderDialog(index, rows)).toContain(
+      'heard by ann, altered (via e2): Nobody should believe that I will pay you a cent',
+    );
+  });
+
+  it('compares words where the decision that a delivery names did not alter them', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'ask'),
+      decides('e2', 'olga', { hook: 'h', on: 'tool_call', decision: 'alter', toolCallId: 'c1', input: {} }),
+      says('e3', 'ben', 'yes'),
+      receives('e4', 'olga', 'c1', 'yes', { substance: 'e3', via: 'e2' }),
+      decides('e5', 'ann', { hook: 'h', on: 'delivery', decision: 'allow', subject: 'e3' }),
+      heard('e6', 'ann', '[ben]: yes', { substance: 'e3', via: 'e5' }),
+      decides('e7', 'carl', { hook: 'h', on: 'delivery', decision: 'deny', subject: 'e3' }),
+      heard('e8', 'carl', '[ben]: yes, they say', { substance: 'e3', via: 'e7' }),
+      heard('e9', 'dora', '[ben]: yes', { substance: 'e3', via: 'gone' }),
+    ]);
+    expect(index.sayings[0]?.hearings.map(brief)).toEqual([
+      ['olga', 'same'],
+      ['ann', 'wrapped'],
+      ['carl', 'withheld'],
+      ['carl', 'altered'],
+      ['dora', 'altered'],
+    ]);
+    expect(neverHeard(index, 'e3').map(({ agent }) => agent.agentId)).toEqual([]);
   });
 
   it('follows a line over several deliveries to who said it', () => {

@@ -16,17 +16,17 @@ describe('hearingMatrix', () => {
     const { agents, rows } = hearingMatrix(index);
     expect(agents.map(({ agentId }) => agentId)).toEqual(['olga', 'ben', 'ann', 'carl', 'inner']);
     expect(rows.map(({ saying, cells }) => [saying.id, Object.fromEntries(cells)])).toEqual([
-      ['e2', { olga: 'same' }],
-      ['e12', { olga: 'said', ben: 'same', ann: 'same' }],
-      ['e15', { ben: 'said', ann: 'altered', carl: 'withheld', olga: 'wrapped' }],
-      ['e23', { ann: 'said', inner: 'same' }],
-      ['e25', { inner: 'said', ann: 'same' }],
-      ['e27', { ann: 'said', ben: 'wrapped', olga: 'wrapped' }],
-      ['e30', { olga: 'said' }],
+      ['e2', { olga: ['same'] }],
+      ['e12', { olga: ['said'], ben: ['same'], ann: ['same'] }],
+      ['e15', { ben: ['said'], ann: ['altered'], carl: ['withheld'], olga: ['wrapped'] }],
+      ['e23', { ann: ['said'], inner: ['same'] }],
+      ['e25', { inner: ['said'], ann: ['same'] }],
+      ['e27', { ann: ['said'], ben: ['wrapped'], olga: ['wrapped'] }],
+      ['e30', { olga: ['said'] }],
     ]);
   });
 
-  it('lets hear who heard it after all', () => {
+  it('shows every way in which an agent was given the same, also that it heard what was kept from it before', () => {
     const denied = { hook: 'h', on: 'delivery', decision: 'deny', subject: 'e1' } as const;
     const index = createLogIndex([
       says('e1', 'ben', 'Rye'),
@@ -34,7 +34,9 @@ describe('hearingMatrix', () => {
       heard('e3', 'ann', 'Rye', { substance: 'e1' }),
       decides('e4', 'ann', denied),
     ]);
-    expect(hearingMatrix(index).rows[0]?.cells.get('ann')).toBe('same');
+    const matrix = hearingMatrix(index);
+    expect(matrix.rows[0]?.cells.get('ann')).toEqual(['withheld', 'same', 'withheld']);
+    expect(renderHearing(index, matrix)).toContain('withheld ×2, same');
     expect(neverHeard(index, 'e1')).toEqual([]);
   });
 

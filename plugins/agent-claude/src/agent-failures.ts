@@ -1,3 +1,4 @@
+import { definedOnly, messageOf } from '@hansard/events';
 import { ClaudeAgentError } from './claude-agent-error.ts';
 import type { EngineProcess } from './engine-process.ts';
 
@@ -28,7 +29,7 @@ export function sessionMissing(said: string, sessionId: string | undefined): Cla
     `The engine can't go on with the session ${sessionId}: ${JSON.stringify(said)}. It keeps sessions for some weeks, on ` +
       'the machine and for the folder that they were begun in. Run without resuming, or give the agent the ' +
       '`sessionStore` that has the session.',
-    { details: { ...(sessionId === undefined ? {} : { sessionId }), said } },
+    { details: { ...definedOnly({ sessionId }), said } },
   );
 }
 
@@ -42,7 +43,7 @@ export function cwdMissing(cwd: string): ClaudeAgentError {
 
 /** Why the engine ended without a result. */
 export function engineFailure(engine: EngineProcess, error: unknown, executable?: string): ClaudeAgentError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const isMissing =
     engine.failure?.code === 'ENOENT' ||
     engine.failure?.code === 'EACCES' ||

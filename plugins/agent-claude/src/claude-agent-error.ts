@@ -1,17 +1,43 @@
-import { CodedError, createErrorGuard, type ErrorGuard } from '@hansard/events';
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
 
-/** Why a live agent could not run. When each one is thrown, and what to do: `docs/errors.md`. */
-export const claudeAgentErrorCodes = [
-  'AGENT_SDK_MISSING',
-  'AGENT_ENGINE_MISSING',
-  'AGENT_CWD_MISSING',
-  'AGENT_NOT_LOGGED_IN',
-  'AGENT_SESSION_MISSING',
-  'AGENT_ENGINE_FAILED',
-] as const;
+/** Why a live agent could not run. */
+export const claudeAgentErrors = defineErrors({
+  AGENT_SDK_MISSING: {
+    when: '`@anthropic-ai/claude-agent-sdk`, or `@modelcontextprotocol/sdk` that gives it the tools of the project, cannot be loaded. The error is the `cause`.',
+    advice:
+      'Install it beside Hansard: `npm install @anthropic-ai/claude-agent-sdk`. Without it, `hansard run STREAM.jsonl` replays a recorded stream.',
+  },
+  AGENT_ENGINE_MISSING: {
+    when: 'The engine of the SDK is not installed, or `executable` does not name a program that can be run.',
+    advice:
+      'Install the SDK with its optional dependencies, or name a Claude Code of its version as `executable` in the configuration of the plugin, as a checkout of Hansard needs it.',
+    details: ['executable?'],
+  },
+  AGENT_CWD_MISSING: {
+    when: 'The folder in which the agent is to work does not exist.',
+    advice: 'Create the folder, or name another.',
+    details: ['cwd'],
+  },
+  AGENT_NOT_LOGGED_IN: {
+    when: 'There is no key and no login, or the API refused them: three times in a row where the engine tries again. `said` has the words of the engine.',
+    advice:
+      'Set `ANTHROPIC_API_KEY`, or log in with `claude` and `/login`. Without a key, `hansard run STREAM.jsonl` replays a recorded stream.',
+    details: ['said'],
+  },
+  AGENT_SESSION_MISSING: {
+    when: 'The engine does not have the session that the dispatch is to continue: it began on another machine, in another folder, or too long ago.',
+    advice: 'Run without resuming, or give the agent the `sessionStore` that has the session.',
+    details: ['sessionId?', 'said'],
+  },
+  AGENT_ENGINE_FAILED: {
+    when: 'The process of the engine ended without a result, or in the middle of the messages after one.',
+    advice: 'Read its last output; the message has it.',
+    details: ['errorOutput', 'exitCode'],
+  },
+});
 
-export type ClaudeAgentErrorCode = (typeof claudeAgentErrorCodes)[number];
+export type ClaudeAgentErrorCode = ErrorCodeOf<typeof claudeAgentErrors>;
 
-export class ClaudeAgentError extends CodedError<ClaudeAgentErrorCode> {}
+export class ClaudeAgentError extends claudeAgentErrors.Base {}
 
-export const isClaudeAgentError: ErrorGuard<ClaudeAgentError> = createErrorGuard(claudeAgentErrorCodes);
+export const isClaudeAgentError: ErrorGuard<ClaudeAgentError> = claudeAgentErrors.guard;

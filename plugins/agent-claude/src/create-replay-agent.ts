@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { readClaudeStream } from '@hansard/claude';
+import { findClaudeStreamStart, readClaudeStream } from '@hansard/claude';
+import { isFormatError, toTimestamp } from '@hansard/events';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
 
 export interface ReplayAgentOptions {
@@ -14,12 +15,26 @@ export interface ReplayAgentOptions {
 }
 
 /**
- * An agent that does again what was recorded: it reads the file line by line and maps it as if it came from the SDK. It
- * hears no messages. Damaged lines become `system:notice`; running it throws FORMAT_UNREADABLE, FORMAT_EMPTY or
- * FORMAT_NOT_JSONL.
+ * An agent that does again what was recorded: it reads the file line by line and maps it as if it came from the SDK. Its
+ * dispatch has the times of the recording. It hears no messages. Damaged lines become `system:notice`; running it throws
+ * FORMAT_UNREADABLE, FORMAT_EMPTY or FORMAT_NOT_JSONL.
  */
 export function createReplayAgent(options: ReplayAgentOptions): AgentProvider {
-  return { run: (request) => replay(options, request) };
+  return {
+    run: (request) => replay(options, request),
+    recordedStart: (signal) => findStart(options.path, signal),
+  };
+}
+
+async function findStart(path: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const start = await findClaudeStreamStart(path, signal);
+    return start === undefined ? null : toTimestamp(start);
+  } catch (error) {
+    // Running it throws the same, which belongs into the log.
+    if (isFormatError(error)) return null;
+    throw error;
+  }
 }
 
 async function* replay(

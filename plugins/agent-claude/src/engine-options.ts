@@ -1,4 +1,5 @@
 import type { McpServerConfig, Options, SessionStore } from '@anthropic-ai/claude-agent-sdk';
+import { definedOnly } from '@hansard/events';
 import type { AgentRunRequest } from '@hansard/provider';
 import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { projectServerName } from './project-tools-server.ts';
@@ -15,14 +16,11 @@ export function engineOptions(
   const maxTurns = request.maxTurns ?? options.maxTurns;
   const { outputSchema, cwd, maxCostUsd } = request;
   return {
-    ...(model === undefined ? {} : { model }),
-    ...(cwd === null ? {} : { cwd }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...definedOnly({ model, cwd: cwd ?? undefined, maxTurns }),
     ...(maxCostUsd === undefined ? {} : { maxBudgetUsd: Math.max(leastBudgetUsd, maxCostUsd - spentUsd) }),
-    ...(executable === undefined ? {} : { pathToClaudeCodeExecutable: executable }),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...definedOnly({ pathToClaudeCodeExecutable: executable, systemPrompt }),
     ...(outputSchema === undefined ? {} : { outputFormat: { type: 'json_schema', schema: outputSchema } }),
-    ...(resumeSessionId === undefined ? {} : { resume: resumeSessionId }),
+    ...definedOnly({ resume: resumeSessionId }),
     // Each entry at once: a batch that waits for the end of the turn dies with this process.
     ...(sessionStore === undefined
       ? {}

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SpawnedProcess, SpawnOptions } from '@anthropic-ai/claude-agent-sdk';
+import { definedOnly } from '@hansard/events';
 import { guardProcess } from './guard-process.ts';
 
 const longestErrorOutput = 4_000;
@@ -23,7 +24,7 @@ export class EngineProcess {
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
-      ...(cwd === undefined ? {} : { cwd }),
+      ...definedOnly({ cwd }),
     });
     this.#child = child;
     const callOff = guardProcess(child);

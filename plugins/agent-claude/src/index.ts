@@ -7,7 +7,7 @@ import { createReplayAgent } from './create-replay-agent.ts';
 export {
   ClaudeAgentError,
   type ClaudeAgentErrorCode,
-  claudeAgentErrorCodes,
+  claudeAgentErrors,
   isClaudeAgentError,
 } from './claude-agent-error.ts';
 export type { ClaudeAgentOptions, ClaudePermissionMode, ClaudeSessionStore } from './claude-agent-options.ts';

@@ -1,5 +1,5 @@
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
-import type { JsonObject } from '@hansard/events';
+import { definedOnly, type JsonObject } from '@hansard/events';
 import type { OfferedTool, ToolOutcome } from '@hansard/provider';
 import { ClaudeAgentError } from './claude-agent-error.ts';
 
@@ -43,7 +43,7 @@ export async function createProjectToolsServer(
     await options.whenRecorded(toolCallId);
     const agentId = options.agentIdOf(toolCallId);
     const input = (params.arguments ?? {}) as JsonObject;
-    const whose = agentId === undefined ? {} : { agentId };
+    const whose = definedOnly({ agentId });
     const outcome = await tool.call({ ...whose, toolCallId, input, signal });
     options.onOutcome(toolCallId, outcome);
     return toolText(outcome.text, outcome.status === 'error');

@@ -1,5 +1,5 @@
 import type { HookCallback } from '@anthropic-ai/claude-agent-sdk';
-import { isPlainObject, type JsonValue } from '@hansard/events';
+import { definedOnly, isPlainObject, type JsonValue } from '@hansard/events';
 import type { AgentToolCall, ToolCallVerdict } from '@hansard/provider';
 import { isProjectTool } from './project-tools-server.ts';
 
@@ -24,8 +24,7 @@ export function createToolPermission(options: ToolPermissionOptions): HookCallba
     }
     await options.whenRecorded(toolCallId);
     const input = question.tool_input as JsonValue;
-    const whose = agentId === undefined ? {} : { agentId };
-    const verdict = await options.askHooks({ ...whose, toolCallId, tool, input });
+    const verdict = await options.askHooks({ ...definedOnly({ agentId }), toolCallId, tool, input });
     const hookEventName = 'PreToolUse' as const;
     if (verdict.decision === 'deny') {
       options.onDenied(toolCallId);

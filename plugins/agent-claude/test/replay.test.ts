@@ -63,3 +63,33 @@ describe('the pace of a replay', () => {
     await expect(runAgent(createReplayAgent({ path, delayMs: 1, wait }))).rejects.toThrow('no clock');
   });
 });
+
+describe('the start of a replay', () => {
+  const signal = new AbortController().signal;
+  const startOf = (path: string, when = signal) => createReplayAgent({ path }).recordedStart?.(when);
+
+  it('is the first time in the file', async () => {
+    const path = join(fixtures, 'structured-output.jsonl');
+    expect(await startOf(path)).toBe('2026-11-21T21:49:13.120Z');
+    const { events } = await runAgent(createReplayAgent({ path }));
+    expect(events[0]?.timestamp).toBe('2026-11-21T21:49:13.120Z');
+  });
+
+  it('is not known where the file has no times, or the search is aborted', async () => {
+    const path = join(folder, 'without-times.jsonl');
+    writeFileSync(path, '{"type":"result","subtype":"success"}\n');
+    expect(await startOf(path)).toBeNull();
+    expect(await startOf(join(fixtures, 'structured-output.jsonl'), AbortSignal.abort())).toBeNull();
+  });
+
+  it.each([
+    ['is missing', null, 'FORMAT_UNREADABLE'],
+    ['is empty', '', 'FORMAT_EMPTY'],
+    ['is no stream', 'plain text\n', 'FORMAT_NOT_JSONL'],
+  ])('leaves it to the run, which is logged, that the file %s', async (name, content, code) => {
+    const path = join(folder, `${name.replaceAll(' ', '-')}.jsonl`);
+    if (content !== null) writeFileSync(path, content);
+    expect(await startOf(path)).toBeNull();
+    await expect(runAgent(createReplayAgent({ path }))).rejects.toMatchObject({ code });
+  });
+});

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { messageOf } from '@hansard/events';
 import type { CommunicationHost } from '@hansard/provider';
 
 /**
@@ -36,8 +37,4 @@ export function readMessages(
     stopped = true;
     lines.close();
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { JsonValue, ModelResponse, Usage } from '@hansard/provider';
 import type { LanguageModelUsage, StepResult, ToolSet } from 'ai';
 
@@ -27,8 +28,7 @@ function toUsage({ inputTokens, inputTokenDetails, outputTokens }: LanguageModel
   return {
     inputTokens: noCacheTokens ?? Math.max(0, (inputTokens ?? 0) - cached),
     outputTokens: outputTokens ?? 0,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...definedOnly({ cacheReadTokens, cacheWriteTokens }),
   };
 }
 
@@ -38,5 +38,5 @@ function signatureOf({ reasoning }: StepResult<ToolSet>): { signature?: string }
     .flatMap(({ providerOptions }) => Object.values(providerOptions ?? {}))
     .map((ofVendor) => ofVendor.signature)
     .findLast((value) => typeof value === 'string');
-  return signature === undefined ? {} : { signature };
+  return definedOnly({ signature });
 }

@@ -9,7 +9,7 @@ export {
   isScenarioError,
   ScenarioError,
   type ScenarioErrorCode,
-  scenarioErrorCodes,
+  scenarioErrors,
 } from './scenario-error.ts';
 
 export default definePlugin({

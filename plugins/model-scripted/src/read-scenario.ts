@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeIssues } from '@hansard/events';
+import { describeIssues, messageOf } from '@hansard/events';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Scenario, scenarioSchema } from './scenario.ts';
@@ -17,7 +17,7 @@ export async function readScenario(path: string): Promise<Scenario> {
   } catch (cause) {
     throw new ScenarioError(
       'SCENARIO_UNREADABLE',
-      `The scenario ${path} can't be read: ${(cause as Error).message}`,
+      `The scenario ${path} can't be read: ${messageOf(cause)}`,
       { cause, details: { path } },
     );
   }
@@ -78,6 +78,6 @@ function toValue(document: Document, path: string): unknown {
   try {
     return document.toJS();
   } catch (cause) {
-    throw invalid(path, [{ place: path, text: (cause as Error).message }], cause);
+    throw invalid(path, [{ place: path, text: messageOf(cause) }], cause);
   }
 }

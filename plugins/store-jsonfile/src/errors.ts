@@ -14,6 +14,15 @@ export function eventsMissing(file: string, size: number, end: number): StoreErr
   return corrupt(file, size, `it ends here, and its events reached to byte ${end}`);
 }
 
+/** Something else in the place of a file, such as a folder. */
+export function notAFile(file: string, kind: string): StoreError {
+  return new StoreError(
+    'STORE_CORRUPT',
+    `${file} is ${kind}, and not a regular file. Move it away, and restore the file from a copy where there was one.`,
+    { details: { file } },
+  );
+}
+
 export function notFound(taskDir: string, dispatchId: string): StoreError {
   return new StoreError(
     'STORE_DISPATCH_NOT_FOUND',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
   assertDispatchId,
-  compareByStart,
+  type DispatchListing,
   type DispatchStoreProvider,
   type EventPage,
   type ReadEventsOptions,
@@ -18,10 +18,11 @@ import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
+import { listDispatches } from './dispatch/list-dispatches.ts';
 import { fileError, withFile } from './errors.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
-import { dispatchPaths, listDispatchIds, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
+import { dispatchPaths, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
 import { WriterLocks } from './writer-lock.ts';
 
 /** Keeps each dispatch in one JSON file. Every method answers at once. Made by `openJsonFileStore`. */
@@ -87,12 +88,14 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    const folder = this.#taskFolder(taskDir);
-    return withFile('list', folder, () =>
-      listDispatchIds(folder)
-        .flatMap((dispatchId) => readDispatchEnvelope(dispatchPaths(folder, dispatchId).file) ?? [])
-        .sort(compareByStart),
-    );
+    return this.listDispatches(taskDir).map(({ envelope, error }) => {
+      if (envelope === null) throw error;
+      return envelope;
+    });
+  }
+
+  listDispatches(taskDir: string): DispatchListing[] {
+    return listDispatches(this.#taskFolder(taskDir));
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
@@ -132,14 +135,10 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   listTasks(): TaskListing[] {
     this.#assertOpen();
-    return withFile('list', this.#root, () =>
-      [...walkTaskDirs(this.#root)].sort().flatMap((taskDir) => {
-        const folder = join(this.#root, taskDir);
-        const listing = listTask(taskDir, folder);
-        const isEmpty = listing.task === null && listing.error === undefined;
-        return isEmpty && listDispatchIds(folder).length === 0 ? [] : listing;
-      }),
-    );
+    return withFile('list', this.#root, () => [...walkTaskDirs(this.#root)])
+      .sort()
+      .map((taskDir) => listTask(taskDir, join(this.#root, taskDir)))
+      .filter((listing) => listing !== null);
   }
 
   watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {

@@ -53,9 +53,19 @@ export function listDispatchIds(taskFolder: string): string[] {
   return names.flatMap((name) => dispatchFile.exec(name)?.[1] ?? []);
 }
 
-/** Every folder below the root, if there is one, that may be a task's, by name. Links are not followed, other files are passed over. */
+/**
+ * Every folder below the root, if there is one, that may be a task's, by name; so may one that can't be looked into. Links
+ * are not followed, other files are passed over.
+ */
 export function* walkTaskDirs(folder: string, prefix = ''): Generator<string> {
-  const entries = orMissing(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  let entries: Dirent[];
+  try {
+    entries = orMissing(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  } catch (error) {
+    if (prefix === '') throw error;
+    yield prefix;
+    return;
+  }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   if (prefix !== '' && entries.some(isOfTask)) yield prefix;
   for (const entry of entries) {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError } from '@hansard/provider';
+import { isDeepStrictEqual } from 'node:util';
+import { isStoreError, StoreError } from '@hansard/provider';
 import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '@hansard/provider/process-owner';
 import { isSystemError, orMissing } from './errors.ts';
-import { replaceFile } from './lines/file-io.ts';
+import { readText, replaceFile } from './lines/file-io.ts';
 
 const mostAttempts = 100;
 
@@ -23,8 +24,10 @@ interface LockContent {
 export class WriterLocks {
   readonly #folder: string;
   readonly #token = randomUUID();
-  readonly #owner = currentProcess();
+  #owner: ProcessOwner | null = null;
   readonly #held = new Set<string>();
+  /** Those of the held ones that were given back while the system refused to look at them. */
+  readonly #unreleased = new Set<string>();
 
   /** `folder` is where stores leave their names; it lies on the same file system as the locks. */
   constructor(folder: string) {
@@ -37,24 +40,47 @@ export class WriterLocks {
 
   /** Takes a lock, or keeps the one that this store has. @throws STORE_LOCKED naming the owner */
   take(path: string): void {
+    this.#unreleased.delete(path);
     if (this.#held.has(path)) return;
+    this.#retryReleases();
     this.#leaveName();
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-      if (!this.#follow(path)) continue;
-      this.#held.add(path);
-      return;
+      if (this.#follow(path)) return;
     }
     throw locked(path, 'processes that come and go');
   }
 
-  /** Gives a lock back; one that this store has not is left alone. */
+  /**
+   * Gives a lock back; one that this store has not is left alone. Where the system refuses, as with too many open files,
+   * the store keeps the lock, and gives it back with the next one that it takes or releases, at the latest when it closes.
+   */
   release(path: string): void {
-    if (this.#held.delete(path) && readLock(path)?.token === this.#token) rmSync(path, { force: true });
+    if (this.#held.has(path)) this.#unreleased.add(path);
+    this.#retryReleases();
   }
 
+  /** Gives back every lock that the system lets it. @throws what the system refused */
   releaseAll(): void {
-    for (const path of this.#held) this.release(path);
+    for (const path of this.#held) this.#unreleased.add(path);
+    this.#retryReleases();
+    for (const path of this.#unreleased) this.#remove(path);
     rmSync(this.#nameFile(this.#token), { force: true });
+  }
+
+  #retryReleases(): void {
+    for (const path of this.#unreleased) {
+      try {
+        this.#remove(path);
+      } catch (error) {
+        if (!isSystemError(error) && !isStoreError(error)) throw error;
+      }
+    }
+  }
+
+  #remove(path: string): void {
+    if (readLock(path)?.token === this.#token) rmSync(path, { force: true });
+    this.#unreleased.delete(path);
+    this.#held.delete(path);
   }
 
   #nameFile(token: string): string {
@@ -65,46 +91,54 @@ export class WriterLocks {
     const file = this.#nameFile(this.#token);
     if (existsSync(file)) return;
     mkdirSync(this.#folder, { recursive: true });
-    const content = Buffer.from(JSON.stringify({ ...this.#owner, token: this.#token }));
+    const content = Buffer.from(JSON.stringify({ ...this.#identify(), token: this.#token }));
     replaceFile(file, `${file}.tmp`, content, false);
   }
 
-  /** Makes a lock behind the last one whose owner is dead, then puts it over the first; false where others moved meanwhile. */
+  /** Makes a lock behind the last one whose owner is dead, then puts it over the first: held then. False where others moved meanwhile. */
   #follow(path: string): boolean {
     const dead: { readonly path: string; readonly token: string }[] = [];
     let place = path;
     for (let lock = readLock(place); lock !== null; lock = readLock(place)) {
-      if (lock.owner !== null && isRunning(lock.owner)) throw locked(path, this.#describe(lock.owner));
+      if (lock.owner !== null && isRunning(lock.owner)) throw locked(place, this.#describe(lock.owner));
       dead.push({ path: place, token: lock.token });
       place = lock.owner === null ? `${place}.unreadable` : `${path}.${lock.token}`;
     }
     if (!linkIfFree(this.#nameFile(this.#token), place)) return false;
-    if (dead.some((lock) => readLock(lock.path)?.token !== lock.token)) {
-      rmSync(place, { force: true });
-      return false;
+    try {
+      if (dead.some((lock) => readLock(lock.path)?.token !== lock.token)) return false;
+      if (place !== path) renameSync(place, path);
+      this.#held.add(path);
+    } finally {
+      if (!this.#held.has(path)) rmSync(place, { force: true });
     }
-    if (place !== path) renameSync(place, path);
     for (const lock of dead.slice(1)) rmSync(lock.path, { force: true });
     for (const lock of dead) rmSync(this.#nameFile(lock.token), { force: true });
     return true;
   }
 
   #describe(owner: ProcessOwner): string {
-    const same = owner.pid === this.#owner.pid && owner.host === this.#owner.host;
-    return same ? `another open store of this process (${owner.pid})` : describeOwner(owner);
+    const isThis = isDeepStrictEqual(owner, this.#identify());
+    return isThis ? `another open store of this process (${owner.pid})` : describeOwner(owner);
+  }
+
+  /** Asked at the first lock, for readers need none. */
+  #identify(): ProcessOwner {
+    this.#owner ??= currentProcess();
+    return this.#owner;
   }
 }
 
 function locked(path: string, owner: string): StoreError {
   return new StoreError(
     'STORE_LOCKED',
-    `${owner} is writing here. Wait until it is done; if it no longer exists, remove ${path}.`,
+    `${owner} is writing here. Wait until it is done; if it no longer runs, remove ${path} to release the lock.`,
     { details: { owner, file: path } },
   );
 }
 
 function readLock(path: string): LockContent | null {
-  const text = orMissing(() => readFileSync(path, 'utf8'));
+  const text = orMissing(() => readText(path, 'read'));
   return text === null ? null : parseLock(text);
 }
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { currentProcess } from '@hansard/provider/process-owner';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, readDocument, taskDir } from './sample.ts';
@@ -96,12 +96,8 @@ describe('a reader beside a busy writer of another process', () => {
 describe('processes that want to write one dispatch at once', () => {
   it('leave it to exactly one of them, also where the owner before them is dead', async () => {
     const root = prepare('d1', 'd2', 'd3');
-    const gone = {
-      pid: spawnSync(process.execPath, ['--version']).pid,
-      host: hostname(),
-      startTime: '1',
-      token: 'gone',
-    };
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
     for (const id of ['d2', 'd3'])
       writeFileSync(dispatchFile(root, id).replace(/json$/, 'lock'), JSON.stringify(gone));
     for (const id of ['d1', 'd2', 'd3']) {

@@ -180,12 +180,12 @@ describe('the root', () => {
     expect(codeOf(() => store.createDispatch('file/task', makeEnvelope('d1')))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('that holds a folder in the place of a dispatch is STORE_UNAVAILABLE, not an empty log', () => {
+  it('that holds a folder in the place of a dispatch is STORE_CORRUPT, not an empty log', () => {
     const root = makeRoot();
     const store = openStore(root);
     mkdirSync(dispatchFile(root, 'd1'), { recursive: true });
-    expect(codeOf(() => store.getDispatchEvents(taskDir, 'd1'))).toBe('STORE_UNAVAILABLE');
-    expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_UNAVAILABLE');
+    expect(codeOf(() => store.getDispatchEvents(taskDir, 'd1'))).toBe('STORE_CORRUPT');
+    expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_CORRUPT');
   });
 
   it('knows at once of a dispatch whose file was removed and made again', () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { currentProcess, type ProcessOwner } from '@hansard/provider/process-owner';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
@@ -13,11 +13,13 @@ function deadProcess(): number {
   return spawnSync(process.execPath, ['--version']).pid;
 }
 
+/** Leaves a lock of this boot and PID namespace, but for what is changed. */
+function leaveLock(path: string, token: string, changes: Partial<ProcessOwner>): void {
+  writeFileSync(path, JSON.stringify({ ...currentProcess(), ...changes, token }));
+}
+
 function leaveDeadLock(path: string): void {
-  writeFileSync(
-    path,
-    JSON.stringify({ pid: deadProcess(), host: hostname(), startTime: '1', token: 'gone' }),
-  );
+  leaveLock(path, 'gone', { pid: deadProcess(), startTime: '1' });
 }
 
 describe('the right to write a dispatch', () => {
@@ -90,8 +92,7 @@ describe('the right to write a dispatch', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     leaveDeadLock(lockFile(root, 'd1'));
-    const follower = { pid: deadProcess(), host: hostname(), startTime: '1', token: 'gone-too' };
-    writeFileSync(`${lockFile(root, 'd1')}.gone`, JSON.stringify(follower));
+    leaveLock(`${lockFile(root, 'd1')}.gone`, 'gone-too', { pid: deadProcess(), startTime: '1' });
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     store.close();
     expect(existsSync(lockFile(root, 'd1'))).toBe(false);
@@ -103,21 +104,56 @@ describe('the right to write a dispatch', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     leaveDeadLock(lockFile(root, 'd1'));
-    const owner = { pid: process.ppid, host: hostname(), startTime: null, token: 'alive' };
-    writeFileSync(`${lockFile(root, 'd1')}.gone`, JSON.stringify(owner));
-    expect(() => store.appendEvent(taskDir, 'd1', makeEvent(1))).toThrow(`process ${process.ppid}`);
+    const follower = `${lockFile(root, 'd1')}.gone`;
+    leaveLock(follower, 'alive', { pid: process.ppid, startTime: null });
+    const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(append).toThrow(`process ${process.ppid}`);
+    expect(append).toThrow(`remove ${follower} to release the lock`);
   });
 
-  it('is never taken from another host, whose processes nobody here can ask', () => {
+  it.each<[string, Partial<ProcessOwner>]>([
+    ['another host', { host: 'elsewhere' }],
+    ['another boot of the machine', { bootId: 'another' }],
+    ['another PID namespace', { pidNamespace: 'pid:[1]' }],
+  ])(
+    'is never taken from %s, whose processes nobody here can ask, until its lock is removed',
+    (reason, of) => {
+      const root = makeRoot();
+      const lock = lockFile(root, 'd1');
+      const store = openStore(root);
+      store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+      leaveLock(lock, 'far', { pid: deadProcess(), startTime: '1', ...of });
+      const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(codeOf(append)).toBe('STORE_LOCKED');
+      expect(append).toThrow(`(${reason}`);
+      expect(append).toThrow(`if it no longer runs, remove ${lock} to release the lock`);
+      rmSync(lock);
+      append();
+      expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+    },
+  );
+
+  it('is not confused with the one of another namespace that has the same process number', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    const owner = { pid: 1, host: 'elsewhere', startTime: null, token: 'far' };
-    writeFileSync(lockFile(root, 'd1'), JSON.stringify(owner));
-    expect(() => store.appendEvent(taskDir, 'd1', makeEvent(1))).toThrow(/process 1 on elsewhere/);
-    store.close();
-    expect(existsSync(lockFile(root, 'd1'))).toBe(true);
+    leaveLock(lockFile(root, 'd1'), 'far', { pidNamespace: 'pid:[1]' });
+    const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(append).toThrow(`process ${process.pid} on `);
+    expect(append).not.toThrow('another open store of this process');
   });
+
+  it.runIf(currentProcess().startTime !== null)(
+    'is taken over from a process that exited and whose number another process has now',
+    () => {
+      const root = makeRoot();
+      const store = openStore(root);
+      store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+      leaveLock(lockFile(root, 'd1'), 'gone', { pid: process.ppid, startTime: '1' });
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+    },
+  );
 
   it('is not blocked by a lock file that a loss of power emptied', () => {
     const root = makeRoot();

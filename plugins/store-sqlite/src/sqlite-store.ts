@@ -48,21 +48,22 @@ export class SqliteStore implements DispatchStoreProvider {
     this.#guard(() => {
       const { dispatchId, status } = envelope;
       assertPlace(taskDir, dispatchId);
-      const { database, statements, leases } = this.#connection.created();
-      inTransaction(database, () => {
-        const { changes, lastInsertRowid } = statements.insertDispatch.run(
-          taskDir,
-          dispatchId,
-          JSON.stringify(envelope),
-        );
-        if (changes === 0) throw dispatchExists(taskDir, dispatchId);
-        if (status === 'running') leases.take(Number(lastInsertRowid), dispatchId);
-      });
+      this.#connection.writeFirst(({ database, statements, leases }) =>
+        inTransaction(database, () => {
+          const { changes, lastInsertRowid } = statements.insertDispatch.run(
+            taskDir,
+            dispatchId,
+            JSON.stringify(envelope),
+          );
+          if (changes === 0) throw dispatchExists(taskDir, dispatchId);
+          if (status === 'running') leases.take(Number(lastInsertRowid), dispatchId);
+        }),
+      );
     });
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): void {
-    this.#run(({ database, statements, leases, writer }) => {
+    this.#write(({ database, statements, leases, writer }) => {
       assertPlace(taskDir, dispatchId);
       const ends = updates.status !== undefined && updates.status !== 'running';
       inTransaction(database, () => {
@@ -81,14 +82,14 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
-    this.#run(({ writer }) => {
+    this.#append(({ writer }) => {
       writer.append(taskDir, dispatchId, event);
       this.#watch.changed(taskDir, dispatchId);
     });
   }
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
-    this.#run(({ writer }) => {
+    this.#append(({ writer }) => {
       writer.appendAll(taskDir, dispatchId, events);
       this.#watch.changed(taskDir, dispatchId);
     });
@@ -136,7 +137,7 @@ export class SqliteStore implements DispatchStoreProvider {
   putTask(taskDir: string, task: TaskRecord): void {
     this.#guard(() => {
       assertTaskDir(taskDir);
-      this.#connection.created().statements.putTask.run(taskDir, JSON.stringify(task));
+      this.#connection.writeFirst(({ statements }) => statements.putTask.run(taskDir, JSON.stringify(task)));
     });
   }
 
@@ -173,7 +174,7 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    this.#run(({ database, statements, leases, writer }) => {
+    this.#write(({ database, statements, leases, writer }) => {
       assertPlace(taskDir, dispatchId);
       inTransaction(database, () => {
         const row = statements.getDispatch.get(taskDir, dispatchId);
@@ -208,6 +209,14 @@ export class SqliteStore implements DispatchStoreProvider {
 
   #run<T>(work: (parts: StoreParts) => T): T {
     return this.#guard(() => this.#connection.use(work));
+  }
+
+  #append(work: (parts: StoreParts) => void): void {
+    this.#guard(() => this.#connection.append(work));
+  }
+
+  #write(work: (parts: StoreParts) => void): void {
+    this.#guard(() => this.#connection.write(work));
   }
 
   #guard<T>(work: () => T): T {

@@ -8,6 +8,9 @@ import { EventWriter } from './events/event-writer.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import { WriterLeases } from './writer-lease.ts';
 
+/** How often appends look whether the file is still in its place, in milliseconds. A look costs a tenth of an append. */
+const lookEvery = 50;
+
 /** What works on one opened database. */
 export interface StoreParts {
   readonly database: DatabaseSync;
@@ -40,14 +43,6 @@ export class StoreConnection {
     return this.#parts;
   }
 
-  /** As `current`, with the database made where there is none. */
-  created(): StoreParts {
-    const parts = this.current();
-    if (this.#opened.isThere) return parts;
-    createDatabase(this.#options.file);
-    return this.created();
-  }
-
   /** Gives what `work` gives, which is done again where the database changed under it as it can't notice. */
   use<T>(work: (parts: StoreParts) => T): T {
     const parts = this.current();
@@ -61,11 +56,35 @@ export class StoreConnection {
     return this.use(work);
   }
 
+  /** As `use`, for work that writes. @throws STORE_CORRUPT where the file was renamed, removed or replaced */
+  write<T>(work: (parts: StoreParts) => T, longestUnseen = 0): T {
+    return this.use((parts) => {
+      const { place } = this.#opened;
+      place?.assertKept(longestUnseen);
+      const answer = work(parts);
+      place?.noteWrite();
+      return answer;
+    });
+  }
+
+  /** As `write`, for an append, which looks only where the last look is some time ago. */
+  append<T>(work: (parts: StoreParts) => T): T {
+    return this.write(work, lookEvery);
+  }
+
+  /** As `write`, with the database made where there is none. */
+  writeFirst<T>(work: (parts: StoreParts) => T): T {
+    for (this.current(); !this.#opened.isThere; this.current()) createDatabase(this.#options.file);
+    return this.write(work);
+  }
+
+  /** @throws STORE_CORRUPT where acknowledged writes are not in the file at the path, and no call has reported it */
   close(): void {
+    const { database, place } = this.#opened;
     try {
-      this.#parts.leases.releaseAll();
+      place?.assertNothingLost();
     } finally {
-      this.#opened.database.close();
+      closeAfter(database, () => this.#parts.leases.releaseAll());
     }
   }
 
@@ -96,5 +115,13 @@ function openParts(options: DatabaseOptions): OpenedParts {
   } catch (error) {
     database.close();
     throw toStoreError(error, file);
+  }
+}
+
+function closeAfter(database: DatabaseSync, work: () => void): void {
+  try {
+    work();
+  } finally {
+    database.close();
   }
 }

@@ -12,8 +12,8 @@ export class WriterLeases {
   readonly #statements: Statements;
   readonly #file: string;
   readonly #token = randomUUID();
-  readonly #owner = JSON.stringify(currentProcess());
-  #tookAny = false;
+  /** Null until a lease was taken. */
+  #owner: string | null = null;
 
   constructor(statements: Statements, file: string) {
     this.#statements = statements;
@@ -30,8 +30,9 @@ export class WriterLeases {
   /** Takes the lease, also from an owner that died. @throws STORE_LOCKED */
   take(dispatch: number, dispatchId: string): void {
     this.assertFree(dispatch, dispatchId);
-    this.#statements.putWriter.run(dispatch, this.#token, this.#owner);
-    this.#tookAny = true;
+    const owner = this.#owner ?? JSON.stringify(currentProcess());
+    this.#statements.putWriter.run(dispatch, this.#token, owner);
+    this.#owner = owner;
   }
 
   holds(dispatch: number): boolean {
@@ -45,7 +46,7 @@ export class WriterLeases {
 
   /** Gives back what was ever taken. Who only read must not have to wait for others here. */
   releaseAll(): void {
-    if (!this.#tookAny) return;
+    if (this.#owner === null) return;
     this.#statements.keepEventCountsOf.run(this.#token);
     this.#statements.deleteWritersOf.run(this.#token);
   }
@@ -54,10 +55,13 @@ export class WriterLeases {
     const writer = this.#statements.getWriter.get(dispatch);
     const owner = writer === undefined ? null : this.#parseOwner(writer.owner);
     const name = owner === null ? 'another process' : describeOwner(owner);
+    const file = this.#file;
+    const command = `sqlite3 '${file}' "DELETE FROM writers WHERE dispatch = ${dispatch}"`;
+    const remedy = owner === null ? '' : ` If that process no longer runs, release the dispatch: ${command}`;
     return new StoreError(
       'STORE_LOCKED',
-      `Dispatch ${dispatchId} is being written by ${name}. Write to it there, or wait until that store is closed.`,
-      { details: { dispatchId, owner } },
+      `Dispatch ${dispatchId} is being written by ${name}. Write to it there, or wait until that store is closed.${remedy}`,
+      { details: { dispatchId, owner, file } },
     );
   }
 

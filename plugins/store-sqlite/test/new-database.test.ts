@@ -73,10 +73,11 @@ describe('a database that was lost', () => {
 
   it('is STORE_CORRUPT where only its write-ahead log is left', () => {
     const path = temporaryPath();
-    storeWithDispatch(path);
+    const writer = storeWithDispatch(path);
     rmSync(path);
     expect(existsSync(`${path}-wal`)).toBe(true);
     expect(codeOf(() => openStore(path))).toBe('STORE_CORRUPT');
+    expect(codeOf(() => writer.close())).toBe('STORE_CORRUPT');
   });
 
   it('is STORE_UNAVAILABLE where a symbolic link in its place leads nowhere', () => {

@@ -1,10 +1,58 @@
+import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
-import { currentProcess } from '@hansard/provider/process-owner';
+import { currentProcess, type ProcessOwner } from '@hansard/provider/process-owner';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
+/** Runs SQL on the database beside its stores. */
+function runSql(path: string, sql: string, ...values: string[]): void {
+  const database = new DatabaseSync(path);
+  database.prepare(sql).run(...values);
+  database.close();
+}
+
+/** A store whose dispatch another store has: this process, but for what is changed. */
+function ownedBy(path: string, changes: Partial<ProcessOwner>) {
+  const store = storeWithDispatch(path);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const owner = JSON.stringify({ ...currentProcess(), pid, startTime: '1', ...changes });
+  runSql(path, 'UPDATE writers SET token = ?, owner = ?', 'other', owner);
+  return store;
+}
+
 describe('the writer of a dispatch', () => {
+  it.each<[string, Partial<ProcessOwner>]>([
+    ['another host', { host: 'elsewhere' }],
+    ['another boot of the machine', { bootId: 'another' }],
+    ['another PID namespace', { pidNamespace: 'pid:[1]' }],
+  ])('keeps it where it is of %s, which nobody here can ask, until its row is removed', (reason, of) => {
+    const path = temporaryPath();
+    const store = ownedBy(path, of);
+    const append = () => store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    expect(codeOf(append)).toBe('STORE_LOCKED');
+    expect(append).toThrow(`(${reason}`);
+    expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
+    runSql(path, 'DELETE FROM writers WHERE dispatch = 1');
+    append();
+    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  });
+
+  it('gives it up where its process has exited', () => {
+    const store = ownedBy(temporaryPath(), {});
+    store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+  });
+
+  it.runIf(currentProcess().startTime !== null)(
+    'gives it up where its process has exited and another process has its number now',
+    () => {
+      const store = ownedBy(temporaryPath(), { pid: process.ppid });
+      store.appendEvent(taskDir, dispatchId, textEvent('a'));
+      expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+    },
+  );
+
   it('is one store at a time: another is refused with its name, for every kind of write', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);

@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { JsonObject } from '@hansard/provider';
 import { z } from 'zod';
 import { dispatchTool } from './dispatch-tool.ts';
@@ -32,10 +33,7 @@ export const dispatchAgentTool = dispatchTool({
       role,
       prompt,
       toolCallId,
-      ...(agent === undefined ? {} : { agent }),
-      ...(model === undefined ? {} : { model }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(output_schema === undefined ? {} : { outputSchema: output_schema as JsonObject }),
+      ...definedOnly({ agent, model, cwd, outputSchema: output_schema as JsonObject | undefined }),
     });
     return {
       status: 'completed',

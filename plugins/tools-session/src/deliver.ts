@@ -1,4 +1,5 @@
-import type { AgentHost, AgentInfo, LoggedText } from '@hansard/provider';
+import { preview } from '@hansard/events';
+import type { AgentHost, AgentInfo, Delivery, DeliveryOutcome, LoggedText } from '@hansard/provider';
 import { labelOf } from './agents.ts';
 
 /** What one agent said, as others read it. */
@@ -37,7 +38,7 @@ async function deliver(
 ): Promise<string[]> {
   const denials: string[] = [];
   for (const recipient of recipients) {
-    const { status, reason } = await host.deliver(recipient.agentId, {
+    const { status, reason } = await tryToDeliver(host, recipient.agentId, {
       text: textFor(recipient),
       substance: content.messageId,
       from: from.agentId,
@@ -46,4 +47,21 @@ async function deliver(
       denials.push(`Not delivered to ${labelOf(recipient)}: ${reason ?? 'no reason was given'}`);
   }
   return denials;
+}
+
+/** A recipient that fails, such as one that was terminated meanwhile, is no reason to lose what the others receive. */
+async function tryToDeliver(
+  host: AgentHost,
+  agentId: string,
+  delivery: Delivery,
+): Promise<Pick<DeliveryOutcome, 'status' | 'reason'>> {
+  try {
+    return await host.deliver(agentId, delivery);
+  } catch (error) {
+    return { status: 'denied', reason: messageOf(error) };
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : preview(error);
 }

@@ -1,13 +1,13 @@
 import type { AgentInfo, LoggedText } from '@hansard/provider';
 import { z } from 'zod';
-import { findAgents, unique } from './agents.ts';
-import { deliverOwnWords, deliverUtterance, quote } from './deliver.ts';
+import { findAgents, labelOf, unique } from './agents.ts';
+import { deliverOwnWords, deliverUtterance, messageOf, quote } from './deliver.ts';
 import { sessionTool } from './session-tool.ts';
 
 export const discussTool = sessionTool({
   name: 'discuss',
   description:
-    'Lets agents speak in turn. Each hears your prompt and what the others say; you get back all that was said.',
+    'Lets agents speak in turn. Each hears your prompt and what the others say; you get back all that was said, and who failed to speak.',
   input: z.strictObject({
     prompt: z.string().min(1).optional().describe('What you say to all of them before the first speaks.'),
     speakers: z
@@ -24,30 +24,41 @@ export const discussTool = sessionTool({
     const speakers = findAgents(host, speakerNames);
     const everyone = unique([...speakers, ...findAgents(host, listenerNames)]);
     const said: { speaker: AgentInfo; utterance: LoggedText }[] = [];
-    const denials: string[] = [];
+    const failed = new Set<string>();
+    const notes: string[] = [];
     if (prompt !== undefined)
-      denials.push(...(await deliverOwnWords(host, everyone, await host.logPieceOfText(prompt))));
-    for (let round = 0; round < rounds; round++)
+      notes.push(...(await deliverOwnWords(host, everyone, await host.logPieceOfText(prompt))));
+    for (let round = 1; round <= rounds; round++)
       for (const speaker of speakers) {
         signal.throwIfAborted();
-        const utterance = await host.respond(speaker.agentId);
+        let utterance: LoggedText;
+        try {
+          utterance = await host.respond(speaker.agentId);
+        } catch (error) {
+          signal.throwIfAborted();
+          failed.add(speaker.agentId);
+          const when = rounds === 1 ? '' : ` in round ${round}`;
+          notes.push(`${labelOf(speaker)} failed to speak${when}: ${messageOf(error)}`);
+          continue;
+        }
         said.push({ speaker, utterance });
         const others = everyone.filter(({ agentId }) => agentId !== speaker.agentId);
-        denials.push(...(await deliverUtterance(host, others, speaker, utterance)));
+        notes.push(...(await deliverUtterance(host, others, speaker, utterance)));
       }
     const [only, ...more] = said;
     const lines =
-      only !== undefined && more.length === 0
+      only !== undefined && more.length === 0 && failed.size === 0
         ? [only.utterance.text]
         : said.map(({ speaker, utterance }) => quote(speaker, utterance.text));
     return {
-      status: 'completed',
-      text: [...lines, ...denials].join('\n'),
+      status: said.length === 0 ? 'error' : 'completed',
+      text: [...lines, ...notes].join('\n'),
       madeFrom: said.map(({ utterance }) => utterance.messageId),
       metadata: {
         speakers: speakers.map(({ agentId }) => agentId),
         audience: everyone.map(({ agentId }) => agentId),
         rounds,
+        ...(failed.size === 0 ? {} : { failed: [...failed] }),
       },
     };
   },

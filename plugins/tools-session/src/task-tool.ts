@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 import { sessionTool } from './session-tool.ts';
@@ -32,7 +33,7 @@ export const taskTool = sessionTool({
     const { agentId } = await host.createAgent({
       name,
       systemPrompt: system_prompt,
-      ...(language_model === undefined ? {} : { languageModel: language_model }),
+      ...definedOnly({ languageModel: language_model }),
     });
     return { status: 'completed', text: `Created subagent: ${name}`, metadata: { agentId } };
   },

@@ -1,3 +1,4 @@
+import type { Delivery } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { call } from './call.ts';
 import { agent, fakeHost } from './fake-host.ts';
@@ -96,6 +97,64 @@ describe('discuss', () => {
       text: 'Jack 1\nNot delivered to Jill: Jill is asleep.',
       madeFrom: ['Jack_1'],
     });
+  });
+
+  it('keeps what the others said where one speaker fails, and says who failed and why', async () => {
+    const host = fakeHost([...both(), agent('Joe')]);
+    const failing = {
+      ...host,
+      respond: (agentId: string) =>
+        agentId === 'agent_Jill'
+          ? Promise.reject(new Error('Its model is overloaded.'))
+          : host.respond(agentId),
+    };
+    const outcome = await call('discuss', { speakers: ['Jack', 'Jill', 'Joe'] }, failing);
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      text: '[Jack]: Jack 1\n[Joe]: Joe 1\nJill failed to speak: Its model is overloaded.',
+      madeFrom: ['Jack_1', 'Joe_1'],
+      metadata: { failed: ['agent_Jill'] },
+    });
+    expect(host.happened).toContain('to Jill: [Joe]: Joe 1');
+  });
+
+  it('asks a speaker that failed again in the next round', async () => {
+    const host = fakeHost(both());
+    let asked = 0;
+    const failing = {
+      ...host,
+      respond: (agentId: string) => {
+        asked += 1;
+        return asked === 1 ? Promise.reject(new Error('Its model is overloaded.')) : host.respond(agentId);
+      },
+    };
+    const outcome = await call('discuss', { speakers: ['Jack', 'Jill'], rounds: 2 }, failing);
+    expect(outcome.text).toBe(
+      '[Jill]: Jill 1\n[Jack]: Jack 1\n[Jill]: Jill 2\nJack failed to speak in round 1: Its model is overloaded.',
+    );
+  });
+
+  it('is an error that names every speaker where nobody said anything', async () => {
+    const host = fakeHost(both(), { respond: () => Promise.reject(new Error('No model.')) });
+    expect(await call('discuss', { speakers: ['Jack', 'Jill'] }, host)).toMatchObject({
+      status: 'error',
+      text: 'Jack failed to speak: No model.\nJill failed to speak: No model.',
+      metadata: { failed: ['agent_Jack', 'agent_Jill'] },
+    });
+  });
+
+  it('keeps what was said where a listener can receive nothing any more', async () => {
+    const host = fakeHost([...both(), agent('Waiter')]);
+    const gone = {
+      ...host,
+      deliver: (to: string, delivery: Delivery) =>
+        to === 'agent_Waiter' ? Promise.reject(new Error('It was terminated.')) : host.deliver(to, delivery),
+    };
+    const outcome = await call('discuss', { speakers: ['Jack', 'Jill'], listeners: ['Waiter'] }, gone);
+    expect(outcome).toMatchObject({ status: 'completed', madeFrom: ['Jack_1', 'Jill_1'] });
+    expect(outcome.text).toContain(
+      '[Jack]: Jack 1\n[Jill]: Jill 1\nNot delivered to Waiter: It was terminated.',
+    );
   });
 
   it('says which agents there are when it is given a name that none has, before anything is said', async () => {

@@ -1,9 +1,10 @@
 import { basename, extname, resolve } from 'node:path';
+import { definedOnly } from '@hansard/events';
 import { createSession } from '@hansard/session';
 import { openHarness } from '../harness.ts';
 import { converse } from '../session/converse.ts';
 import { type ModelChoice, openSessionProviders } from '../session/session-providers.ts';
-import { noLines, typedLines } from '../session/typed-lines.ts';
+import { typedLines } from '../session/typed-lines.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -44,21 +45,21 @@ export const addChat: AddCommand = (command, context) => {
         const providers = await openSessionProviders(harness, choice);
         try {
           const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          await ensureTask(harness.store, taskDir);
+          await ensureTask(context, harness.store, taskDir);
           const { root, session } = await createSession({
             store: harness.store,
             taskDir,
             communication: harness.communication,
             signal: context.signal,
             ...providers,
-            ...(options.system === undefined ? {} : { systemPrompt: options.system }),
+            ...definedOnly({ systemPrompt: options.system }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {
             session,
             root,
             inputs: providers.inputs,
-            typed: typed ? typedLines(context, harness, session.dispatchId) : noLines(),
+            typed: typed ? typedLines(context, harness, session.dispatchId) : null,
             json: options.json === true,
           });
           note(

@@ -14,7 +14,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'run',
     description:
-      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each played as if it ran now',
+      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each with the times of the recording',
     arguments: [['<words...>']],
     load: async () => (await import('./run.ts')).addRun,
   },

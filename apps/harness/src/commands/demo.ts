@@ -27,9 +27,12 @@ export const addDemo: AddCommand = (command, context) => {
         const stamp = toTimestamp(Date.now()).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
         const taskDir = `demo/tasks/tour-${stamp}`;
         const cafeDir = `demo/tasks/cafe-${stamp}`;
-        await ensureTask(harness.store, taskDir, 'Find out how long a.txt is');
+        await ensureTask(context, harness.store, taskDir, 'Find out how long a.txt is');
         const analyst = await playStreams({ harness, taskDir, delayMs: options.delay, signal, say });
-        if (!signal.aborted) await playCafe(harness, cafeDir, signal, say);
+        if (!signal.aborted) {
+          await ensureTask(context, harness.store, cafeDir, 'A table in a café');
+          await playCafe(harness, cafeDir, signal, say);
+        }
 
         const folder = dispatchesFolder(harness, taskDir);
         if (folder !== null) say(`\nWhere it lies, one readable file per dispatch: ${folder}`);

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { formatCost } from '@hansard/views/text';
-import { findDispatches } from '../tasks/find-dispatch.ts';
+import { formatCost } from '@hansard/views/basics';
+import { findReadable } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
@@ -25,7 +25,7 @@ export const addLs: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) =>
         task === undefined
           ? await tasksAnswer(context, await listAllTasks(store))
-          : await dispatchesAnswer(context, await findDispatches(store, toTaskDir(task))),
+          : await dispatchesAnswer(context, await findReadable(store, toTaskDir(task))),
       ),
     );
 };
@@ -40,9 +40,9 @@ async function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): P
 
 async function dispatchesAnswer(
   context: CliContext,
-  envelopes: readonly DispatchEnvelope[],
+  { envelopes, failure }: Awaited<ReturnType<typeof findReadable>>,
 ): Promise<Answer> {
-  return { rows: envelopes, text: await dispatchTable(context, envelopes) };
+  return { rows: envelopes, text: await dispatchTable(context, envelopes), failure };
 }
 
 function toJson(listed: ListedTask): object {
@@ -64,10 +64,10 @@ function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<s
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
   const { dispatches, running, costUsd, lastStartedAt } = taskFigures(listed);
-  if (listed.envelopes === null || costUsd === null) return ['?', '?', '?'];
+  if (listed.envelopes === null) return ['?', '?', '?'];
   return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
-    listed.envelopes.some(({ cost }) => cost !== null) ? formatCost(costUsd) : '',
+    costUsd === null ? '' : formatCost(costUsd),
     lastStartedAt === null ? '' : timeOf(lastStartedAt, width),
   ];
 }
@@ -121,5 +121,10 @@ function unreadableTasks(tasks: readonly ListedTask[]): CliError | null {
   const bad = tasks.filter(({ errors }) => errors.length > 0);
   const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
   const lines = told.map(({ name, message }) => `${name}: ${message}`);
-  return new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
+  // A wrong path is not one that somebody typed here.
+  const [code, advice] =
+    worst.exitCode === exitCode.usage
+      ? [exitCode.failed, 'Remove what leads out of the folder of the store.']
+      : [worst.exitCode, worst.advice];
+  return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

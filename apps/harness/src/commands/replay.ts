@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { type DispatchStore, type ReplayPace, replayDispatch } from '@hansard/dispatch';
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import { AgentNames } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
 import { findDispatch } from '../tasks/find-dispatch.ts';
@@ -65,7 +65,7 @@ async function* replayedEvents(
     after === undefined ? -1 : await findPosition(context, store, { taskDir, dispatchId, after, onRead });
   const replay = replayDispatch(store, taskDir, dispatchId, {
     pace: step ? 'fast' : speed,
-    ...(maxGap === undefined ? {} : { maxGapMs: maxGap }),
+    ...definedOnly({ maxGapMs: maxGap }),
     after: cursor,
     signal: context.readSignal,
   });

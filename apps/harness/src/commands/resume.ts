@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { DispatchStore } from '@hansard/dispatch';
-import { isEventOf } from '@hansard/events';
-import { loadSession } from '@hansard/session';
+import { type DispatchEnvelope, type EventData, isEventOf } from '@hansard/events';
+import { loadSession, readSessionState } from '@hansard/session';
 import { openHarness } from '../harness.ts';
-import { converse, countHeard } from '../session/converse.ts';
+import { converse, noteNothingLeft } from '../session/converse.ts';
 import { openSessionProviders, toModelChoice } from '../session/session-providers.ts';
-import { noLines, typedLines } from '../session/typed-lines.ts';
+import { typedLines, whenTyped } from '../session/typed-lines.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -44,16 +44,30 @@ export const addResume: AddCommand = (command, context) => {
       const harness = await openHarness(context, { config: options.config, load });
       try {
         const taskDir = toTaskDir(task);
-        const { dispatchId, model } = await findDispatch(harness.store, taskDir, dispatch);
+        const envelope = await findDispatch(harness.store, taskDir, dispatch);
+        const { dispatchId, model } = envelope;
         const choice =
           options.scenario === undefined
             ? toModelChoice(options.model ?? model ?? missingModel(dispatchId))
             : ({ kind: 'scenario', path: resolve(context.cwd, options.scenario) } as const);
         const providers = await openSessionProviders(harness, choice);
         try {
-          const lastAnswer = await lastResult(harness.store, taskDir, dispatchId);
+          const { store } = harness;
+          const completion = await lastCompletion(store, taskDir, dispatchId);
+          const state = await readSessionState({ store, taskDir, dispatchId });
+          const inputs = providers.inputs.slice(state.heard);
+          const isTyped = choice.kind === 'plugin' || options.interactive === true;
+          let typed = isTyped ? typedLines(context, harness, dispatchId) : null;
+          const hasEnded = hasStatusOfEnd(envelope, completion);
+          if (hasEnded && !state.awaitsResponse && !state.hasOpenCalls && inputs.length === 0) {
+            if (typed !== null) typed = await whenTyped(context, harness, typed);
+            if (typed === null) {
+              noteNothingLeft(context, ': the session is as it was');
+              return;
+            }
+          }
           const { root, session } = await loadSession({
-            store: harness.store,
+            store,
             taskDir,
             dispatchId,
             communication: harness.communication,
@@ -61,14 +75,13 @@ export const addResume: AddCommand = (command, context) => {
             ...providers,
           });
           for (const { message } of session.diagnostics) note(context, `hansard: ${message}`);
-          const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {
             session,
             root,
-            inputs: providers.inputs.slice(await countHeard(root)),
-            typed: typed ? typedLines(context, harness, dispatchId) : noLines(),
+            inputs,
+            typed,
             json: options.json === true,
-            lastAnswer,
+            lastAnswer: completion?.result,
           });
         } finally {
           await providers.close();
@@ -79,14 +92,21 @@ export const addResume: AddCommand = (command, context) => {
     });
 };
 
-/** With what a session ended, where it did: what it ends with again, if nothing more is said. */
-async function lastResult(
+type Completion = EventData<'session:complete'>;
+
+/** With what a session ended, where that is the last thing in its log: its result stays, if nothing more is said. */
+async function lastCompletion(
   store: DispatchStore,
   taskDir: string,
   dispatchId: string,
-): Promise<string | undefined> {
+): Promise<Completion | undefined> {
   const [last] = await store.getRecentEvents(taskDir, dispatchId, 1);
-  return last !== undefined && isEventOf(last, 'session:complete') ? last.data.result : undefined;
+  return last !== undefined && isEventOf(last, 'session:complete') ? last.data : undefined;
+}
+
+/** A process that died may have left it without its end. */
+function hasStatusOfEnd({ status }: DispatchEnvelope, completion: Completion | undefined): boolean {
+  return status === 'completed' || (status !== 'running' && completion !== undefined);
 }
 
 function missingModel(dispatchId: string): never {

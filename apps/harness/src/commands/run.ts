@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
-import type { DispatchEnvelope, Fidelity } from '@hansard/events';
-import type { AgentProvider } from '@hansard/provider';
+import { type DispatchEnvelope, definedOnly, type Fidelity } from '@hansard/events';
+import type { AgentProvider, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import { type Harness, openHarness } from '../harness.ts';
@@ -15,6 +15,7 @@ import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
+import { noteProblem } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 
@@ -97,8 +98,12 @@ async function* recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  await ensureTask(harness.store, taskDir);
-  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir)) {
+  await ensureTask(context, harness.store, taskDir);
+  const onUnreadable = (error: StoreError) =>
+    noteProblem(context, error, 'That dispatch is left as it is; recording continues.');
+  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
+    onUnreadable,
+  })) {
     note(
       context,
       `hansard: ${role} ${dispatchId} was left running by a process that died; it is now ${status}, with all that was recorded.`,
@@ -119,7 +124,7 @@ async function* recordAll(
       ...dispatchLimits(harness.loaded.config),
       ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
       ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
-      ...(options.model === undefined ? {} : { model: options.model }),
+      ...definedOnly({ model: options.model }),
       ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
     };
     const envelope = await runDispatch(dispatch).finally(() => progress?.end());
@@ -157,7 +162,9 @@ function counting({ agent, options }: RunningAs, progress: Progress): RunningAs 
 }
 
 function countingAgent(agent: AgentProvider, progress: Progress): AgentProvider {
+  const { recordedStart } = agent;
   return {
+    ...(recordedStart === undefined ? {} : { recordedStart: recordedStart.bind(agent) }),
     async *run(request) {
       let count = 0;
       for await (const activity of agent.run(request)) {

@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { type SessionView, sessionView } from '@hansard/views';
-import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
+import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
@@ -16,13 +16,14 @@ export const addShow: AddCommand = (command, context) => {
     .action((task: string, dispatch: string | undefined, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
-        const envelopes =
+        const { envelopes, failure } =
           dispatch === undefined
-            ? await findDispatches(store, taskDir)
-            : [await findDispatch(store, taskDir, dispatch)];
+            ? await findReadable(store, taskDir)
+            : { envelopes: [await findDispatch(store, taskDir, dispatch)], failure: null };
         return {
           rows: sessionViews(context, store, taskDir, envelopes),
           text: sessionTexts(context, store, taskDir, envelopes),
+          failure,
         };
       }),
     );

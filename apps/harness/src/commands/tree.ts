@@ -1,5 +1,5 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
-import { findDispatches } from '../tasks/find-dispatch.ts';
+import { findReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
@@ -9,8 +9,9 @@ export const addTree: AddCommand = (command, context) => {
     .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
     .action((task: string, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const tree = dispatchTree(await findDispatches(store, toTaskDir(task)));
-        return { rows: [tree], text: renderDispatchTree(tree) };
+        const { envelopes, failure } = await findReadable(store, toTaskDir(task));
+        const tree = dispatchTree(envelopes);
+        return { rows: [tree], text: renderDispatchTree(tree), failure };
       }),
     );
 };

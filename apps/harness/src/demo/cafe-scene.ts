@@ -10,7 +10,6 @@ import {
 } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { openSessionProviders } from '../session/session-providers.ts';
-import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 import type { Say } from './streams-scene.ts';
@@ -23,7 +22,6 @@ export async function playCafe(
   say: Say,
 ): Promise<void> {
   const { store } = harness;
-  await ensureTask(store, taskDir, 'A table in a café');
   const providers = await openSessionProviders(harness, { kind: 'scenario', path: demoFile('cafe.yaml') });
   const { root, session } = await createSession({ store, taskDir, signal, role: 'host', ...providers });
   for (const { text, source } of providers.inputs) {

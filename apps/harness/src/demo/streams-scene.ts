@@ -1,5 +1,6 @@
 import { createReplayAgent } from '@hansard/agent-claude';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
+import { definedOnly } from '@hansard/events';
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { toTaskName } from '../tasks/task-name.ts';
@@ -27,9 +28,9 @@ export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   const { store, communication } = harness;
   const task = toTaskName(taskDir);
   say(
-    'Three recorded streams of the Claude Agent SDK, played into the log as if they ran now: an analyst asks',
+    'Three recorded streams of the Claude Agent SDK, played into the log with the times of the recording: an',
   );
-  say('its tester, while two workers write and review. Their events keep the times of the recording.\n');
+  say('analyst asks its tester, while two workers write and review.\n');
   const analyst = await start(scene, 'product-analyst', 'subagent.jsonl');
   const started = [analyst];
   for (const { role, stream } of workers) started.push(await start(scene, role, stream, analyst.dispatchId));
@@ -57,6 +58,6 @@ function start(
     role,
     signal,
     agent: createReplayAgent({ path: demoFile(stream), delayMs }),
-    ...(parentDispatchId === undefined ? {} : { parentDispatchId }),
+    ...definedOnly({ parentDispatchId }),
   });
 }

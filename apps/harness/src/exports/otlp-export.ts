@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { TraceOptions } from '@hansard/traces';
 import { Option } from 'commander';
 import type { TaskExport } from './task-export.ts';
@@ -21,7 +22,7 @@ export const otlpExport: TaskExport = {
     const { endpoint, out, content, reasoning } = options as OtlpOptions;
     const records = () =>
       traceDispatches(source, {
-        ...(content === undefined ? {} : { content }),
+        ...definedOnly({ content }),
         reasoning: reasoning === true,
       });
     const written = { spans: 0, logs: 0 };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { messageOf } from '@hansard/events';
 import { type GameMapping, parseGameMapping } from '@hansard/formats';
 import { Option } from 'commander';
 import { parse } from 'yaml';
@@ -20,7 +21,7 @@ export function readGameMapping({ cwd }: CliContext, name: string): GameMapping 
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
-      `The mapping can't be used: ${(cause as Error).message}`,
+      `The mapping can't be used: ${messageOf(cause)}`,
       'The README of @hansard/formats shows one. Nothing was written.',
       { cause },
     );

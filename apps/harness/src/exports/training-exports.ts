@@ -8,7 +8,7 @@ import {
   trainingFormats,
   writeTrainingData,
 } from '@hansard/datasets';
-import type { JsonValue } from '@hansard/events';
+import { type JsonValue, messageOf } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -122,7 +122,7 @@ function readTools({ cwd }: CliContext, name: string): JsonValue[] {
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
-      `The tools in ${file} can't be used: ${(cause as Error).message}`,
+      `The tools in ${file} can't be used: ${messageOf(cause)}`,
       'Give a JSON array of tool definitions, as the format that you export wants them.',
       { cause },
     );

@@ -8,6 +8,7 @@ import type { ImportFile } from './find-import-files.ts';
 import type { TakenDispatches } from './identify-log.ts';
 import { type FileFormatId, isSessionFormat } from './import-formats.ts';
 import { importSessionLog } from './import-session-log.ts';
+import { assertRegularFile } from './read-source.ts';
 import { recordLog } from './record-log.ts';
 import { taskOfLog } from './task-of-log.ts';
 import { interrupted, noteRewritten } from './tell-imported.ts';
@@ -30,6 +31,7 @@ export async function importFile(
 ): Promise<void> {
   if (isSessionFormat(format)) await importSessionLog(context, store, file.path, format, options);
   else {
+    for (const name of [file.path, ...file.subAgents]) assertRegularFile(name);
     const log = await openLog(format, file);
     await importLog(context, store, log, options, onProgress);
   }
@@ -47,7 +49,7 @@ async function importLog(
   onProgress: (bytes: number) => void,
 ): Promise<void> {
   const taskDir = task === undefined ? taskOfLog(log) : toTaskDir(task);
-  await ensureTask(store, taskDir);
+  await ensureTask(context, store, taskDir);
   const { signal } = context;
   const recorded = await recordLog(store, taskDir, log, { fidelity, signal, onProgress });
   const { lines, records, events, counts, diagnostics } = recorded.summary;

@@ -37,7 +37,7 @@ export async function importGames(
   const dispatchIds = identifyGames(format, first);
   const before = await findStart(store, taskDir, dispatchIds);
   const games = before === null ? first : read(before);
-  await ensureTask(store, taskDir);
+  await ensureTask(context, store, taskDir);
   for (const [at, { events, report, isComplete, origin }] of games.entries()) {
     await letInterrupt(context);
     const dispatchId = dispatchIds[at] ?? '';

@@ -38,7 +38,7 @@ export async function importSessionLog(
   const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
   // Records have no times: all have that of the first import.
   const { events, report } = existing === null ? first : read(Date.parse(existing.startedAt));
-  await ensureTask(store, taskDir);
+  await ensureTask(context, store, taskDir);
   const log = { dispatchId, role: 'imported', events, isComplete: true };
   const recorded = await recordEvents(store, taskDir, log, context.signal);
   const { added, rewrittenCount, notInLog } = recorded;

@@ -1,8 +1,16 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
-import { type DispatchEnvelope, type Fidelity, toTimestamp } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  type EnvelopeUpdates,
+  type Fidelity,
+  toTimestamp,
+} from '@hansard/events';
+import { DispatchTotals } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';
+import { largestTotals } from './largest-totals.ts';
 
 export interface RecordLogOptions {
   readonly fidelity?: Fidelity | undefined;
@@ -44,7 +52,8 @@ export async function recordLog(
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const options = { fidelity: kept, startsAt, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+  const totals = new DispatchTotals();
+  const options = { fidelity: kept, startsAt, signal, ...definedOnly({ onProgress }) };
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
@@ -53,33 +62,47 @@ export async function recordLog(
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
       appended += events.length;
+      for (const event of events) totals.observe(event);
     }
   } catch (error) {
-    await end(store, taskDir, log, 'aborted', existing);
+    const updates = updatesOf({ ...log.summary(), status: 'aborted' }, totals, existing);
+    await store.updateDispatch(taskDir, dispatchId, updates);
     throw error;
   }
-  await end(store, taskDir, log, signal.aborted ? 'aborted' : log.summary().status, existing);
+  const summary = log.summary();
   // The events of a log have ids of their own, so of a new dispatch nobody has to count them.
   const added = before === null ? appended : (await store.countEvents(taskDir, dispatchId)) - before;
-  return { summary: log.summary(), added, rewritten: [...rewritten], rewrittenCount };
+  if (signal.aborted) {
+    const updates = updatesOf({ ...summary, status: 'aborted' }, totals, existing);
+    await store.updateDispatch(taskDir, dispatchId, updates);
+  } else if (!isOlderCopy(existing, before, summary, added)) {
+    await store.updateDispatch(taskDir, dispatchId, updatesOf(summary, summary, existing));
+  }
+  return { summary, added, rewritten: [...rewritten], rewrittenCount };
 }
 
-async function end(
-  store: DispatchStore,
-  taskDir: string,
-  log: ClaudeLog,
-  status: ClaudeLogSummary['status'],
+/** Whether the store has all of the log and more: what the log says of its end is not the last word then. */
+function isOlderCopy(
+  existing: DispatchEnvelope | null,
+  before: number | null,
+  { events }: ClaudeLogSummary,
+  added: number,
+): boolean {
+  return existing !== null && existing.status !== 'running' && added === 0 && (before ?? 0) > events;
+}
+
+/** `totals`: those of the whole log, or of the part of it that is in the store. */
+function updatesOf(
+  { status, model, structuredResult, completedAt }: ClaudeLogSummary,
+  totals: Pick<DispatchTotals, 'usage' | 'costUsd'>,
   before: DispatchEnvelope | null,
-): Promise<void> {
-  const { model, usage, costUsd, structuredResult, completedAt } = log.summary();
-  await store.updateDispatch(taskDir, log.dispatchId, {
+): EnvelopeUpdates {
+  return {
     status,
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    ...(model === null ? {} : { model }),
-    ...(usage === null ? {} : { usage }),
-    ...(costUsd === null ? {} : { cost: costUsd }),
-    ...(structuredResult === null ? {} : { structuredResult }),
-  });
+    ...largestTotals(before, totals),
+    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
+  };
 }
 
 /** An import that came less far than the one before takes nothing away from what that one found. */

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
-import { type DispatchEnvelope, isEventOf, isPlainObject, type JsonObject } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  isEventOf,
+  isPlainObject,
+  type JsonObject,
+  messageOf,
+} from '@hansard/events';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import type { Harness } from '../harness.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
@@ -39,7 +46,7 @@ export async function planAgent(
       tools: plugins.providers('ToolProvider').map((entry) => entry.provider),
       hooks: plugins.providers('HookProvider').map((entry) => entry.provider),
       // Those who ask for turns mean the agent that they start.
-      workers: { agents: Object.fromEntries(agents), ...(limits === undefined ? {} : { limits }) },
+      workers: { agents: Object.fromEntries(agents), ...definedOnly({ limits }) },
       ...(turns === undefined ? {} : { limits: { ...limits, turns } }),
       ...(schema === undefined ? {} : { outputSchema: readSchema(resolve(context.cwd, schema)) }),
       ...(resume === undefined ? {} : await resumeFrom(store, taskDir, resume)),
@@ -109,7 +116,7 @@ function readSchema(path: string): JsonObject {
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw wrong(`can't be read: ${(cause as Error).message}`, cause);
+    throw wrong(`can't be read: ${messageOf(cause)}`, cause);
   }
   if (!isPlainObject(value)) throw wrong('is no JSON object.');
   return value as JsonObject;

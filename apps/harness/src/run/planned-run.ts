@@ -2,6 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
+import { messageOf } from '@hansard/events';
+import { assertRegularFile } from '../import/read-source.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 
@@ -18,6 +20,7 @@ export function planStreams(context: CliContext, words: readonly string[], delay
   return words.map((word) => {
     const path = resolve(context.cwd, word);
     assertReadable(path);
+    assertRegularFile(path);
     return { what: word, agent: createReplayAgent({ path, delayMs }), options: {} };
   });
 }
@@ -27,7 +30,7 @@ function assertReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK);
   } catch (cause) {
-    const message = `The stream ${path} can't be read: ${(cause as Error).message}`;
+    const message = `The stream ${path} can't be read: ${messageOf(cause)}`;
     throw new CliError(
       exitCode.failed,
       message,

@@ -1,8 +1,10 @@
-import type { Agent, Session } from '@hansard/session';
+import { isScenarioError } from '@hansard/model-scripted';
+import { type Agent, isSessionError, type Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
 import { toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { explainError } from '../terminal/explain-error.ts';
 import type { SessionProviders } from './session-providers.ts';
 
 type Input = SessionProviders['inputs'][number];
@@ -12,8 +14,8 @@ export interface Conversation {
   readonly root: Agent;
   /** What is said first, as a scenario has it. */
   readonly inputs: readonly Input[];
-  /** What is said then. */
-  readonly typed: AsyncIterable<string>;
+  /** What is said then; null where nobody types. */
+  readonly typed: AsyncIterable<string> | null;
   readonly json: boolean;
   /** The answer with which the session ended before, where it did. */
   readonly lastAnswer?: string | undefined;
@@ -57,25 +59,53 @@ async function talk(
     if (json) printJson(context, { messageId: line.messageId, text: last });
     else printLine(context, `\n${neutraliseControls(last)}\n`);
   };
+  // What arrives during an answer is not in it, and is answered next.
+  const answerAll = async () => {
+    while (root.awaitsResponse) await answer();
+  };
   const tell = async ({ text, source }: Input, isOnScreen = false) => {
     if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
     await root.harken(text, { source: { kind: source } });
-    await answer();
+    await answerAll();
   };
-  if (root.awaitsResponse) await answer();
+  let unanswered: unknown;
+  /** Says why there is no answer, and lets the user say something else. */
+  const tryTo = async (speak: () => Promise<void>) => {
+    try {
+      await speak();
+      unanswered = undefined;
+    } catch (error) {
+      if (context.signal.aborted || !canGoOnAfter(error)) throw error;
+      unanswered = error;
+      note(context, `hansard: ${explainError(error).message}\nType another line, or /end.`);
+    }
+  };
+  if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
   for (const input of inputs) await tell(input);
-  // A terminal shows what is typed into it.
-  for await (const text of typed) await tell({ text, source: 'user' }, context.stdin.isTTY === true);
-  if (last === undefined && !context.signal.aborted)
-    note(
-      context,
-      'Nothing was left to answer, and nothing was typed. A scenario takes typed lines with `-i`.',
-    );
+  let isTyped = false;
+  for await (const text of typed ?? []) {
+    isTyped = true;
+    // A terminal shows what is typed into it.
+    await tryTo(() => tell({ text, source: 'user' }, context.stdin.isTTY === true));
+  }
+  // A line that a scenario does not know is no fault of the session; a model that failed last is.
+  if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
+  if (last === undefined && !isTyped && !context.signal.aborted) noteNothingLeft(context);
   return last;
 }
 
-/** How much of what a scenario's user says the root has heard before. */
-export async function countHeard(root: Agent): Promise<number> {
-  const messages = await root.transcript();
-  return messages.filter(({ role, source }) => role === 'user' && source?.kind !== 'agent').length;
+/** After these, what was said stands in the log, and the agent can be asked again. */
+function canGoOnAfter(error: unknown): boolean {
+  return isSessionError(error, 'SESSION_MODEL_FAILED') || isSessionError(error, 'SESSION_TURN_LIMIT');
+}
+
+function isUnknownLine(error: unknown): boolean {
+  return isSessionError(error) && isScenarioError(error.cause, 'SCENARIO_NO_ANSWER');
+}
+
+export function noteNothingLeft(context: CliContext, consequence = ''): void {
+  note(
+    context,
+    `Nothing was left to answer, and nothing was typed${consequence}. A scenario takes typed lines with \`-i\`.`,
+  );
 }

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { definedOnly } from '@hansard/events';
 import { openScriptedModel, readScenario, type Scenario } from '@hansard/model-scripted';
 import { type LoadedPlugins, loadPlugins } from '@hansard/plugin-loader';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
@@ -45,7 +46,7 @@ export function toModelChoice(languageModel: string): ModelChoice {
 export async function openSessionProviders(harness: Harness, choice: ModelChoice): Promise<SessionProviders> {
   const { plugins, loaded } = harness;
   const { stallMs } = loaded.config.limits;
-  const timeout = stallMs === undefined ? {} : { modelTimeoutMs: stallMs };
+  const timeout = definedOnly({ modelTimeoutMs: stallMs });
   const settings = { ...timeout, ...(await contextSettings(contextPolicy(loaded.config))) };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
   const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);

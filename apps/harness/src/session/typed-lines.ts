@@ -13,8 +13,7 @@ export async function* typedLines(
   harness: Harness,
   dispatchId: string,
 ): AsyncIterable<string> {
-  const isShown = harness.plugins.providers('CommunicationProvider').length > 0;
-  if (context.stdin.isTTY === true && isShown) {
+  if (comeThroughConsole(context, harness)) {
     yield* deliveredLines(context, harness, dispatchId);
     return;
   }
@@ -60,5 +59,26 @@ async function* deliveredLines(
   }
 }
 
-/** The lines of somebody who types none. */
-export async function* noLines(): AsyncIterable<never> {}
+/** Whether lines are delivered to a running dispatch by a communication provider that has the terminal. */
+function comeThroughConsole(context: CliContext, harness: Harness): boolean {
+  return context.stdin.isTTY === true && harness.plugins.providers('CommunicationProvider').length > 0;
+}
+
+/**
+ * The same lines once the first one was typed; null where none is. What comes through the console needs a dispatch that
+ * runs, so it is not waited for.
+ */
+export async function whenTyped(
+  context: CliContext,
+  harness: Harness,
+  lines: AsyncIterable<string>,
+): Promise<AsyncIterable<string> | null> {
+  if (comeThroughConsole(context, harness)) return lines;
+  const iterator = lines[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return null;
+  return (async function* () {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+}

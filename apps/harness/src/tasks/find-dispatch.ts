@@ -1,39 +1,83 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { isStoreError, type StoreError } from '@hansard/provider';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { explainError } from '../terminal/explain-error.ts';
 import { toTaskName } from './task-name.ts';
 
-/** The dispatches of a task, oldest first; an error where there are none. */
-export async function findDispatches(store: DispatchStore, taskDir: string): Promise<DispatchEnvelope[]> {
-  const envelopes = await store.getDispatchEnvelopes(taskDir);
-  if (envelopes.length > 0) return envelopes;
-  throw new CliError(
+/** The dispatches of a task that can be read, oldest first, and why the others can't. */
+export interface ReadableDispatches {
+  readonly envelopes: readonly DispatchEnvelope[];
+  readonly errors: readonly StoreError[];
+}
+
+export async function listReadable(store: DispatchStore, taskDir: string): Promise<ReadableDispatches> {
+  const listings = await store.listDispatches(taskDir);
+  return {
+    envelopes: listings.flatMap(({ envelope }) => envelope ?? []),
+    errors: listings.flatMap(({ error }) => error ?? []),
+  };
+}
+
+/** The dispatches of a task, oldest first; an error where there are none, or where one can't be read. */
+export async function findDispatches(
+  store: DispatchStore,
+  taskDir: string,
+): Promise<readonly DispatchEnvelope[]> {
+  const { envelopes, errors } = await listReadable(store, taskDir);
+  if (errors[0] !== undefined) throw errors[0];
+  if (envelopes.length === 0) throw noDispatch(taskDir);
+  return envelopes;
+}
+
+/**
+ * The dispatches of a task that can be read, oldest first, and an error that names each of those that can't. An error where
+ * there are none.
+ */
+export async function findReadable(
+  store: DispatchStore,
+  taskDir: string,
+): Promise<{ readonly envelopes: readonly DispatchEnvelope[]; readonly failure: CliError | null }> {
+  const { envelopes, errors } = await listReadable(store, taskDir);
+  const [first] = errors;
+  if (envelopes.length === 0) throw first ?? noDispatch(taskDir);
+  if (first === undefined) return { envelopes, failure: null };
+  const explained = errors.map(explainError);
+  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
+  const all = envelopes.length + errors.length;
+  const count = `${errors.length} of ${all} dispatches of ${toTaskName(taskDir)} can't be read; the others are shown.`;
+  const lines = explained.map(({ message }) => message);
+  return { envelopes, failure: new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice) };
+}
+
+function noDispatch(taskDir: string): CliError {
+  return new CliError(
     exitCode.failed,
     `There is no dispatch of ${toTaskName(taskDir)}.`,
     '`hansard ls` lists the tasks that have some.',
   );
 }
 
-/** One dispatch of a task, by its id, by the beginning or the end of it where that fits only one, or `latest`. */
+/**
+ * One dispatch of a task, by its id, by the beginning or the end of it where that fits only one, or `latest`. Beside one
+ * that can't be read, `latest` fails: that one may be the latest.
+ */
 export async function findDispatch(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
 ): Promise<DispatchEnvelope> {
-  const envelopes = await findDispatches(store, taskDir).catch(async (error) => {
-    // Another dispatch of the task may be damaged.
-    const exact = isStoreError(error, 'STORE_CORRUPT') ? await findExactly(store, taskDir, wanted) : null;
-    if (exact === null) throw error;
-    return [exact];
-  });
-  const fitting =
-    wanted === 'latest'
-      ? envelopes.slice(-1)
-      : envelopes.filter(({ dispatchId }) => dispatchId.startsWith(wanted) || dispatchId.endsWith(wanted));
-  const exact = fitting.find(({ dispatchId }) => dispatchId === wanted);
-  const found = exact ?? (fitting.length === 1 ? fitting[0] : undefined);
-  if (found !== undefined) return found;
+  if (wanted === 'latest') return (await findDispatches(store, taskDir)).at(-1) as DispatchEnvelope;
+  const exact = await findExactly(store, taskDir, wanted);
+  if (exact !== null) return exact;
+  const listings = await store.listDispatches(taskDir);
+  if (listings.length === 0) throw noDispatch(taskDir);
+  const fitting = listings.filter(
+    ({ dispatchId }) => dispatchId.startsWith(wanted) || dispatchId.endsWith(wanted),
+  );
+  const [found] = fitting;
+  if (found?.error !== undefined && fitting.length === 1) throw found.error;
+  if (found?.envelope && fitting.length === 1) return found.envelope;
   const name = toTaskName(taskDir);
   throw new CliError(
     exitCode.failed,

@@ -1,6 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
+import { addFigure } from '@hansard/views/basics';
+import { listReadable } from './find-dispatch.ts';
 
 /** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -8,10 +10,11 @@ export interface ListedTask extends Omit<TaskListing, 'error'> {
   readonly errors: readonly StoreError[];
 }
 
-/** What its dispatches come to; null: they can't be read. */
+/** The figures of its dispatches; null: they can't be read. */
 interface TaskFigures {
   readonly dispatches: number | null;
   readonly running: number | null;
+  /** Of those whose cost is known; null also where none is. */
   readonly costUsd: number | null;
   readonly lastStartedAt: string | null;
 }
@@ -22,10 +25,11 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
   for (const { error: unreadable, ...listing } of await store.listTasks()) {
     const errors = unreadable === undefined ? [] : [unreadable];
     try {
-      const envelopes = await store.getDispatchEnvelopes(listing.taskDir);
-      listed.push({ ...listing, envelopes, errors });
+      const { envelopes, errors: damaged } = await listReadable(store, listing.taskDir);
+      const areAll = damaged.length === 0;
+      listed.push({ ...listing, envelopes: areAll ? envelopes : null, errors: [...errors, ...damaged] });
     } catch (error) {
-      if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+      if (!isStoreError(error) || error.code === 'STORE_CLOSED') throw error;
       listed.push({ ...listing, envelopes: null, errors: [...errors, error] });
     }
   }
@@ -37,7 +41,7 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
   return {
     dispatches: envelopes.length,
     running: envelopes.filter(({ status }) => status === 'running').length,
-    costUsd: envelopes.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    costUsd: envelopes.map(({ cost }) => cost).reduce(addFigure, null),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
 }

@@ -1,4 +1,4 @@
-import { neutraliseControlsInLine } from '@hansard/views/text';
+import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { drawTable } from './draw-table.ts';
 
 export interface TableFit {

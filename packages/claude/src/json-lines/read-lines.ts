@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { FormatError } from '@hansard/events';
@@ -69,7 +69,11 @@ export async function* readLineGroups(path: string, longest = longestLine): Asyn
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   let file: number | undefined;
   try {
-    file = openSync(path, 'r');
+    // A pipe without a writer would block the process, so that no signal could end it.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(file);
+    if (!stats.isFile() && !stats.isDirectory())
+      throw new Error('it is not a regular file, and a log is read more than once; write it to a file');
     const buffer = Buffer.allocUnsafeSlow(chunkSize);
     for (;;) {
       const bytesRead = readSync(file, buffer, 0, chunkSize, null);

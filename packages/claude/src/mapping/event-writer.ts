@@ -3,10 +3,12 @@ import type {
   EventData,
   EventLinks,
   EventType,
+  Fidelity,
   JsonObject,
   KnownEventType,
   NewEvent,
 } from '@hansard/events';
+import { asNarrative } from '../mapping/narrative.ts';
 import type { EventIds } from '../values/ids.ts';
 import { hasFields, withoutUndefined } from '../values/json-fields.ts';
 import { timestampOf } from '../values/recorded-time.ts';
@@ -29,10 +31,12 @@ export class EventWriter {
   readonly #id: string | undefined;
   readonly #ids: EventIds;
   readonly #isTaken: boolean;
+  readonly #fidelity: Fidelity;
   #written = 0;
 
   /** `isTaken`: the id was taken for the first event of the message. */
-  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean) {
+  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean, fidelity: Fidelity) {
+    this.#fidelity = fidelity;
     this.#ids = ids;
     this.#id = id;
     this.#isTaken = isTaken;
@@ -81,7 +85,8 @@ export class EventWriter {
       if (link !== undefined) event[key] = link;
     }
     event.data = withoutUndefined(data);
-    this.activities.push({ kind: 'event', event: event as unknown as NewEvent });
+    const made = event as unknown as NewEvent;
+    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : asNarrative(made) });
   }
 }
 

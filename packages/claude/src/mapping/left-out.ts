@@ -6,8 +6,22 @@ export const identityFields = ['type', 'subtype', 'uuid', 'timestamp', 'session_
  * the conversation. What is worth knowing of them is in the metadata of the tool calls. At `full` nothing is left out.
  */
 export const leftOutAtNarrative = {
-  /** Fields of messages. `deferred_tool_use` is a tool call with its input. */
-  message: ['tool_use_result', 'pasted_content', 'inline_pastes', 'file_attachments', 'deferred_tool_use'],
+  /** Fields of messages and records. `deferred_tool_use` is a tool call with its input; the last three are what hooks wrote. */
+  message: [
+    'tool_use_result',
+    'toolUseResult',
+    'mcpMeta',
+    'pasted_content',
+    'inline_pastes',
+    'file_attachments',
+    'deferred_tool_use',
+    'planContent',
+    'stdout',
+    'stderr',
+    'output',
+    'hookErrors',
+    'hookAdditionalContext',
+  ],
   /** Fields of the blocks of a message. `citations` quote what was read. */
   block: ['citations', 'input', 'content', 'source', 'data', 'output'],
 } as const;

@@ -4,7 +4,7 @@ import { asName, asText, hasFields, without, withoutNull, withoutUndefined } fro
 import { recordedTime } from '../values/recorded-time.ts';
 import { EventWriter } from './event-writer.ts';
 import { type Inference, otherUsage, usageOf } from './inferences.ts';
-import { identityFields, leftOutAtNarrative } from './left-out.ts';
+import { identityFields } from './left-out.ts';
 import type { MappingState } from './mapping-state.ts';
 import type { SubAgent } from './sub-agents.ts';
 
@@ -59,7 +59,7 @@ export class MappingStep {
     this.state = state;
     this.message = message;
     this.place = place;
-    this.events = new EventWriter(state.ids, id, time, isTaken);
+    this.events = new EventWriter(state.ids, id, time, isTaken, state.fidelity);
     this.#held = held;
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
@@ -70,21 +70,12 @@ export class MappingStep {
 
   /** The message's fields that no event holds in another form, but the named ones. */
   others(named: readonly string[] = []): JsonObject {
-    return without(this.message, this.#held, this.#notKept(named));
-  }
-
-  #notKept(named: readonly string[]): readonly string[] {
-    return this.isFull ? named : [...named, ...this.leftOutAtNarrative];
-  }
-
-  /** The fields that `narrative` fidelity leaves out. */
-  protected get leftOutAtNarrative(): readonly string[] {
-    return leftOutAtNarrative.message;
+    return without(this.message, this.#held, named);
   }
 
   /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */
   keepOthers(named: readonly string[]): void {
-    this.events.details = withoutNull(this.message, this.#held, this.#notKept(named));
+    this.events.details = withoutNull(this.message, this.#held, named);
   }
 
   /** The sub-agent that the message belongs to; undefined: the dispatched agent. */

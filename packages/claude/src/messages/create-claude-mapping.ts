@@ -5,6 +5,7 @@ import type { ClaudeActivity } from '../mapping/claude-activity.ts';
 import { ephemeralKind } from '../mapping/left-out.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
 import { MappingStep, type RecordPlace } from '../mapping/mapping-step.ts';
+import { asNarrative } from '../mapping/narrative.ts';
 import { newNotice } from '../mapping/write-notice.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapperOf } from './message-kinds.ts';
@@ -45,7 +46,8 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       const problem = whyNoMessage(value);
       if (problem !== undefined) {
         const raw = isMappable(value) ? (value as JsonObject) : printed(value);
-        return [{ kind: 'event', event: newNotice(problem, at, now(), raw) }];
+        const notice = newNotice(problem, at, now(), raw);
+        return [{ kind: 'event', event: fidelity === 'full' ? notice : asNarrative(notice) }];
       }
       const message = value as JsonObject;
       const step = MappingStep.of(state, message, now(), at);

@@ -1,4 +1,4 @@
-import type { EventData, JsonValue } from '@hansard/events';
+import { definedOnly, type EventData, type JsonValue } from '@hansard/events';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
@@ -75,5 +75,5 @@ function sourceOf(step: MappingStep, agent: SubAgent | undefined): Source {
   if (isSynthetic === true) return { kind: kind === 'agent' ? 'agent' : 'system' };
   if (agent === undefined || (kind !== undefined && kind !== 'agent')) return { kind: kind ?? 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
-  return { kind: 'agent', ...(caller === undefined ? {} : { agentId: caller }) };
+  return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }

@@ -20,7 +20,7 @@ export async function* readClaudeStream(
   now: () => number,
   signal: AbortSignal,
 ): AsyncGenerator<ClaudeActivity[]> {
-  let clock = (await findFirstTime(path, signal)) ?? now();
+  let clock = (await findClaudeStreamStart(path, signal)) ?? now();
   const mapping = createClaudeMapping({ fidelity, now: () => clock });
   let hasResult = false;
   for await (const line of readLines(path)) {
@@ -28,7 +28,7 @@ export async function* readClaudeStream(
     const activities = partsOf(line).flatMap((part) => {
       const place = { file: path, line: line.number };
       if (part.kind === 'damaged') {
-        const event = newNotice(part.problem, place, clock, part.raw);
+        const event = newNotice(part.problem, place, clock, fidelity === 'full' ? part.raw : undefined);
         return [{ kind: 'event' as const, event }];
       }
       clock = Math.max(clock, recordedTime(asObject(part.record) ?? {}) ?? clock);
@@ -56,8 +56,11 @@ function partsOf(line: FileLine): LinePart[] {
   return line.isUtf8 ? parts : [{ kind: 'damaged', problem }, ...parts];
 }
 
-/** The first recorded time of a file, read as far as that. Also finds out whether the file is a stream at all. */
-async function findFirstTime(path: string, signal: AbortSignal): Promise<number | undefined> {
+/**
+ * The first recorded time of a file, read as far as that; undefined where it has none, or where it is aborted.
+ * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
+ */
+export async function findClaudeStreamStart(path: string, signal: AbortSignal): Promise<number | undefined> {
   let hasMessage = false;
   let firstLine: FileLine | undefined;
   for await (const line of readLines(path)) {

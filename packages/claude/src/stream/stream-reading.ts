@@ -1,4 +1,5 @@
-import { type CapturedEvent, type NewEvent, toTimestamp, type Usage } from '@hansard/events';
+import { type CapturedEvent, type Fidelity, type NewEvent, toTimestamp } from '@hansard/events';
+import { DispatchTotals } from '@hansard/views';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
@@ -6,7 +7,6 @@ import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import type { LogHead } from '../log/read-log-head.ts';
 import { readParts } from '../log/read-parts.ts';
-import { UsageTotals } from '../log/usage-totals.ts';
 import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
 import { EventIds } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
@@ -29,7 +29,7 @@ export class StreamReading {
   #isRead = false;
   #model: string | null = null;
   #end: CapturedEvent | null = null;
-  readonly #heard = new UsageTotals();
+  readonly #totals = new DispatchTotals();
 
   constructor(head: LogHead) {
     this.#head = head;
@@ -56,7 +56,7 @@ export class StreamReading {
         if (signal?.aborted) return;
         this.#lines += 1;
         bytes += line.bytes;
-        for (const part of line.parts) batch.push(...this.#map(mapping, part));
+        for (const part of line.parts) batch.push(...this.#map(mapping, part, fidelity));
         if (batch.length < eventsOfBatch) continue;
         yield batch;
         onProgress?.(bytes);
@@ -69,7 +69,8 @@ export class StreamReading {
   }
 
   summary(): ClaudeLogSummary {
-    const { status, usage, costUsd, structuredResult } = this.#end?.data ?? {};
+    const { status, structuredResult } = this.#end?.data ?? {};
+    const { usage, costUsd } = this.#totals;
     const outcome = status === 'completed' || status === 'aborted' ? status : 'crashed';
     return {
       lines: this.#lines,
@@ -80,17 +81,17 @@ export class StreamReading {
       model: this.#model,
       completedAt: Math.max(this.#startsAt, this.#clock),
       status: outcome,
-      usage: (usage as Usage | undefined) ?? this.#heard.usage,
-      costUsd: typeof costUsd === 'number' ? costUsd : null,
+      usage,
+      costUsd,
       structuredResult: structuredResult ?? null,
     };
   }
 
-  #map(mapping: ClaudeMapping, part: LogPart): CapturedEvent[] {
+  #map(mapping: ClaudeMapping, part: LogPart, fidelity: Fidelity): CapturedEvent[] {
     const { line } = part;
     const place = `line-${line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
-      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      const raw = part.raw === undefined || fidelity === 'narrative' ? {} : rawFields(part.raw);
       return [this.#take({ type: 'system:notice', data: { problem: part.problem, line, ...raw } }, place, 0)];
     }
     this.#records += 1;
@@ -122,7 +123,7 @@ export class StreamReading {
     if (captured.type === 'session:init' && typeof captured.data.model === 'string')
       this.#model ??= captured.data.model;
     if (captured.type === 'session:complete') this.#end = captured;
-    this.#hear(captured);
+    this.#totals.observe(captured);
     return captured;
   }
 
@@ -132,17 +133,15 @@ export class StreamReading {
     const open = mapping
       .finish()
       .filter((activity) => activity.kind === 'event' && activity.event.type === 'agent:inference');
-    for (const activity of open) if (activity.kind === 'event') this.#hear(activity.event);
+    const timestamp = toTimestamp(this.#clock);
+    for (const activity of open)
+      if (activity.kind === 'event') this.#totals.observe({ id: 'open', timestamp, ...activity.event });
     if (open.length > 0)
       this.#report('usage_open', last, `${open.length} messages may go on: their usage is no event yet.`);
     if (this.#end === null)
       this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as crashed.');
     if (!this.#head.hasTime)
       this.#report('time_missing', 1, 'No message has a time; all have that at which the file was written.');
-  }
-
-  #hear({ type, data }: NewEvent): void {
-    if (type === 'agent:inference') this.#heard.add(undefined, data.usage as Usage);
   }
 
   #report(code: ClaudeDiagnosticCode, line: number, message: string): void {

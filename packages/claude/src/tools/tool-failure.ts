@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import { firstLine } from '@hansard/events';
 import { asList, asObject, asText } from '../values/json-fields.ts';
-import { inOneLine } from '../values/one-line.ts';
 
 /** Why a tool call was not carried out, and by whom. */
 export interface Denial {
@@ -17,7 +17,7 @@ export function textOf(content: JsonValue | undefined): string {
 
 /** What went wrong, in one line: the lines after the first may hold output or contents of files (D7). */
 export function errorLine(text: string, content: JsonValue | undefined): string {
-  return inOneLine(bare(text)) ?? asText(asObject(content)?.error_code) ?? 'the tool failed';
+  return firstLine(bare(text)) ?? asText(asObject(content)?.error_code) ?? 'the tool failed';
 }
 
 /** The denial that an error tells of: one by a hook is told by the text too, any by the decision beside it. */

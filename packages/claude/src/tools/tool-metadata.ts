@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import { firstLine } from '@hansard/events';
 import {
   asAmount,
   asCount,
@@ -8,7 +9,6 @@ import {
   asText,
   withoutUndefined,
 } from '../values/json-fields.ts';
-import { inOneLine } from '../values/one-line.ts';
 import { fileSizes } from './file-sizes.ts';
 
 /** What came back from a tool. */
@@ -186,7 +186,7 @@ export function describeToolCall(
       : { server: mcp[1], tool: mcp[2], argumentKeys: Object.keys(input) };
   const target = asText(description.target(input));
   return {
-    target: target === undefined ? undefined : inOneLine(target),
+    target: target === undefined ? undefined : firstLine(target),
     metadata: withoutUndefined(metadata),
   };
 }
@@ -199,7 +199,7 @@ export function describeToolReturn(tool: string, result: ToolReturn): JsonObject
 /** A failed command tells its exit code in the first line; one that succeeded ended with 0, unless the code has a meaning. */
 function exitCodeOf({ output, text, isError }: ToolReturn): number | undefined {
   if (isError) {
-    const code = /^(?:Error: )?Exit code (\d+)$/.exec(inOneLine(text) ?? '')?.[1];
+    const code = /^(?:Error: )?Exit code (\d+)$/.exec(firstLine(text) ?? '')?.[1];
     return code === undefined ? undefined : Number(code);
   }
   const hasEnded =

@@ -11,9 +11,6 @@ const progressTypes: ReadonlyMap<string, EventType> = new Map([
   ['waiting_for_task', 'system:task_progress'],
 ]);
 
-/** What `narrative` leaves out: output of tools, and messages that stand in the sub-agent's own transcript. */
-const outputOfProgress = ['output', 'fullOutput', 'message', 'normalizedMessages', 'content'];
-
 /** How far a hook, a sub-agent or a tool is. */
 export function mapProgress(step: TranscriptStep): void {
   const data = asObject(step.message.data);
@@ -25,13 +22,8 @@ export function mapProgress(step: TranscriptStep): void {
   const agentName = asName(data.agentId);
   if (agentName !== undefined && step.message.isSidechain !== true)
     step.state.agents.resolve(agentName, asName(step.message.parentToolUseID));
-  const others = step.others();
-  const shown = step.isFull ? others : { ...others, data: without(data, outputOfProgress) };
-  writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', shown);
+  writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
 }
-
-/** What `narrative` leaves out of attachments: contents of files, output of commands. */
-const contents = ['snippet', 'files', 'stdout', 'stderr', 'content', 'addedBlocks', 'addedLines'];
 
 /** What was put beside the conversation: answers of hooks, prompts that had waited, and what the model was told besides. */
 export function mapAttachment(step: TranscriptStep): void {
@@ -40,11 +32,7 @@ export function mapAttachment(step: TranscriptStep): void {
   if (attachment === undefined) mapOther(step);
   else if (kind === 'queued_command' && asBlocks(attachment.prompt) !== undefined)
     mapQueuedPrompt(step, attachment);
-  else {
-    const others = step.others();
-    const shown = step.isFull ? others : { ...others, attachment: without(attachment, contents) };
-    writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', shown);
-  }
+  else writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', step.others());
 }
 
 /** A prompt that was typed while the agent worked: `user:message`. */

@@ -1,4 +1,4 @@
-import type { EventData, JsonObject, JsonValue } from '@hansard/events';
+import { definedOnly, type EventData, type JsonObject, type JsonValue } from '@hansard/events';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
@@ -82,7 +82,7 @@ function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | unde
   if (isSystem || written.test(text)) return { kind: 'system' };
   if (agent === undefined) return { kind: 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
-  return { kind: 'agent', ...(caller === undefined ? {} : { agentId: caller }) };
+  return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }
 
 export function originKind(origin: JsonValue | undefined): Source['kind'] | undefined {

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type JsonValue,
   preview,
+  toNarrative,
   toTimestamp,
   type Usage,
 } from '@hansard/events';
@@ -183,7 +184,8 @@ export class TranscriptMapping {
 
   #notice(place: string, data: JsonObject): CapturedEvent {
     const id = this.#state.ids.claim(place) ?? `${place}..0`;
-    return { id, type: 'system:notice', timestamp: toTimestamp(this.#clock), data };
+    const notice: CapturedEvent = { id, type: 'system:notice', timestamp: toTimestamp(this.#clock), data };
+    return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
   }
 }
 

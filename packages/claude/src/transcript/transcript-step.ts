@@ -6,9 +6,6 @@ import { asName, asText } from '../values/json-fields.ts';
 import { isUtcTime, recordedTime } from '../values/recorded-time.ts';
 import type { TranscriptState } from './transcript-state.ts';
 
-/** What `narrative` fidelity leaves out of a record (D7). */
-const leftOut = ['toolUseResult', 'mcpMeta'];
-
 /** One record of a transcript on its way to events. */
 export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
@@ -34,10 +31,6 @@ export class TranscriptStep extends MappingStep {
     this.transcript.report(code, this.line, message);
   }
 
-  protected override get leftOutAtNarrative(): readonly string[] {
-    return leftOut;
-  }
-
   /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
   override agent(): SubAgent | undefined {
     return this.transcript.sidechains.agentOf(this.message);
@@ -54,7 +47,7 @@ export class TranscriptStep extends MappingStep {
 
   /** What only a notice can hold, whole, for its record could be read. */
   notice(problem: string, raw: JsonValue): void {
-    this.events.event('system:notice', { problem, line: this.line, raw: this.isFull ? raw : typeof raw });
+    this.events.event('system:notice', { problem, line: this.line, raw });
   }
 }
 

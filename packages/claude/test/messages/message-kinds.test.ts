@@ -104,10 +104,8 @@ describe('kinds of messages', () => {
 
   const asTheyAre = Object.entries(table).filter(([, [, ...types]]) => types.at(-1)?.startsWith('system:'));
   it.each(asTheyAre)('%s keeps all its fields under their own names', (kind, [fields]) => {
-    const { events } = mapMessages([
-      { type: 'system', subtype: 'status', session_id: 's1' },
-      messageOf(kind, fields),
-    ]);
+    const status = { type: 'system', subtype: 'status', session_id: 's1' };
+    const { events } = mapMessages([status, messageOf(kind, fields)], 'full');
     expect(events.at(-1)?.data).toEqual(fields);
   });
 
@@ -147,7 +145,7 @@ describe('kinds of messages', () => {
     [{ type: 'system', subtype: 'init', uuid: 'u1' }, 'without model'],
     [{ type: 'system', subtype: 'compact_boundary', uuid: 'u1' }, 'without its trigger'],
   ])('%j, which is no message, is kept as a notice with its place', (value, problem) => {
-    const { events } = mapMessages([value]);
+    const { events } = mapMessages([value], 'full');
     expect(events.map(({ type }) => type)).toEqual(['system:notice']);
     expect(events[0]?.data).toMatchObject({
       file: 'a.jsonl',
@@ -158,7 +156,7 @@ describe('kinds of messages', () => {
   });
 
   it('a notice holds no more than 16 KB of what it is about, and tells how long that was', () => {
-    const { events } = mapMessages([{ type: 'user', text: 'é'.repeat(20_000) }]);
+    const { events } = mapMessages([{ type: 'user', text: 'é'.repeat(20_000) }], 'full');
     const { raw, rawBytes } = events[0]?.data ?? {};
     expect(Buffer.byteLength(String(raw))).toBeLessThanOrEqual(16 * 1024);
     expect(raw).not.toContain('\uFFFD');

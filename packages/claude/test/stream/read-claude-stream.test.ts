@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Fidelity } from '@hansard/events';
 import { isFormatError } from '@hansard/events';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ClaudeActivity, readClaudeStream } from '../../src/index.ts';
@@ -20,12 +21,12 @@ function fileOf(content: string | Uint8Array): string {
 }
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
-const replay = (content: string | Uint8Array) => readAll(fileOf(content));
+const replay = (content: string | Uint8Array, fidelity?: Fidelity) => readAll(fileOf(content), fidelity);
 
-async function readAll(path: string): Promise<Mapped> {
+async function readAll(path: string, fidelity: Fidelity = 'full'): Promise<Mapped> {
   const activities: ClaudeActivity[] = [];
   const signal = new AbortController().signal;
-  for await (const some of readClaudeStream(path, 'narrative', () => start, signal)) activities.push(...some);
+  for await (const some of readClaudeStream(path, fidelity, () => start, signal)) activities.push(...some);
   return recorded(activities);
 }
 
@@ -44,6 +45,12 @@ describe('damaged lines', () => {
       'session:complete',
     ]);
     expect(events[1]?.data).toEqual({ problem: 'not JSON', file: path, line: 2, raw: '# a comment' });
+  });
+
+  it('a line that is no JSON has its place in a narrative, and not what it says', async () => {
+    const { events } = await replay(`${line(user('a'))}{"stdout":"SECRET${line(result())}`, 'narrative');
+    expect(events[1]?.data).toMatchObject({ line: 2, problem: expect.any(String) });
+    expect(JSON.stringify(events)).not.toContain('SECRET');
   });
 
   it('two records on one line are two messages', async () => {

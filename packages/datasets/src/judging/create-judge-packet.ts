@@ -40,7 +40,9 @@ export interface JudgePacketOptions {
 export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
   const { pass, dispatchId, pseudonyms } = options;
   const mapping = parseGameMapping(options.mapping);
-  const streams = createGameStreams(mapping, { runId: dispatchId });
+  // Calls stand behind thoughts with all that they were made with: whispers, and what no action shows.
+  const reasoning = { ...mapping.reasoning, toolCalls: false };
+  const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId });
   const bareTypes = typesWithoutShape(mapping);
   const hash: Hash = createHash('sha256');
   let n = 0;
@@ -59,6 +61,7 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
         ...gameStreams.filter((stream) => packetKind(stream, pass) === null),
         'system prompts',
         'tool calls that are no action, and what tools answered',
+        'what agents think and do that are no players',
         'names, models, times and ids',
       ],
       lines: n,
@@ -72,13 +75,14 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
 
   function toPacket(streamed: StreamLine): WrittenLine[] {
     const kind = packetKind(streamed.stream, pass);
-    if (kind === null) return [];
+    const speaker = speakerOf(streamed);
+    if (kind === null || (kind !== 'chat' && pseudonyms.isNoPlayer(speaker))) return [];
     const { event_id: eventId } = streamed.line;
     n += 1;
     const line: PacketLine = {
       n,
       turn: 'turn' in streamed.line ? hide(streamed.line.turn) : '',
-      speaker: pseudonyms.of(speakerOf(streamed)),
+      speaker: pseudonyms.of(speaker),
       kind,
       text: textOf(streamed),
       ref: refOf(dispatchId, eventId),

@@ -1,8 +1,7 @@
 import type { GameStream } from '@hansard/formats';
 
 /**
- * What a judge gets to see (blind judging in the specification of game logs): `external`, speech and actions alone;
- * `internal`, the same and the reasoning.
+ * The material that a judge receives (G4). `external`: speech and actions. `internal`: the same and the reasoning.
  */
 export const judgePasses = ['external', 'internal'] as const;
 

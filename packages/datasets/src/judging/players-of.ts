@@ -1,6 +1,6 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
 import type { StreamLine } from '@hansard/formats';
-import { createGameStreams, type GameMappingInput, parseGameMapping } from '@hansard/formats';
+import { createGameStreams, type GameMappingInput, parseGameMapping, rosterNewsOf } from '@hansard/formats';
 import { matchesEventType } from '@hansard/views';
 
 /** One who takes part in a dispatch, or whom its log names as a player. */
@@ -8,11 +8,14 @@ export interface Player {
   readonly name: string;
   /** Its id where it has a name, and names that it had later. */
   readonly alsoCalled: readonly string[];
+  /** Whether it is an agent that takes part as no player: events of the game name the players, and not it. */
+  readonly isHost?: true;
 }
 
 /**
  * All who take part in a dispatch, also those who only stay silent: every agent; those who speak, act, or are whispered
- * to; and whom the events of the mapping's `roles` name.
+ * to; and whom the events of the mapping's `roles` name. Where events of the game name its players (`players`,
+ * `living_players`), any other agent is a host.
  */
 export async function playersOf(
   events: AsyncIterable<CapturedEvent>,
@@ -24,16 +27,24 @@ export async function playersOf(
   const named = new Map<string, string[]>();
   const agentIds = new Set<string>();
   const others = new Set<string>();
+  const roster = new Set<string>();
   for await (const event of events) {
     const { agentId } = event;
     if (agentId !== undefined) agentIds.add(agentId);
     if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
       named.set(agentId ?? '', [...(named.get(agentId ?? '') ?? []), event.data.name]);
     addRole(event);
+    for (const player of rosterNewsOf(mapping, event)?.players ?? []) roster.add(player);
     addNames(streams.add(event));
   }
   addNames(streams.finish());
-  return gather(named, [...agentIds, ...others]);
+  const isAgent = (name: string) =>
+    agentIds.has(name) || [...named.values()].some((names) => names.includes(name));
+  return gather(named, [...agentIds, ...others, ...roster]).map((player) => {
+    const names = [player.name, ...player.alsoCalled];
+    const isHost = roster.size > 0 && names.some(isAgent) && !names.some((name) => roster.has(name));
+    return isHost ? { ...player, isHost } : player;
+  });
 
   function addRole({ type, data }: CapturedEvent): void {
     const { roles } = mapping;

@@ -7,6 +7,8 @@ export interface Pseudonyms {
   /** `P1`, `P2` … in an order that tells nothing. */
   readonly players: readonly string[];
   of(name: string): string;
+  /** Whether the name is that of an agent that is known to be no player, such as a game master. */
+  isNoPlayer(name: string): boolean;
   /** The name behind a pseudonym; null: there is no such player. */
   nameOf(pseudonym: string): string | null;
   /** A text with every name in it replaced, and how many were. */
@@ -17,6 +19,7 @@ export interface Pseudonyms {
 
 export function createPseudonyms(players: readonly Player[], dispatchId: string): Pseudonyms {
   const inOrder = players
+    .filter(({ isHost }) => isHost !== true)
     .map((player) => [sha256(`${dispatchId}\n${player.name}`), player] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1));
   const prefix = prefixFor(players);
@@ -34,10 +37,16 @@ export function createPseudonyms(players: readonly Player[], dispatchId: string)
       }
     }
   }
+  const hosts = new Set<string>();
+  for (const { name, alsoCalled, isHost } of players)
+    if (isHost === true)
+      for (const called of [name, ...alsoCalled]) if (!byName.has(called)) hosts.add(called);
+  for (const name of hosts) byName.set(name, somebody);
   const finder = createNameFinder([...byName.keys()]);
   return {
     players: pseudonyms,
     of: (name) => byName.get(name) ?? somebody,
+    isNoPlayer: (name) => hosts.has(name),
     nameOf: (pseudonym) => byPseudonym.get(pseudonym) ?? null,
     hide(text) {
       let count = 0;

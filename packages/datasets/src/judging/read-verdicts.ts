@@ -1,4 +1,11 @@
-import { describeIssues, FormatError, type JsonObject, type NewEvent } from '@hansard/events';
+import {
+  definedOnly,
+  describeIssues,
+  FormatError,
+  type JsonObject,
+  messageOf,
+  type NewEvent,
+} from '@hansard/events';
 import type { JudgePass } from './judge-pass.ts';
 import type { PacketManifest } from './packet-line.ts';
 import { type Pseudonyms, sha256 } from './pseudonyms.ts';
@@ -71,7 +78,7 @@ function readVerdict(line: string, { packets, pseudonyms }: ReadVerdictsOptions)
   try {
     value = JSON.parse(line);
   } catch (error) {
-    return `not JSON (${(error as Error).message})`;
+    return `not JSON (${messageOf(error)})`;
   }
   const checked = verdictSchema.safeParse(value);
   if (!checked.success) return describeIssues(checked.error, value).text;
@@ -92,8 +99,7 @@ function readVerdict(line: string, { packets, pseudonyms }: ReadVerdictsOptions)
     player,
     question,
     label,
-    ...(score === undefined ? {} : { score }),
-    ...(explanation === undefined ? {} : { explanation }),
+    ...definedOnly({ score, explanation }),
     packetSha256,
   };
   return { data, cause: [...new Set(cited.filter((id) => id !== null))] };

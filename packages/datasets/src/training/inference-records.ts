@@ -1,5 +1,12 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/views';
+import {
+  type ContextPolicy,
+  type ContextRendererVersion,
+  checkContextPolicy,
+  contextRendererVersion,
+  isContextError,
+  readContextManifest,
+} from '@hansard/views';
 import { isAnswerBlock } from './answer-block.ts';
 
 /** How the prompt of a call was rendered, as its inference tells. */
@@ -17,6 +24,7 @@ export interface PromptRecipe {
   readonly policy: ContextPolicy;
   /** The id of the counter of tokens on which the prompt depends; null: on none. */
   readonly counter: string | null;
+  readonly rendererVersion: ContextRendererVersion;
 }
 
 export interface InferenceRecord {
@@ -25,7 +33,7 @@ export interface InferenceRecord {
   readonly prompt: RecordedPrompt | 'unreadable' | null;
 }
 
-export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined);
+export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined, contextRendererVersion);
 
 /** What the inferences of a dispatch tell of its calls; to be known before the events are gone through to render them. */
 export class InferenceRecords {
@@ -92,18 +100,22 @@ function recordedPrompt(inference: CapturedEvent, messageId: string): InferenceR
   try {
     const manifest = readContextManifest(inference);
     if (manifest === null) return null;
-    const { policy, tokens, through, hash } = manifest;
+    const { policy, tokens, through, hash, rendererVersion } = manifest;
     checkContextPolicy(policy);
-    return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter) };
+    return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter, rendererVersion) };
   } catch (error) {
     if (isContextError(error) || error instanceof TypeError) return 'unreadable';
     throw error;
   }
 }
 
-function recipeOf(policy: ContextPolicy, usedCounter: string | undefined): PromptRecipe {
+function recipeOf(
+  policy: ContextPolicy,
+  usedCounter: string | undefined,
+  rendererVersion: ContextRendererVersion,
+): PromptRecipe {
   const counter = policy.name === 'faded' ? (usedCounter ?? '') : null;
-  return { policy, counter, key: JSON.stringify([policy, counter]) };
+  return { policy, counter, rendererVersion, key: JSON.stringify([rendererVersion, policy, counter]) };
 }
 
 /** No id has a space in it. */

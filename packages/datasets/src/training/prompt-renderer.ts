@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import {
   type ContextRenderer,
   createContextRenderer,
@@ -26,8 +26,8 @@ export class PromptRenderer {
   /** Where the first answer stands in the latest prompt. */
   #firstAnswer = Number.POSITIVE_INFINITY;
 
-  constructor({ policy }: PromptRecipe, tokens: TokenCounter | undefined) {
-    this.#renderer = createContextRenderer({ policy, ...(tokens === undefined ? {} : { tokens }) });
+  constructor({ policy, rendererVersion }: PromptRecipe, tokens: TokenCounter | undefined) {
+    this.#renderer = createContextRenderer({ policy, rendererVersion, ...definedOnly({ tokens }) });
   }
 
   observe(event: CapturedEvent): void {

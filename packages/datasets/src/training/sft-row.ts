@@ -3,7 +3,7 @@ import type { Conversation, TrainingMessage } from './conversation.ts';
 import { argumentsOf } from './row-options.ts';
 
 /**
- * One prompt and its answer as text (specification of game logs, `sft_dataset.jsonl`). The prompt ends behind a line
+ * One prompt and its answer as text (G5). The prompt ends behind a line
  * feed, so that where it ends does not depend on what follows.
  */
 export function sftRow({ calls, messages }: Conversation): JsonObject {

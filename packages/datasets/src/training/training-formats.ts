@@ -18,7 +18,7 @@ export interface TrainingFormat {
   readonly rows: 'calls' | 'conversations';
   /** Whether a row may hold answers that are not trained. */
   readonly canMask: boolean;
-  /** Where thoughts may go. Empty: they are always there, as the specification says. */
+  /** Where thoughts may go. Empty: they are always there, and belong to the format (G5). */
   readonly thoughts: readonly ReasoningMode[];
   /** The longest beginning that a row can hold; null: none. Absent: it can hold all. */
   beginning?(conversation: Conversation): Conversation | null;

@@ -27,7 +27,7 @@ export interface TrainingOptions {
   readonly format: TrainingFormatId;
   /** The agents that are trained, by name or id. Absent: all. */
   readonly agents?: readonly string[];
-  /** One of the format's `thoughts`. Absent: `drop`; but `sft` always has the thoughts, as its specification says. */
+  /** One of the format's `thoughts`. Absent: `drop`; but `sft` always has the thoughts, as G5 defines it. */
   readonly reasoning?: ReasoningMode;
   /** Definitions of the tools, put into each row as they are; a log does not hold them. */
   readonly tools?: readonly JsonValue[];

@@ -118,13 +118,34 @@ describe('the external packet', () => {
 describe('the internal packet', () => {
   it('adds the reasoning, and no other private place', () => {
     const shown = planted.filter((word) => textOf('internal').includes(word));
-    // Reasoning includes the calls that the agent made (specification of game logs, 2.4).
-    expect(shown.sort()).toEqual(['beside_call', 'speak_field', 'thinking'].map(canary).sort());
+    expect(shown.sort()).toEqual(['beside_call', 'thinking'].map(canary).sort());
     const kinds = packets.internal.lines.map(({ line }) => line.kind);
     expect(kinds.filter((kind) => kind !== 'reasoning')).toEqual(
       packets.external.lines.map(({ line }) => line.kind),
     );
     expect(kinds).toContain('reasoning');
+  });
+});
+
+describe('what an agent thinks before it whispers or calls a tool of its own', () => {
+  it('is in the internal packet without the whisper and without the call', () => {
+    const whose = { agentId: 'agent_001', messageId: 'm-x' };
+    const game = [
+      newEvent('agent:created', { name: 'Ann Lee' }, whose),
+      newEvent('agent:thinking', { text: 'Ben must know.' }, whose),
+      ...['whisper', 'read_notes'].map((tool) =>
+        newEvent(
+          'agent:tool_call',
+          { toolCallId: tool, tool, input: { message: canary(tool), to: 'Ben' }, metadata: {} },
+          whose,
+        ),
+      ),
+    ].map((event, at) => parseEvent({ ...event, id: `x${at}`, timestamp: '2026-03-01T09:30:01.000Z' }));
+    const { lines, manifest } = packetOf('internal', game);
+    expect(lines.map(({ line }) => [line.kind, line.text])).toEqual([['reasoning', `${ben} must know.`]]);
+    expect(manifest.excluded).toEqual(
+      expect.arrayContaining(['whispers', 'tool calls that are no action, and what tools answered']),
+    );
   });
 });
 

@@ -9,7 +9,7 @@ import type { TrainingFormatId } from '../../src/index.ts';
  *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
  *   there are tool calls);
  * - ShareGPT: data/README.md of LLaMA-Factory, and what its converter and its formatter of function calls refuse;
- * - sft: the specification of game logs.
+ * - sft: docs/design.md (G5).
  */
 
 const nonEmpty = z.string().min(1);

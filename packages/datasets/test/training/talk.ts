@@ -10,6 +10,7 @@ import {
 import {
   type ContextManifest,
   type ContextMessage,
+  type ContextOptions,
   type ContextPolicy,
   renderContext,
   type TokenCounter,
@@ -76,9 +77,13 @@ export class Talk {
   }
 
   /** The model is called: what comes before its answer has not reached it. */
-  ask(agentId: string, policy: ContextPolicy = { name: 'full' }): Request {
+  ask(
+    agentId: string,
+    policy: ContextPolicy = { name: 'full' },
+    options: Pick<ContextOptions, 'rendererVersion'> = {},
+  ): Request {
     const own = this.events.filter((event) => event.agentId === agentId);
-    return { agentId, ...renderContext(own, { policy, tokens: words }) };
+    return { agentId, ...renderContext(own, { policy, tokens: words, ...options }) };
   }
 
   answer(

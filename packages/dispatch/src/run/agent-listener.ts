@@ -74,7 +74,8 @@ export class AgentListener {
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
     if (isEventOf(event, 'session:init') && recorder.envelope.model === null)
       await this.#recordModel(event.data.model);
-    await supervision.observe(event);
+    // A narrative log leaves out the inputs that tell calls apart.
+    await supervision.observe({ ...event, data: activity.event.data });
     // Recording may take its time; the agent was not asked meanwhile.
     if (!isHeartbeat) supervision.touch();
   }

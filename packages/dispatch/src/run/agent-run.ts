@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../async/clock.ts';
 import { heedSignal } from '../async/heed-signal.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { DispatchError } from '../dispatch-error.ts';
 import type { LiveFeed } from '../streams/live-feed.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { ActivityRecorder } from './activity-recorder.ts';
@@ -49,13 +50,18 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(options: RunDispatchOptions, envelope: DispatchEnvelope, place: RunPlace) {
+  constructor(
+    options: RunDispatchOptions,
+    envelope: DispatchEnvelope,
+    place: RunPlace,
+    recordedStart: string | null,
+  ) {
     const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
     this.#options = options;
     this.#place = place;
     this.#clock = clock;
-    this.#recorder = new ActivityRecorder(store, taskDir, envelope, communication);
-    this.#supervision = new Supervision(options, clock, {
+    this.#recorder = new ActivityRecorder({ store, taskDir, envelope, communication, recordedStart });
+    this.#supervision = new Supervision(options, clock, this.#recorder.totals, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
@@ -121,8 +127,10 @@ export class AgentRun {
       this.#supervision.start();
       await prompted;
       const ending = await this.#untilEnd();
-      const completedAt = toTimestamp(this.#clock.now());
-      return await this.#recorder.end(completionUpdates(this.#listener.completion, ending, completedAt));
+      const completedAt = this.#recorder.recordedTime ?? toTimestamp(this.#clock.now());
+      const { completion } = this.#listener;
+      const { totals } = this.#recorder;
+      return await this.#recorder.end(completionUpdates(completion, ending, completedAt, totals));
     } finally {
       this.#finish();
       detach?.();
@@ -132,8 +140,11 @@ export class AgentRun {
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
     if (await this.deliver(text, source)) return;
     const state = this.#state === 'over' ? 'has ended' : 'is ending';
-    throw new TypeError(
-      `The dispatch ${this.#recorder.envelope.dispatchId} ${state} and takes no more messages; start a new one.`,
+    const { dispatchId } = this.#recorder.envelope;
+    throw new DispatchError(
+      'DISPATCH_ENDED',
+      `The dispatch ${dispatchId} ${state} and takes no more messages; start a new one.`,
+      { details: { dispatchId } },
     );
   }
 

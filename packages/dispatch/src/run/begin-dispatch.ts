@@ -40,7 +40,8 @@ export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Prom
 
 /** Resolves when the envelope is durable; the agent runs from then on. */
 async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Promise<BegunDispatch> {
-  const { store, taskDir, role, dispatchId, model, cwd, parentDispatchId, botId, fidelity } = options;
+  const { store, taskDir, agent, role, dispatchId, model, cwd, parentDispatchId, botId, fidelity } = options;
+  const recordedStart = (await agent.recordedStart?.(options.signal ?? new AbortController().signal)) ?? null;
   const envelope = await store.createDispatch(taskDir, {
     role,
     dispatchId,
@@ -49,9 +50,10 @@ async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Prom
     parentDispatchId,
     botId,
     fidelity,
+    ...(recordedStart === null ? {} : { startedAt: recordedStart }),
   });
   const hold = holdDispatch(store, taskDir, envelope.dispatchId, 'a run');
-  const run = new AgentRun(options, envelope, place);
+  const run = new AgentRun(options, envelope, place, recordedStart);
   const { completed, ended } = run.drive();
   completed.then(hold.release, hold.abandon);
   return {

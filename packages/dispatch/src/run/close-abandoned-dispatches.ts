@@ -1,22 +1,34 @@
 import { type DispatchEnvelope, type EnvelopeUpdates, newEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { isStoreError, type StoreError } from '@hansard/provider';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import { holdDispatch, isDrivenHere } from '../store/hold-dispatch.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
+export interface CloseAbandonedOptions {
+  /** Receives the error of each dispatch that can't be read. */
+  readonly onUnreadable?: (error: StoreError) => void;
+}
+
 /**
  * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
  * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
- * and becomes `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone.
- * Gives the envelopes of those that it ended. For the start-up of a harness.
+ * and becomes `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone; so
+ * is one that can't be read, whose error goes to `onUnreadable`. Gives the envelopes of those that it ended. For the
+ * start-up of a harness.
+ * @throws STORE_CORRUPT, STORE_UNAVAILABLE for one that can't be read, where there is no `onUnreadable`
  */
 export async function closeAbandonedDispatches(
   store: DispatchStore,
   taskDir: string,
+  { onUnreadable }: CloseAbandonedOptions = {},
 ): Promise<DispatchEnvelope[]> {
   const closed: DispatchEnvelope[] = [];
-  for (const { dispatchId, status } of await store.getDispatchEnvelopes(taskDir)) {
-    if (status !== 'running') continue;
+  for (const { dispatchId, envelope: listed, error } of await store.listDispatches(taskDir)) {
+    if (error !== undefined) {
+      if (onUnreadable === undefined) throw error;
+      onUnreadable(error);
+    }
+    if (listed?.status !== 'running') continue;
     const envelope = await closeAbandoned(store, taskDir, dispatchId);
     if (envelope !== null) closed.push(envelope);
   }

@@ -1,4 +1,5 @@
-import type { DispatchStatus, EnvelopeUpdates, EventData, Usage } from '@hansard/events';
+import type { DispatchStatus, EnvelopeUpdates, EventData } from '@hansard/events';
+import type { DispatchTotals } from '@hansard/views';
 
 /** How the run of an agent came to its end: by itself, stopped by somebody or some limit, or with an error. */
 export type Ending = 'ended' | 'aborted' | 'crashed';
@@ -7,18 +8,21 @@ type Completion = EventData<'session:complete'>;
 
 const statuses = { completed: 'completed', failed: 'crashed', aborted: 'aborted' } as const;
 
-/** What the end of a run writes into the envelope: its status and time, and what the last `session:complete` says (D3). */
+/**
+ * What the end of a run writes into the envelope: its status and time, the result that the last `session:complete` states
+ * (D3), and the usage and cost that the log states, with or without one (`DispatchTotals`).
+ */
 export function completionUpdates(
   completion: Completion | null,
   ending: Ending,
   completedAt: string,
+  { usage, costUsd }: Pick<DispatchTotals, 'usage' | 'costUsd'>,
 ): EnvelopeUpdates {
-  const usage = completion === null ? null : usageOf(completion);
   return {
     status: statusOf(completion, ending),
     completedAt,
-    ...(completion?.costUsd === undefined ? {} : { cost: completion.costUsd }),
-    ...(usage === null ? {} : { usage }),
+    cost: costUsd,
+    usage,
     ...(completion?.structuredResult === undefined ? {} : { structuredResult: completion.structuredResult }),
   };
 }
@@ -26,14 +30,4 @@ export function completionUpdates(
 function statusOf(completion: Completion | null, ending: Ending): DispatchStatus {
   if (ending !== 'ended') return ending;
   return completion === null ? 'completed' : statuses[completion.status];
-}
-
-/** The tokens with the turns and the duration; null where the tokens are not known. */
-function usageOf({ usage, turns, durationMs }: Completion): Usage | null {
-  if (usage === undefined) return null;
-  return {
-    ...usage,
-    ...(turns === undefined ? {} : { turns }),
-    ...(durationMs === undefined ? {} : { durationMs }),
-  };
 }

@@ -1,4 +1,5 @@
 import { type CapturedEvent, type EnvelopeUpdates, type EventData, isEventOf } from '@hansard/events';
+import { DispatchTotals } from '@hansard/views/basics';
 import { completionUpdates } from './completion.ts';
 
 const stops: ReadonlySet<string> = new Set([
@@ -16,6 +17,7 @@ export class LoggedEnding {
   /** `stopped`: by somebody or some limit, whatever the agent said of it then. */
   #state: 'running' | 'stopped' | 'complete' = 'running';
   #completion: EventData<'session:complete'> | null = null;
+  readonly #totals = new DispatchTotals();
   /** Whether the last activity has its `session:complete`. */
   #isComplete = false;
   #latest: string | null = null;
@@ -24,6 +26,7 @@ export class LoggedEnding {
 
   observe(event: CapturedEvent): void {
     this.#latest = event.timestamp;
+    this.#totals.observe(event);
     if (isEventOf(event, 'session:complete')) {
       this.#completion = event.data;
       this.#isComplete = true;
@@ -46,12 +49,12 @@ export class LoggedEnding {
     if (this.#state === 'running' || this.#latest === null) return null;
     if (this.#state === 'complete' && this.#tasks.size > 0) return null;
     const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
-    return completionUpdates(this.#completion, ending, this.#latest);
+    return completionUpdates(this.#completion, ending, this.#latest, this.#totals);
   }
 
   /** What completes the envelope of a dispatch that ended with its process. */
   crashedAt(time: string): EnvelopeUpdates {
-    return completionUpdates(this.#completion, 'crashed', time);
+    return completionUpdates(this.#completion, 'crashed', time, this.#totals);
   }
 
   /** An engine that is stopped notes that, too, as a message of the system. */

@@ -1,6 +1,6 @@
 import { type CapturedEvent, isEventOf, type NewEvent, newEvent } from '@hansard/events';
+import type { DispatchTotals } from '@hansard/views';
 import type { Clock } from '../async/clock.ts';
-import { CostMeter } from '../limits/cost-meter.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
 import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
 import type { RunDispatchOptions } from './run-options.ts';
@@ -20,14 +20,18 @@ export class Supervision {
   readonly #clock: Clock;
   readonly #act: Interventions;
   readonly #loops: LoopDetector | null;
-  readonly #costs = new CostMeter();
+  readonly #totals: DispatchTotals;
+  /** In US dollars. */
+  #spent = 0;
   #stall: StallWatch | null = null;
   #stopTime = () => {};
 
-  constructor(options: RunDispatchOptions, clock: Clock, act: Interventions) {
+  /** `totals` has what the agent did by the time that it is observed here. */
+  constructor(options: RunDispatchOptions, clock: Clock, totals: DispatchTotals, act: Interventions) {
     const { loopDetector } = options;
     this.#options = options;
     this.#clock = clock;
+    this.#totals = totals;
     this.#act = act;
     this.#loops = loopDetector === false ? null : new LoopDetector(loopDetector ?? defaultLoopLimits);
   }
@@ -73,9 +77,10 @@ export class Supervision {
 
   /** Only an agent that goes on beyond the limit is stopped: one that is complete has nothing left to spend. */
   #checkCost(event: CapturedEvent): void {
-    this.#costs.observe(event);
+    // A total that falls gives nothing back.
+    this.#spent = Math.max(this.#spent, this.#totals.costUsd ?? 0);
     const limit = this.#options.limits?.costUsd;
-    const { spent } = this.#costs;
+    const spent = this.#spent;
     if (limit === undefined || spent <= limit || !event.type.startsWith('agent:')) return;
     const reason = `cost limit: ${Number(spent.toFixed(6))} of ${limit} US dollars spent`;
     this.#act.kill(newEvent('harness:abort', { reason, by: 'harness' }));

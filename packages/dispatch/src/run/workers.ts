@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
+import { DispatchError } from '../dispatch-error.ts';
 import type { BegunDispatch, RunPlace } from './begin-dispatch.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import { defaultMaxRunning } from './worker-options.ts';
@@ -46,7 +47,11 @@ export class Workers implements DispatchHost {
 
   async startWorker(worker: NewWorker): Promise<DispatchEnvelope> {
     if (this.#end !== null)
-      throw new TypeError(`The dispatch ${this.dispatchId} is ending and starts no more workers.`);
+      throw new DispatchError(
+        'DISPATCH_ENDED',
+        `The dispatch ${this.dispatchId} is ending and starts no more workers.`,
+        { details: { dispatchId: this.dispatchId } },
+      );
     const options = this.#optionsFor(worker);
     const { place } = this.#parts;
     this.#takeSlot();
@@ -141,8 +146,8 @@ export class Workers implements DispatchHost {
     const caller = this.#parts.caller();
     const provider = this.#agentNamed(agent);
     // A model of one kind of agent means nothing to another.
-    const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null);
-    const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? null) : resolve(caller.cwd, cwd);
+    const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null) ?? undefined;
+    const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? caller.cwd) : resolve(caller.cwd, cwd);
     const itsLimits = workers?.limits ?? limits;
     return {
       store,
@@ -152,8 +157,17 @@ export class Workers implements DispatchHost {
       prompt,
       parentDispatchId: this.dispatchId,
       fidelity: caller.fidelity,
-      ...present({ model: itsModel, cwd: itsCwd ?? caller.cwd, outputSchema, botId }),
-      ...present({ communication, clock, loopDetector, graceMs, tools, hooks, limits: itsLimits, workers }),
+      ...definedOnly({ model: itsModel, cwd: itsCwd ?? undefined, outputSchema, botId }),
+      ...definedOnly({
+        communication,
+        clock,
+        loopDetector,
+        graceMs,
+        tools,
+        hooks,
+        limits: itsLimits,
+        workers,
+      }),
     };
   }
 
@@ -164,8 +178,10 @@ export class Workers implements DispatchHost {
     const found = Object.hasOwn(agents, name) ? agents[name] : undefined;
     if (found !== undefined) return found;
     const names = this.listAgents().join(', ');
-    throw new TypeError(
+    throw new DispatchError(
+      'DISPATCH_AGENT_NOT_FOUND',
       `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none, for one of your own kind' : `there are: ${names}`}.`,
+      { details: { agent: name, agents: this.listAgents() } },
     );
   }
 
@@ -173,8 +189,10 @@ export class Workers implements DispatchHost {
     const { slots } = this.#parts.place.family;
     const most = this.#parts.options.workers?.maxRunning ?? defaultMaxRunning;
     if (slots.taken >= most)
-      throw new TypeError(
+      throw new DispatchError(
+        'DISPATCH_WORKER_LIMIT',
         `${slots.taken} workers run already, and no more than ${most} may run side by side: wait until one has ended.`,
+        { details: { running: slots.taken, maxRunning: most } },
       );
     slots.taken += 1;
   }
@@ -196,12 +214,4 @@ export class Workers implements DispatchHost {
       { details: { taskDir, dispatchId } },
     );
   }
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
-
-/** The values that are there. */
-function present<T extends object>(values: T): Present<T> {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(entries) as Present<T>;
 }

@@ -7,6 +7,7 @@ import type {
   TaskRecord,
 } from '@hansard/events';
 import type {
+  DispatchListing,
   EventPage,
   ReadEventsOptions,
   SearchEventsOptions,
@@ -40,8 +41,8 @@ export interface DispatchStore extends AsyncDisposable {
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
 
   /**
-   * Records one event and gives it as it was recorded: a copy, with id and timestamp, redacted. Once it resolves, the
-   * event survives what `capabilities.durability` says. A key whose value is `undefined` counts as absent.
+   * Records one event and gives it as it was recorded: a copy, with id and timestamp, redacted, and in a dispatch of
+   * `narrative` fidelity without what that leaves out (`toNarrative`). Once it resolves, the event survives what `capabilities.durability` says. A key whose value is `undefined` counts as absent.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED, EVENT_INVALID, EVENT_NOT_JSON,
    * EVENT_EPHEMERAL (a delta is never recorded, D8)
    */
@@ -50,8 +51,14 @@ export interface DispatchStore extends AsyncDisposable {
   /** Records several events, all or none. Otherwise as `appendEvent`. */
   appendEvents(taskDir: string, dispatchId: string, events: readonly NewEvent[]): Promise<CapturedEvent[]>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. */
+  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
+
+  /**
+   * The same, and behind them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * fails as `getDispatchEnvelopes` does.
+   */
+  listDispatches(taskDir: string): Promise<DispatchListing[]>;
 
   /** One envelope (D12), or null where there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;

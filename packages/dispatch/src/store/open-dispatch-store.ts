@@ -7,9 +7,12 @@ import {
   type IdSource,
   type NewEvent,
   type TaskRecord,
+  toNarrative,
 } from '@hansard/events';
 import {
+  type Awaitable,
   assertTaskDir,
+  type DispatchListing,
   type DispatchStoreProvider,
   type EventPage,
   type ReadEventsOptions,
@@ -29,6 +32,8 @@ import type { DispatchStore, NewDispatch } from './dispatch-store.ts';
 import { checkTask, checkUpdates, newEnvelope } from './envelope-intake.ts';
 import { EventIntake } from './event-intake.ts';
 import { type FollowItem, type FollowOptions, follow } from './follow.ts';
+import { isPromise } from './is-promise.ts';
+import { KnownFidelities } from './known-fidelities.ts';
 import { WriteOrder } from './write-order.ts';
 
 export interface DispatchStoreOptions {
@@ -58,6 +63,7 @@ class CheckedStore implements DispatchStore {
   readonly #createId: IdSource;
   readonly #pollIntervalMs: number;
   readonly #intake: EventIntake;
+  readonly #fidelities: KnownFidelities;
   readonly #writes = new WriteOrder();
   readonly #bells = new Bells();
   readonly #runningHere = new Set<string>();
@@ -70,6 +76,7 @@ class CheckedStore implements DispatchStore {
     this.#clock = clock;
     this.#createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.#pollIntervalMs = options.pollIntervalMs ?? 250;
+    this.#fidelities = new KnownFidelities(provider);
     this.#intake = new EventIntake({ clock, createId: this.#createId, schemas, redact });
   }
 
@@ -88,6 +95,7 @@ class CheckedStore implements DispatchStore {
       if (!ranBefore) this.#runningHere.delete(key);
       throw error;
     }
+    this.#fidelities.note(taskDir, envelope);
     return envelope;
   }
 
@@ -103,6 +111,7 @@ class CheckedStore implements DispatchStore {
       return this.#provider.getDispatchEnvelope(taskDir, dispatchId);
     });
     if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
+    this.#fidelities.note(taskDir, envelope);
     if (checked.status === 'running') this.#runningHere.add(dispatchKey(taskDir, dispatchId));
     else if (checked.status !== undefined) this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
     this.#bells.ring(taskDir, dispatchId);
@@ -112,12 +121,13 @@ class CheckedStore implements DispatchStore {
   async appendEvent(taskDir: string, dispatchId: string, event: NewEvent): Promise<CapturedEvent> {
     this.#assertOpen();
     const captured = this.#intake.take(event);
-    const written = this.#writes.run(taskDir, dispatchId, () =>
-      this.#provider.appendEvent(taskDir, dispatchId, captured),
-    );
-    if (written !== undefined) await written;
+    const written = this.#write(taskDir, dispatchId, (isFull) => {
+      const recorded = isFull ? captured : toNarrative(captured);
+      return after(this.#provider.appendEvent(taskDir, dispatchId, recorded), recorded);
+    });
+    const recorded = isPromise(written) ? await written : written;
     this.#bells.ring(taskDir, dispatchId);
-    return captured;
+    return recorded;
   }
 
   async appendEvents(
@@ -127,16 +137,35 @@ class CheckedStore implements DispatchStore {
   ): Promise<CapturedEvent[]> {
     this.#assertOpen();
     const captured = events.map((event) => this.#intake.take(event));
-    await this.#writes.run(taskDir, dispatchId, () =>
-      this.#provider.appendEvents(taskDir, dispatchId, captured),
-    );
+    const recorded = await this.#write(taskDir, dispatchId, (isFull) => {
+      const written = isFull ? captured : captured.map((event) => toNarrative(event));
+      return after(this.#provider.appendEvents(taskDir, dispatchId, written), written);
+    });
     this.#bells.ring(taskDir, dispatchId);
-    return captured;
+    return recorded;
+  }
+
+  /** Writes events to a dispatch whose fidelity is known then; at once where nothing has to be waited for. */
+  #write<T>(taskDir: string, dispatchId: string, write: (isFull: boolean) => Awaitable<T>): Awaitable<T> {
+    return this.#writes.run(taskDir, dispatchId, () => {
+      const fidelity = this.#fidelities.of(taskDir, dispatchId);
+      return isPromise(fidelity)
+        ? fidelity.then((read) => write(read === 'full'))
+        : write(fidelity === 'full');
+    });
   }
 
   async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
     this.#assertOpen();
     return this.#provider.getDispatchEnvelopes(taskDir);
+  }
+
+  async listDispatches(taskDir: string): Promise<DispatchListing[]> {
+    this.#assertOpen();
+    const provider = this.#provider;
+    if (provider.listDispatches !== undefined) return provider.listDispatches(taskDir);
+    const envelopes = await provider.getDispatchEnvelopes(taskDir);
+    return envelopes.map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
   }
 
   async getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
@@ -208,6 +237,7 @@ class CheckedStore implements DispatchStore {
       unsupported('deleteDispatch', 'use a store that can delete dispatches');
     await this.#writes.run(taskDir, dispatchId, () => provider.deleteDispatch?.(taskDir, dispatchId));
     this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
+    this.#fidelities.forget(taskDir, dispatchId);
     this.#bells.ring(taskDir, dispatchId);
   }
 
@@ -255,6 +285,11 @@ class CheckedStore implements DispatchStore {
     if (this.#closing !== null)
       throw new StoreError('STORE_CLOSED', 'The store is closed; open it again to use it.');
   }
+}
+
+/** A value that is there once something is done; now, where it is done now. */
+function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
+  return isPromise(done) ? done.then(() => value) : value;
 }
 
 function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {

@@ -1,5 +1,6 @@
 import type { Awaitable } from '@hansard/provider';
 import { dispatchKey } from '../dispatch-key.ts';
+import { isPromise } from './is-promise.ts';
 
 /**
  * Hands the writes of each dispatch to the store one after the other, in the order in which they were asked for.
@@ -29,8 +30,4 @@ export class WriteOrder {
     const settled: Promise<void> = answer.then(release, release);
     this.#latest.set(key, settled);
   }
-}
-
-function isPromise<T>(answer: Awaitable<T>): answer is Promise<T> {
-  return typeof (answer as { then?: unknown } | null | undefined)?.then === 'function';
 }

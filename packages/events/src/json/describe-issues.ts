@@ -3,7 +3,7 @@ import type { z } from 'zod';
 const longestPreview = 60;
 const mostIssues = 10;
 
-/** The first issues of a failed check in one line: each path, what is wrong, and the value that is there. */
+/** The first issues of a failed check in one line: each path, the problem, and the value at that path. */
 export function describeIssues(
   error: z.ZodError,
   root: unknown,

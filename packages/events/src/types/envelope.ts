@@ -8,7 +8,7 @@ export const fidelities = ['narrative', 'full'] as const;
 /** The newest shape of envelope that this version writes. */
 export const envelopeSchemaVersion = 1;
 
-/** Who was dispatched, when, on what model, at what cost, and how it ended (D3). Every key is there; null: not known (yet). */
+/** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null: not known (yet). */
 export const envelopeSchema = z.object({
   dispatchId: idSchema,
   taskSlug: z.string().min(1),
@@ -19,7 +19,7 @@ export const envelopeSchema = z.object({
   completedAt: timestampSchema.nullable(),
   /** `aborted`: somebody or some limit ended it. `crashed`: it failed, or its process died. */
   status: z.enum(dispatchStatuses),
-  /** US dollars, without child dispatches. */
+  /** US dollars as the log states them, without child dispatches. Null: nothing states a cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
   /** Cached from the last `session:complete`, which is the truth. */
@@ -28,7 +28,7 @@ export const envelopeSchema = z.object({
   parentDispatchId: idSchema.nullable(),
   /** Kept for lasting identities of bots (D9). */
   botId: z.string().nullable(),
-  /** `narrative`: tool input and output are left out (D7). `full`: they are there, so that a session can be resumed. */
+  /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
   schemaVersion: z.number().int().positive(),
 });

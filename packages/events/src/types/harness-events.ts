@@ -11,7 +11,7 @@ const loop = z.object({
   window: countSchema,
 });
 
-/** What the harness did to an agent (D2), and what its hooks decided. */
+/** Interventions of the harness (D2), and decisions of its hooks. */
 export const harnessEventData = {
   'harness:loop_warning': loop,
   'harness:loop_kill': loop,

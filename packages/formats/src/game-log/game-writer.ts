@@ -1,4 +1,10 @@
-import { type CapturedEvent, type JsonObject, type JsonValue, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  definedOnly,
+  type JsonObject,
+  type JsonValue,
+  toTimestamp,
+} from '@hansard/events';
 import type { FormatDiagnostic, FormatDiagnosticCode } from '../format-diagnostic.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
@@ -52,7 +58,7 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     code: FormatDiagnosticCode,
     message: string,
   ): void {
-    diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) });
+    diagnostics.push({ code, line, message, ...definedOnly({ file }) });
   }
 
   function addGameEvent(line: LineOf<'game'>): void {

@@ -1,4 +1,3 @@
-import type { CapturedEvent } from '@hansard/events';
 import { FormatError } from '@hansard/events';
 import { describeDamage } from '../session-records/parse-lines.ts';
 import type { GameLogFile, ReadGame, ReadGameOptions } from './game-log-file.ts';

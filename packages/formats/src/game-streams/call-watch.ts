@@ -1,6 +1,14 @@
-import { isEventOf, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import {
+  type CapturedEvent,
+  isEventOf,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
+import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
+import { Audience, type Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Waits for the results of calls that speak or act: what was refused was not said, and changed nothing. */
@@ -12,9 +20,17 @@ interface CallWatch {
 interface OpenCall {
   readonly moment: Moment;
   readonly input: JsonValue | undefined;
+  readonly audience: Audience;
+  /** The pieces of text that the tool made. */
+  readonly pieces: Set<string>;
 }
 
-export function createCallWatch({ chat, whispers, actions }: GameMapping, runId: string): CallWatch {
+export function createCallWatch(
+  { chat, whispers, actions }: GameMapping,
+  runId: string,
+  company: Company,
+  sayings: Sayings,
+): CallWatch {
   const open = new Map<string, OpenCall>();
   const leftOut: Record<string, number> = {};
   const mapped = new Set([chat.tools, whispers.tools, actions].flatMap(Object.keys));
@@ -26,9 +42,12 @@ export function createCallWatch({ chat, whispers, actions }: GameMapping, runId:
       const { event } = moment;
       const key = `${event.agentId ?? ''} ${event.data.toolCallId}`;
       if (isEventOf(event, 'agent:tool_call')) {
-        if (mapped.has(event.data.tool)) open.set(key, { moment, input: event.data.input });
+        if (!mapped.has(event.data.tool)) return [];
+        const audience = new Audience(company.others(event.agentId ?? ''));
+        open.set(key, { moment, input: event.data.input, audience, pieces: new Set() });
         return [];
       }
+      followSpeech(event);
       const call = open.get(key);
       if (call === undefined) return [];
       if (isEventOf(event, 'harness:hook_decision')) {
@@ -43,7 +62,20 @@ export function createCallWatch({ chat, whispers, actions }: GameMapping, runId:
     },
   };
 
-  function linesOf({ moment: { event, agent, turn }, input }: OpenCall): StreamLine[] {
+  /** Notes what a tool that speaks made to be heard, and who received it. */
+  function followSpeech({ id, type, agentId = '', substance, cause }: CapturedEvent): void {
+    if (type !== 'agent:piece_of_text' && type !== 'user:message') return;
+    const causes = [cause ?? []].flat();
+    for (const { moment, pieces, audience } of open.values()) {
+      const isCaused = causes.includes(moment.event.id);
+      if (type === 'agent:piece_of_text') {
+        if (isCaused) pieces.add(id);
+      } else if (isCaused || (substance !== undefined && pieces.has(substance))) audience.reached(agentId);
+    }
+  }
+
+  function linesOf({ moment, input, audience, pieces }: OpenCall): StreamLine[] {
+    const { event, agent, turn } = moment;
     const tool = String(event.data.tool);
     const when = { timestamp: event.timestamp, turn };
     const origin = originOf(event, runId);
@@ -54,9 +86,11 @@ export function createCallWatch({ chat, whispers, actions }: GameMapping, runId:
     const spoken = ownValue(chat.tools, tool);
     if (spoken !== undefined) {
       const message = fields[spoken];
-      if (typeof message === 'string')
-        lines.push({ stream: 'chat', line: { ...when, speaker: agent, message, ...origin } });
-      else isWhole = false;
+      // A tool that brings nothing to agents of the log speaks to all, as the mapping has it.
+      const isTold = pieces.size > 0 || audience.receivers.length > 0;
+      if (typeof message !== 'string') isWhole = false;
+      else if (audience.isPublic || !isTold) lines.push(sayings.chat({ moment, message }));
+      else lines.push(sayings.whisper({ moment, message, audience, isWhisper: true }));
     }
     const whisper = ownValue(whispers.tools, tool);
     if (whisper !== undefined) {

@@ -1,17 +1,20 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
 import { matchesEventType } from '@hansard/views';
 import { createCallWatch } from './call-watch.ts';
+import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
 import { inferenceLine } from './inference-line.ts';
 import { createMessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
+import { Audience, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** The streams of one dispatch, made as its events come. What it keeps does not grow with what it has seen. */
 export interface GameStreams {
   /**
-   * The lines that an event adds. A call's line comes when it was carried out, an utterance's and the thoughts' when
-   * their message is over; they have the time and the turn in which they began.
+   * The lines that an event adds. A call's line comes when it was carried out, the thoughts' when their message is over, an
+   * utterance's when everybody who could has received it, or it is known that not everybody does; they have the time and
+   * the turn in which they began.
    */
   add(event: CapturedEvent): StreamLine[];
   /** The lines that are due when there are no more events. */
@@ -27,8 +30,10 @@ export function createGameStreams(
 ): GameStreams {
   const mapping = parseGameMapping(input);
   const names = new Map<string, string>();
-  const messages = createMessageWatch(mapping, runId);
-  const calls = createCallWatch(mapping, runId);
+  const company = new Company(mapping);
+  const sayings = new Sayings(runId, nameOf);
+  const messages = createMessageWatch(mapping, runId, company, sayings);
+  const calls = createCallWatch(mapping, runId, company, sayings);
   let latestTurn = mapping.turn.first;
 
   return {
@@ -37,6 +42,7 @@ export function createGameStreams(
     add(event) {
       if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
         names.set(event.agentId ?? '', event.data.name);
+      company.observe(event);
       const named = event.data[mapping.turn.field];
       const turn = typeof named === 'string' ? named : latestTurn;
       if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
@@ -44,8 +50,8 @@ export function createGameStreams(
       const isOfGame = matchesAny(mapping.gameEvents.events, event);
       return [
         ...(isOfGame ? [...messages.pass(), gameLine(moment)] : []),
-        ...(mapping.whispers.piecesOfText ? pieceLine(moment) : []),
         ...messages.add(moment),
+        ...(mapping.whispers.piecesOfText ? addPiece(moment) : []),
         ...calls.add(moment),
         ...inferenceLine(moment, nameOf, runId),
       ];
@@ -72,11 +78,14 @@ export function createGameStreams(
     return { stream: 'game_events', line };
   }
 
-  function pieceLine({ event, agent: speaker, turn }: Moment): StreamLine[] {
-    if (!isEventOf(event, 'agent:piece_of_text')) return [];
-    const { timestamp, data } = event;
-    const line = { timestamp, turn, speaker, to: [], message: data.text, ...originOf(event, runId) };
-    return [{ stream: 'whispers', line }];
+  /** Its line comes when the next thing is said or done: by then it has reached whom it was for. */
+  function addPiece(moment: Moment): StreamLine[] {
+    const { event } = moment;
+    const goesOn = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
+    const settled = goesOn ? sayings.settle(({ isWhisper }) => isWhisper) : [];
+    if (!isEventOf(event, 'agent:piece_of_text')) return settled;
+    const said = { moment, message: event.data.text, ids: [event.id], audience: new Audience([]) };
+    return [...settled, ...sayings.add([{ ...said, isWhisper: true }])];
   }
 }
 

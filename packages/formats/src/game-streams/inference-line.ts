@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, isEventOf, type JsonObject } from '@hansard/events';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
 
@@ -41,7 +41,7 @@ function tracedAs(
     return [
       'INFERENCE_COMPLETE',
       {
-        ...(durationMs === undefined ? {} : { latency_ms: durationMs }),
+        ...definedOnly({ latency_ms: durationMs }),
         prompt_tokens: inputTokens + cacheReadTokens + cacheWriteTokens,
         output_tokens: outputTokens,
         model,

@@ -1,6 +1,8 @@
-import { isEventOf } from '@hansard/events';
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
+import { Audience, type Saying, type Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Gathers the message that each agent is in the midst of, as only its end tells what its text was. */
@@ -14,6 +16,7 @@ interface MessageWatch {
 interface OpenMessage {
   readonly messageId: string;
   readonly blocks: Block[];
+  readonly audience: Audience;
 }
 
 interface Block {
@@ -22,7 +25,12 @@ interface Block {
   readonly moment: Moment;
 }
 
-export function createMessageWatch(mapping: GameMapping, runId: string): MessageWatch {
+export function createMessageWatch(
+  mapping: GameMapping,
+  runId: string,
+  company: Company,
+  sayings: Sayings,
+): MessageWatch {
   const open = new Map<string, OpenMessage>();
   /** Inferences tell when messages are over. In a log without any, what comes next must tell. */
   let isEndTold = false;
@@ -38,8 +46,8 @@ export function createMessageWatch(mapping: GameMapping, runId: string): Message
           current.blocks.push(block);
           return [];
         }
-        const lines = end(agentId);
-        open.set(agentId, { messageId, blocks: [block] });
+        const lines = [...end(agentId), ...settle(agentId)];
+        open.set(agentId, { messageId, blocks: [block], audience: new Audience(company.others(agentId)) });
         return lines;
       }
       if (event.type === 'agent:inference') {
@@ -47,9 +55,8 @@ export function createMessageWatch(mapping: GameMapping, runId: string): Message
         return end(agentId);
       }
       // What others hear is over.
-      if (isEventOf(event, 'user:message') && !isEndTold)
-        return [...end(event.data.source.agentId), ...end(agentId)];
-      return [];
+      const isHeard = isEventOf(event, 'user:message') && !isEndTold;
+      return [...(isHeard ? [...end(event.data.source.agentId), ...end(agentId)] : []), ...deliver(event)];
     },
 
     pass: () => (isEndTold ? [] : finish()),
@@ -58,24 +65,39 @@ export function createMessageWatch(mapping: GameMapping, runId: string): Message
   };
 
   function finish(): StreamLine[] {
-    return [...open.keys()].flatMap(end);
+    return [...[...open.keys()].flatMap(end), ...sayings.settle()];
+  }
+
+  /** An agent that says something else has said what it said before to those who have received it. Without inferences, so has everybody. */
+  function settle(speakerId: string): StreamLine[] {
+    return sayings.settle(
+      ({ moment, isWhisper }) => isWhisper || !isEndTold || (moment.event.agentId ?? '') === speakerId,
+    );
+  }
+
+  function deliver(event: CapturedEvent): StreamLine[] {
+    const { substance, agentId = '' } = event;
+    if (substance === undefined) return [];
+    for (const { messageId, blocks, audience } of open.values())
+      if (messageId === substance || blocks.some(({ moment }) => moment.event.id === substance))
+        audience.reached(agentId);
+    return sayings.deliver(event);
   }
 
   function end(agentId = ''): StreamLine[] {
-    const blocks = open.get(agentId)?.blocks ?? [];
+    const message = open.get(agentId);
+    if (message === undefined) return [];
     open.delete(agentId);
-    const isUtterance = !blocks.some(({ kind }) => kind === 'call');
-    return [...(isUtterance ? chatLines(blocks) : []), ...reasoningLines(blocks, isUtterance)];
+    const isUtterance = !message.blocks.some(({ kind }) => kind === 'call');
+    const said = isUtterance ? sayings.add(sayingsOf(message)) : [];
+    return [...said, ...reasoningLines(message.blocks, isUtterance)];
   }
 
-  function chatLines(blocks: readonly Block[]): StreamLine[] {
+  function sayingsOf({ messageId, blocks, audience }: OpenMessage): Saying[] {
     if (!mapping.chat.utterances) return [];
-    return blocks
-      .filter(({ kind, text }) => kind === 'text' && text !== '')
-      .map(({ text: message, moment: { event, agent: speaker, turn } }) => ({
-        stream: 'chat',
-        line: { timestamp: event.timestamp, turn, speaker, message, ...originOf(event, runId) },
-      }));
+    const said = blocks.filter(({ kind, text }) => kind === 'text' && text !== '');
+    const ids = [messageId, ...said.map(({ moment }) => moment.event.id)];
+    return said.map(({ text: message, moment }) => ({ moment, message, ids, audience, isWhisper: false }));
   }
 
   function reasoningLines(blocks: readonly Block[], isUtterance: boolean): StreamLine[] {

@@ -12,8 +12,8 @@ const origin = {
 const payload = jsonObjectSchema;
 
 /**
- * The lines of each stream: the fields of the specification of game logs (2.1 to 2.5), in its order, and where each
- * line is from. `whispers` are no stream of the specification: what is said to some is kept out of `chat`.
+ * The lines of each stream: the fields of the five streams (G1) in a fixed order, and the source of each line. `whispers` is a
+ * further stream (G2): it keeps text for some players out of `chat`.
  */
 export const streamLineSchemas = {
   game_events: z.strictObject({ ...atTurn, event_type: z.string(), payload, ...origin }),

@@ -1,4 +1,4 @@
-import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type JsonObject } from '@hansard/events';
 import {
   putTogether,
   type TranscriptEntry,
@@ -65,8 +65,7 @@ function ownRecord(event: CapturedEvent, linksOf: WriteLinks): JsonObject {
       event_type: 'agent_created',
       agent_id: agentId,
       ...linksOf(event),
-      ...(data.name === undefined ? {} : { name: data.name }),
-      ...(data.languageModel === undefined ? {} : { language_model: data.languageModel }),
+      ...definedOnly({ name: data.name, language_model: data.languageModel }),
     };
   }
   if (type !== 'agent:piece_of_text') return data;
@@ -93,10 +92,12 @@ function entryRecord(
     ...(dialect.entryType === null ? {} : { event_type: dialect.entryType }),
     agent_id: agentId === '' ? dispatchedAgent : agentId,
     role,
-    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
-    ...(tool === undefined ? {} : { name: tool }),
-    ...(content === null ? {} : { content }),
-    ...(toolCalls === undefined ? {} : { tool_calls: toolCalls.map(callRecord) }),
+    ...definedOnly({
+      tool_call_id: toolCallId,
+      name: tool,
+      content: content ?? undefined,
+      tool_calls: toolCalls?.map(callRecord),
+    }),
     ...(sourceKey === null ? {} : { [sourceKey]: sourceName(message) }),
     ...linksOf(entry),
   };

@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import type { SeenCall, SessionEntry, SessionReading } from './session-reading.ts';
 
 /** How both dialects tell an agent that a hook stopped its call. */
@@ -23,14 +23,14 @@ export function hookDenial(
     id: names.newId(`${id}:hook`),
     type: 'harness:hook_decision',
     timestamp,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...definedOnly({ agentId }),
     ...(call === undefined ? {} : { cause: isVerdict ? [call.eventId, said.id] : call.eventId }),
     data: {
       hook,
       on: 'tool_call',
       decision: 'deny',
       reason,
-      ...(call === undefined ? {} : { toolCallId: call.toolCallId }),
+      ...definedOnly({ toolCallId: call?.toolCallId }),
       // It stands for no record of its own.
       record: null,
     },

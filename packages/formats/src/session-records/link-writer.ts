@@ -1,4 +1,4 @@
-import type { CapturedEvent, EventLinks, JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
 import type { SessionDialect } from './session-dialect.ts';
 
 /** Substance and cause as a dialect writes them. */
@@ -44,7 +44,7 @@ export function createLinkWriter(
     if (carried !== undefined && dialect.causeRepeatsSubstance) causes.push(carried);
     const [first] = causes;
     return {
-      ...(carried === undefined ? {} : { [dialect.substanceKey]: carried }),
+      ...definedOnly({ [dialect.substanceKey]: carried }),
       ...(first === undefined ? {} : { [dialect.causeKey]: causes.length === 1 ? first : causes }),
     };
   };

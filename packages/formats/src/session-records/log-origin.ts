@@ -1,4 +1,4 @@
-import type { JsonObject } from '@hansard/events';
+import { definedOnly, type JsonObject } from '@hansard/events';
 import { idText } from './id-text.ts';
 
 /** What a log tells of itself at its beginning, which stays as it is when the log grows. */
@@ -23,7 +23,7 @@ export function originOf(
 ): LogOrigin {
   const ids = idKeys.flatMap((key) => idText(record[key]) ?? []);
   const id = ids.length === 0 ? null : ids.join('\n');
-  return { id, time: timeOf(record), firstRecord, ...(file === undefined ? {} : { file }) };
+  return { id, time: timeOf(record), firstRecord, ...definedOnly({ file }) };
 }
 
 /** Only a time that says its zone is one: another would depend on where it is read. */

@@ -1,4 +1,4 @@
-import { type CapturedEvent, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
+import { type CapturedEvent, definedOnly, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
 import type { FormatDiagnostic, FormatReport } from '../format-diagnostic.ts';
 import { deriveRecords } from './derive-records.ts';
 import { findDiagnostics } from './find-diagnostics.ts';
@@ -46,8 +46,9 @@ export function readSession(
     calls: new Map(),
     agentsByName: new Map(),
     lastUtterances: new Map(),
-    report: (line, code, message) =>
-      diagnostics.push({ code, line, message, ...(file === undefined ? {} : { file }) }),
+    utterances: new Map(),
+    pieces: new Map(),
+    report: (line, code, message) => diagnostics.push({ code, line, message, ...definedOnly({ file }) }),
   };
 
   const entries: SessionEntry[] = [];

@@ -1,17 +1,21 @@
-import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventData, type JsonObject } from '@hansard/events';
 import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
 import { hookDenial } from './hook-denial.ts';
 import { idText, references } from './id-text.ts';
 import { answerOf, contentText, isToolCall, textOr } from './record-message.ts';
 import { unknownTypePrefix } from './session-dialect.ts';
 import { callKey, type SessionEntry, type SessionReading } from './session-reading.ts';
+import { unwrittenPiece, unwrittenSubstance } from './unwritten-links.ts';
 
 interface Links {
   readonly substance?: string;
   readonly cause?: string | readonly string[];
 }
 
-/** What one record becomes: the event with its id, and behind it the others; a decision that it tells of, before them. */
+/**
+ * What one record becomes: the event with its id, and behind it the others; before them, what it shows to have happened
+ * without a record of its own: a decision of a hook, or the text of a call.
+ */
 export function recordEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   switch (entry.kind) {
     case 'agent_created':
@@ -33,16 +37,21 @@ function transcriptEvents(reading: SessionReading, entry: SessionEntry): Capture
     case 'system':
       return take(reading, entry, { role: 'system', content: contentText(record.content) ?? '' });
     case 'user':
-      return take(reading, entry, {
-        role: 'user',
-        content: contentText(record.content) ?? '',
-        source: sourceOf(reading, entry),
-      });
+      return messageEvents(reading, entry);
     case 'tool':
       return toolEvents(reading, entry);
     default:
       return answerEvents(reading, entry);
   }
+}
+
+function messageEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const content = contentText(entry.record.content) ?? '';
+  const message: TranscriptMessage = { role: 'user', content, source: sourceOf(reading, entry) };
+  const piece = unwrittenPiece(reading, entry, message);
+  if (piece === null) return take(reading, entry, message);
+  const events = take(reading, entry, message, { substance: piece.id });
+  return piece.event === null ? events : [piece.event, ...events];
 }
 
 function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
@@ -55,7 +64,8 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
   }
   const tool = textOr(record.name, call?.tool ?? '');
   // What somebody said is no failure, whatever it begins with.
-  const isSaid = references(record[reading.dialect.substanceKey]).length > 0;
+  const substance = unwrittenSubstance(reading, entry, call, content);
+  const isSaid = substance !== undefined || references(record[reading.dialect.substanceKey]).length > 0;
   const isError = !isSaid && content?.startsWith('Error:') === true;
   const decision = isError ? hookDenial(reading, entry, content, call) : null;
   const message: TranscriptMessage = {
@@ -65,7 +75,7 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
     ...(tool === '' ? {} : { tool }),
     ...(isError ? { isError } : {}),
   };
-  if (decision === null) return take(reading, entry, message);
+  if (decision === null) return take(reading, entry, message, substance === undefined ? {} : { substance });
   return [decision, ...take(reading, entry, message, { via: decision.id })];
 }
 
@@ -84,7 +94,10 @@ function answerEvents(reading: SessionReading, entry: SessionEntry): CapturedEve
     reading.calls.set(callKey(agentId, toolCallId), { eventId, toolCallId, tool, line: line.line });
   }
   if (message.content !== null && callEvents.length === 0) {
-    reading.lastUtterances.set(agentId ?? '', { id, line: line.line });
+    const utterance = { id, agentId, line: line.line, resultsOf: new Set<string>() };
+    reading.lastUtterances.set(agentId ?? '', utterance);
+    const sameWords = reading.utterances.get(message.content) ?? [];
+    reading.utterances.set(message.content, [...sameWords, utterance]);
   }
   return events;
 }
@@ -103,10 +116,12 @@ function take(
   reading: SessionReading,
   { id, agentId = '', record }: SessionEntry,
   message: TranscriptMessage,
-  via: Pick<MessageFields, 'via'> = {},
+  more: Pick<MessageFields, 'substance' | 'via'> = {},
 ): CapturedEvent[] {
   const { timestamp } = reading;
-  const fields: MessageFields = { id, agentId, timestamp, ...linksOf(reading, record), ...via };
+  // An event has substance or cause: what carries on the text of a call has the cause in that.
+  const links = more.substance === undefined ? linksOf(reading, record) : {};
+  const fields: MessageFields = { id, agentId, timestamp, ...links, ...more };
   return takeApart(message, fields).map((event, index) => ({
     ...event,
     id: index === 0 ? id : reading.names.newId(event.id ?? id),
@@ -124,7 +139,7 @@ function single(
     id,
     type,
     timestamp: reading.timestamp,
-    ...(agentId === undefined ? {} : { agentId }),
+    ...definedOnly({ agentId }),
     ...linksOf(reading, record),
     data,
   };
@@ -151,7 +166,7 @@ function sourceOf(
   const [origin] = [...references(record[dialect.substanceKey]), ...references(record[dialect.causeKey])];
   if (named === undefined && origin === undefined) return { kind: 'user' };
   const agentId = names.agentId(named ?? names.definitionOf(origin ?? '')?.record.agent_id);
-  return { kind: 'agent', ...(agentId === undefined ? {} : { agentId }) };
+  return { kind: 'agent', ...definedOnly({ agentId }) };
 }
 
 function unknownType({ dialect }: SessionReading, record: JsonObject): CapturedEvent['type'] {

@@ -15,6 +15,10 @@ export interface SessionReading {
   readonly agentsByName: Map<string, string>;
   /** What each agent said last. */
   readonly lastUtterances: Map<string, SeenUtterance>;
+  /** What was said, by its text. */
+  readonly utterances: Map<string, SeenUtterance[]>;
+  /** The texts that calls gave agents, by cause and text, in a dialect without pieces of text. */
+  readonly pieces: Map<string, string>;
   report(line: number, code: FormatDiagnosticCode, message: string): void;
 }
 
@@ -36,7 +40,10 @@ export interface SeenCall {
 
 interface SeenUtterance {
   readonly id: string;
+  readonly agentId: string | undefined;
   readonly line: number;
+  /** The calls whose results carry it on, by their events. */
+  readonly resultsOf: Set<string>;
 }
 
 export function callKey(agentId: string | undefined, toolCallId: string): string {

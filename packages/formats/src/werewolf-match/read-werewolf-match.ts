@@ -1,8 +1,10 @@
 import {
   type CapturedEvent,
+  definedOnly,
   describeIssues,
   FormatError,
   jsonObjectSchema,
+  messageOf,
   toTimestamp,
 } from '@hansard/events';
 import { z } from 'zod';
@@ -11,6 +13,7 @@ import type { ReadGame } from '../game-log/game-log-file.ts';
 import { originOf } from '../session-records/log-origin.ts';
 import { createNamePool } from '../session-records/name-pool.ts';
 import type { ReadOptions } from '../session-records/read-session.ts';
+import { createMatchCompany } from './match-company.ts';
 
 const matchSchema = z.looseObject({
   chat: z.array(
@@ -26,7 +29,8 @@ const matchSchema = z.looseObject({
 
 /**
  * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
- * heard it, nobody else. The messages have no times: all have that of import.
+ * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; who still
+ * takes part is told by whom the talk of most of them reaches (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
 export function readWerewolfMatch(
@@ -42,6 +46,8 @@ export function readWerewolfMatch(
   const agentIds = new Map<string, string>();
 
   for (const [name, { model }] of Object.entries(players)) join(name, model);
+  const company = createMatchCompany(Object.keys(players));
+  writeLiving(company.first);
   for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
     const agentId = join(from);
     for (const name of to.filter((name) => !agentIds.has(name))) {
@@ -50,12 +56,13 @@ export function readWerewolfMatch(
         code: 'agent_not_created',
         line: 1,
         message,
-        ...(file === undefined ? {} : { file }),
+        ...definedOnly({ file }),
       });
       join(name);
     }
+    writeLiving(company.hear(from, to));
     const id = eventIds.take(`chat-${index + 1}`);
-    const turn = phase === undefined ? {} : { turn: phase };
+    const turn = definedOnly({ turn: phase });
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
     events.push({ id, type: 'agent:text', timestamp, agentId, messageId: id, data });
     const others = [...new Set(to)].filter((name) => name !== from);
@@ -79,17 +86,23 @@ export function readWerewolfMatch(
       code: 'game_without_end',
       line: 1,
       message: 'The match says no winner.',
-      ...(file === undefined ? {} : { file }),
+      ...definedOnly({ file }),
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
   return { events, report: { records: chat.length, diagnostics }, isComplete, origin };
+
+  function writeLiving(names: readonly string[] | null): void {
+    if (names === null) return;
+    const data = { living_players: [...names] };
+    events.push({ id: eventIds.take('living'), type: 'game:living_players', timestamp, data });
+  }
 
   function join(name: string, languageModel?: string): string {
     const known = agentIds.get(name);
     if (known !== undefined) return known;
     const agentId = pool.take(name === '' ? 'player' : name);
     agentIds.set(name, agentId);
-    const data = { name, ...(languageModel === undefined ? {} : { languageModel }) };
+    const data = { name, ...definedOnly({ languageModel }) };
     events.push({ id: eventIds.take(`player-${agentId}`), type: 'agent:created', timestamp, agentId, data });
     return agentId;
   }
@@ -111,7 +124,7 @@ function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<ty
     // Decoding takes off a byte order mark.
     value = JSON.parse(typeof source === 'string' ? source : new TextDecoder().decode(source));
   } catch (cause) {
-    throw notMatch(file, `it is not JSON: ${(cause as Error).message}`, cause);
+    throw notMatch(file, `it is not JSON: ${messageOf(cause)}`, cause);
   }
   const checked = matchSchema.safeParse(value);
   if (checked.success && checked.data.chat.length > 0) return checked.data;

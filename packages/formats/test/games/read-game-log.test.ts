@@ -22,7 +22,7 @@ function read(events: readonly string[], chat: readonly string[] = []) {
 const heardBy = (events: Parameters<typeof createLogIndex>[0]) =>
   hearingMatrix(createLogIndex(events)).rows.map(({ saying, cells }) => [
     saying.text,
-    [...cells].flatMap(([agentId, how]) => (how === 'said' ? [] : [agentId])),
+    [...cells].flatMap(([agentId, ways]) => (ways.includes('said') ? [] : [agentId])),
   ]);
 
 const codes = (games: ReturnType<typeof readGameLog>) =>

@@ -1,4 +1,4 @@
-import { findNotJson } from '@hansard/events';
+import { didYouMean, findNotJson, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { previewWithoutSecrets } from './hide-secrets.ts';
@@ -37,6 +37,7 @@ function compile(id: string, schema: Record<string, unknown>): ValidateFunction 
     return new Ajv2020({
       validateSchema: false,
       allErrors: true,
+      verbose: true,
       useDefaults: true,
       validateFormats: false,
       strictTypes: false,
@@ -46,7 +47,7 @@ function compile(id: string, schema: Record<string, unknown>): ValidateFunction 
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_CONFIG_SCHEMA_INVALID',
-      `The configSchema of plugin ${id} is no JSON Schema that can be used (draft 2020-12): ${(cause as Error).message}. ` +
+      `The configSchema of plugin ${id} is not a usable JSON Schema (draft 2020-12): ${messageOf(cause)}. ` +
         'This is for the author of the plugin to correct.',
       { cause, details: { plugin: id } },
     );
@@ -66,7 +67,10 @@ function invalid(id: string, issues: readonly ConfigIssue[]): PluginError {
   });
 }
 
-function describe({ instancePath, params, message }: ErrorObject, config: unknown): ConfigIssue {
+function describe(
+  { instancePath, params, message, parentSchema }: ErrorObject,
+  config: unknown,
+): ConfigIssue {
   const keys = instancePath
     .split('/')
     .slice(1)
@@ -75,10 +79,19 @@ function describe({ instancePath, params, message }: ErrorObject, config: unknow
     params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty ?? params.propertyName;
   if (typeof property === 'string') keys.push(property);
   const allowed = params.allowedValues ?? params.allowedValue;
+  const unknown = params.additionalProperty ?? params.unevaluatedProperty;
+  const meant =
+    typeof unknown === 'string'
+      ? didYouMean(unknown, Object.keys(parentSchema?.properties ?? {}))
+      : undefined;
   return {
     path: ['config', ...keys].join('.'),
     value: previewWithoutSecrets(valueAt(config, keys), keys),
-    message: `${message ?? 'is not valid'}${allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`}`,
+    message: [
+      message ?? 'is not valid',
+      allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`,
+      meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`,
+    ].join(''),
   };
 }
 

@@ -1,11 +1,10 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isPlainObject } from '@hansard/events';
+import { isPlainObject, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { hasManifest } from '../manifest/plugin-path.ts';
 import { readManifestFiles } from '../manifest/read-plugin-manifest.ts';
 import type { PluginSource } from '../report/load-report.ts';
-import { messageOf } from '../report/message-of.ts';
 
 /** A plugin below one of the `folders`. */
 export interface FolderPlugin {

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { hasManifest } from '../manifest/plugin-path.ts';
 import type { PluginSource } from '../report/load-report.ts';
@@ -32,7 +33,7 @@ export async function findPlugin(
     reference,
     packageFolder === null
       ? `no such package is installed for ${baseDir}, and no plugin folder has this id. Install it, or correct the name in the configuration.`
-      : `the package in ${packageFolder} has no plugin.json, so it is no plugin.`,
+      : `the package in ${packageFolder} has no plugin.json, so it is not a plugin.`,
   );
 }
 
@@ -56,7 +57,7 @@ function findPackageFrom(dir: string, name: string): string | null {
     return packageJson === undefined ? null : dirname(packageJson);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null;
-    throw notFound(name, (error as Error).message, error);
+    throw notFound(name, messageOf(error), error);
   }
 }
 

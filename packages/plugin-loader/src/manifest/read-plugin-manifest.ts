@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeIssues, isPlainObject } from '@hansard/events';
+import { describeIssues, isPlainObject, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import { z } from 'zod';
 import { type PluginManifest, pluginManifestSchema } from './plugin-manifest.ts';
@@ -42,7 +42,7 @@ export async function readManifestFiles(folder: string): Promise<ManifestFiles> 
   };
 }
 
-/** @throws PLUGIN_MANIFEST_INVALID naming each path and the value that is there */
+/** @throws PLUGIN_MANIFEST_INVALID with each path and its value */
 export function validateManifest({ folder, manifest, packageJson }: ManifestFiles): PluginManifest {
   const { name, version, description } = packageJson ?? {};
   const whole = isPlainObject(manifest) ? { name, version, description, ...manifest } : manifest;
@@ -50,7 +50,7 @@ export function validateManifest({ folder, manifest, packageJson }: ManifestFile
   if (checked.success) return checked.data;
   const file = join(folder, 'plugin.json');
   const { text, details } = describeIssues(checked.error, whole);
-  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is no valid manifest: ${text}`, {
+  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is not a valid manifest: ${text}`, {
     cause: checked.error,
     details: { file, ...details },
   });
@@ -76,7 +76,7 @@ async function readJson(file: string): Promise<unknown> {
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_MANIFEST_UNREADABLE',
-      `${file} can't be read as JSON: ${(cause as Error).message}`,
+      `${file} can't be read as JSON: ${messageOf(cause)}`,
       { cause, details: { file } },
     );
   }

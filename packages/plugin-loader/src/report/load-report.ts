@@ -26,7 +26,7 @@ export interface PluginReportEntry {
 }
 
 /**
- * `loaded`: its provider is there. `failed`: a check said no. `denied`: the configuration forbids it.
+ * `loaded`: it has a provider. `failed`: a check refused it. `denied`: the configuration forbids it.
  * `off`: found in a folder, and the configuration does not name it.
  */
 export type PluginState = 'loaded' | 'failed' | 'denied' | 'off';
@@ -34,6 +34,6 @@ export type PluginState = 'loaded' | 'failed' | 'denied' | 'off';
 export interface PluginSource {
   /** How it was found: as a package, below one of the `folders`, or at a path that the configuration gives. */
   readonly kind: 'package' | 'folder' | 'path';
-  /** The plugin's folder with links followed; for what was not found, what was looked for. */
+  /** The plugin's folder with links followed; if it was not found, the reference from the configuration. */
   readonly location: string;
 }

@@ -1,5 +1,5 @@
+import { messageOf } from '@hansard/events';
 import { type Awaitable, PluginError } from '@hansard/provider';
-import { messageOf } from '../report/message-of.ts';
 
 /**
  * Closes a provider that has something to close.

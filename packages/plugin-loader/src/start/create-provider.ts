@@ -1,5 +1,5 @@
+import { messageOf } from '@hansard/events';
 import { type Plugin, PluginError } from '@hansard/provider';
-import { messageOf } from '../report/message-of.ts';
 import type { LoadClock } from './clock.ts';
 import { withinTime } from './within-time.ts';
 

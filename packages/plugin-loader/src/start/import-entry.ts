@@ -1,12 +1,11 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isPlainObject } from '@hansard/events';
+import { isPlainObject, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 import { isInside } from '../manifest/plugin-path.ts';
 import type { ManifestFiles } from '../manifest/read-plugin-manifest.ts';
-import { messageOf } from '../report/message-of.ts';
 import type { LoadClock } from './clock.ts';
 import { withinTime } from './within-time.ts';
 

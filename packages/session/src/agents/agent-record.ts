@@ -1,4 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { givenThrough } from '@hansard/views';
 
 /** A tool call that has no result yet. */
 export interface OpenCall {
@@ -21,9 +22,11 @@ export class AgentRecord {
   isTerminated = false;
   /** How many answers it gave, utterances and tool calls alike. */
   turns = 0;
-  /** Whether something reached it that it has not answered. */
-  awaitsResponse = false;
   #latestAnswer: string | null = null;
+  /** The events since the latest answer, in order, by id: whether they ask for a response. */
+  #sinceAnswer = new Map<string, boolean>();
+  /** Those before it and since the answer before. */
+  #beforeAnswer: ReadonlyMap<string, boolean> = new Map();
   readonly #openCalls = new Map<string, OpenCall>();
 
   constructor(agentId: string, after: number) {
@@ -35,17 +38,21 @@ export class AgentRecord {
     return [...this.#openCalls.values()];
   }
 
+  /** Whether something reached it that it has not answered. */
+  get awaitsResponse(): boolean {
+    return [...this.#sinceAnswer.values()].includes(true);
+  }
+
   observe(event: CapturedEvent): void {
     const messageId = event.messageId ?? event.id;
-    if (isEventOf(event, 'user:message')) this.awaitsResponse = true;
-    else if (isEventOf(event, 'agent:tool_result')) this.#close(event.data.toolCallId);
+    let asks = isEventOf(event, 'user:message');
+    if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
     else if (event.type === 'agent:terminated') this.isTerminated = true;
     else if (isEventOf(event, 'agent:created')) this.#create(event.data, event.cause);
-    else if (isAnswer(event)) {
-      if (messageId !== this.#latestAnswer) this.turns += 1;
-      this.#latestAnswer = messageId;
-      this.awaitsResponse = false;
-    }
+    else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
+    else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
+      this.#keepUnanswered(givenThrough(event));
+    this.#sinceAnswer.set(event.id, asks);
     if (isEventOf(event, 'agent:tool_call')) {
       const { toolCallId, tool } = event.data;
       this.#openCalls.set(toolCallId, { toolCallId, tool, messageId });
@@ -63,11 +70,26 @@ export class AgentRecord {
     this.causes = cause === undefined ? [] : [cause].flat();
   }
 
-  #close(toolCallId: string): void {
+  #answer(messageId: string): void {
+    this.turns += 1;
+    this.#latestAnswer = messageId;
+    this.#beforeAnswer = this.#sinceAnswer;
+    this.#sinceAnswer = new Map();
+  }
+
+  /** The latest answer settles what its model was given; what came later is still to be answered. */
+  #keepUnanswered(through: string | null | undefined): void {
+    const before = [...this.#beforeAnswer];
+    const last = before.findIndex(([id]) => id === through);
+    if (last < 0 && through !== null) return;
+    this.#sinceAnswer = new Map([...before.slice(last + 1), ...this.#sinceAnswer]);
+  }
+
+  /** Whether the result asks for a response: an agent that has spoken since its call did not wait for it. */
+  #close(toolCallId: string): boolean {
     const call = this.#openCalls.get(toolCallId);
     this.#openCalls.delete(toolCallId);
-    // An agent that has spoken since did not wait for the result.
-    if (call !== undefined && call.messageId === this.#latestAnswer) this.awaitsResponse = true;
+    return call !== undefined && call.messageId === this.#latestAnswer;
   }
 }
 

@@ -42,8 +42,9 @@ export class Agent {
   }
 
   /**
-   * Whether something reached the agent that it has not answered: a message, or the results of its tool calls. After a
-   * session was loaded, this tells whether to call `response` before anything else is said.
+   * Whether something reached the agent that it has not answered: a message, or the results of its tool calls. What
+   * arrives while its model is called is not in that call, so it is still to be answered: call `response` again. The same
+   * after a session was loaded, before anything else is said.
    */
   get awaitsResponse(): boolean {
     return this.#record.awaitsResponse;

@@ -1,5 +1,6 @@
 import { type NewEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/views';
+import { SessionError } from '../session-error.ts';
 import type { SessionParts } from '../session-parts.ts';
 
 export interface AgentCreation {
@@ -37,7 +38,7 @@ export async function createAgent(
 
 /**
  * Ends an agent.
- * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED; TypeError for the root
+ * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT
  */
 export async function terminateAgent(
   { log, registry }: SessionParts,
@@ -46,7 +47,11 @@ export async function terminateAgent(
 ): Promise<void> {
   const record = registry.getActive(agentId);
   if (record === registry.root)
-    throw new TypeError(`${agentId} is the root of the session; complete the session to end it.`);
+    throw new SessionError(
+      'SESSION_AGENT_IS_ROOT',
+      `${agentId} is the root of the session; complete the session to end it.`,
+      { details: { agentId } },
+    );
   const data = reason === undefined ? {} : { reason };
   await log.append([
     newEvent('agent:terminated', data, { agentId, ...(cause === undefined ? {} : { cause }) }),

@@ -1,4 +1,5 @@
 import { newEvent } from '@hansard/events';
+import { SessionError } from '../session-error.ts';
 import type { SessionParts } from '../session-parts.ts';
 
 export interface CompactionOptions {
@@ -20,10 +21,16 @@ export function logCompaction(
 ): { readonly eventId: string; readonly recorded: Promise<unknown> } {
   const { awaitsResponse } = registry.getActive(agentId);
   if (keptFrom !== undefined && registry.ownerOf(keptFrom) !== agentId)
-    throw new TypeError(`The agent ${agentId} has no message or event ${keptFrom} to keep from.`);
+    throw new SessionError(
+      'SESSION_COMPACTION_INVALID',
+      `The agent ${agentId} has no message or event ${keptFrom} to keep from.`,
+      { details: { agentId, keptFrom } },
+    );
   if (keptFrom === undefined && awaitsResponse)
-    throw new TypeError(
-      `The agent ${agentId} has not answered yet: say in keptFrom from where on its model needs to see what it was told.`,
+    throw new SessionError(
+      'SESSION_COMPACTION_INVALID',
+      `The agent ${agentId} has not answered yet: name in keptFrom the first message that its model still needs to see.`,
+      { details: { agentId } },
     );
   const eventId = log.createId();
   const data = { trigger, summary, ...(keptFrom === undefined ? {} : { keptFrom }) };

@@ -127,14 +127,14 @@ export class SessionLog {
     communication?.dispatchStarted({ taskDir, envelope, agents });
   }
 
-  /** Takes the last events and completes the envelope. Nothing is taken behind them. */
-  async end(events: readonly NewEvent[], updates: EnvelopeUpdates): Promise<void> {
+  /** Takes the last events and completes the envelope with `updates` of the whole log. Nothing is taken behind them. */
+  async end(events: readonly NewEvent[], updates: () => EnvelopeUpdates): Promise<void> {
     const { store, taskDir, hold, communication } = this.#options;
     void this.append(events);
     this.#hasEnded = true;
     await this.flushed();
     try {
-      this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates);
+      this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates());
     } catch (error) {
       this.#fail(error);
       throw error;

@@ -138,7 +138,7 @@ function resultEvents(
   }));
 }
 
-/** The linking rule of DESIGN section 6. */
+/** How a result is linked to the utterances that it is made of (S4). */
 function madeFrom({ madeFrom = [] }: ToolOutcome) {
   if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom is no list of ids.');
   const [first, ...more] = new Set<string>(madeFrom);

@@ -10,6 +10,7 @@ import type {
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
+import { SessionError } from '../session-error.ts';
 import type { SessionParts } from '../session-parts.ts';
 import { deliver } from './deliver.ts';
 
@@ -108,7 +109,11 @@ export class ToolCallHost implements AgentHost {
     return done;
   }
 
-  #isOverError(): TypeError {
-    return new TypeError(`The tool call ${this.#callId} is over; a tool must await all it does with agents.`);
+  #isOverError(): SessionError {
+    return new SessionError(
+      'SESSION_CALL_OVER',
+      `The tool call ${this.#callId} is over; a tool must await all it does with agents.`,
+      { details: { eventId: this.#callId } },
+    );
   }
 }

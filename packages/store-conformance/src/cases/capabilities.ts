@@ -16,7 +16,7 @@ export const capabilityCases = caseFamily('capabilities', [
   {
     name: 'methods-there',
     rule: null,
-    title: 'every method of the contract is there, and each optional one exactly where its flag is set',
+    title: 'every method of the contract exists, and each optional one exactly if its flag is set',
     run: async ({ store, capabilities }) => {
       const methods = store as unknown as Record<string, unknown>;
       for (const name of requiredMethods.DispatchStoreProvider)

@@ -42,7 +42,7 @@ export const closedCases = caseFamily('closed', [
   {
     name: 'refused-writes-leave-nothing',
     rule: 9,
-    title: 'what a closed store refused is not there after it was opened again',
+    title: 'a write that a closed store refused is missing after it was opened again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await prepareStore(store);
@@ -63,7 +63,7 @@ export const closedCases = caseFamily('closed', [
   {
     name: 'finishes-what-is-under-way',
     rule: 2,
-    title: 'an append that was answered while the store closed is there after it was opened again',
+    title: 'an append that was answered while the store closed exists after it was opened again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store);

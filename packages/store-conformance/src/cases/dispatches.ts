@@ -23,7 +23,7 @@ const missing = storeOperations
       title:
         whenMissing === 'refused'
           ? `${method} where there is no such dispatch is STORE_DISPATCH_NOT_FOUND`
-          : `${method} where nothing is there answers that there is nothing`,
+          : `${method} of a missing task or dispatch answers that there is nothing`,
       needs,
       run: async ({ store }) => {
         if (takes !== 'nothing') await prepareStore(store);

@@ -35,7 +35,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'batch-with-stored-events',
     rule: 3,
-    title: 'a batch passes over what is already there and adds the rest in order',
+    title: 'a batch skips events that already exist and adds the rest in order',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const [third, fourth] = sampleEvents(2, 'new') as [CapturedEvent, CapturedEvent];

@@ -82,7 +82,7 @@ export const pageCases = caseFamily('pages', [
   {
     name: 'at-the-end',
     rule: 5,
-    title: 'behind the last event the page is empty, and its cursor stays good for what comes later',
+    title: 'after the last event the page is empty, and its cursor stays valid for later events',
     run: async ({ store }) => {
       await beginDispatch(store);
       sameContent(
@@ -92,7 +92,7 @@ export const pageCases = caseFamily('pages', [
       );
       await store.appendEvents(taskDir, dispatchId, prepared.events);
       const end = await store.readEvents(taskDir, dispatchId, { after: 2 });
-      sameContent(end, { events: [], first: 3, next: 2 }, 'readEvents behind the last event');
+      sameContent(end, { events: [], first: 3, next: 2 }, 'readEvents after the last event');
       const late = sampleEvent('late');
       await store.appendEvent(taskDir, dispatchId, late);
       sameContent(

@@ -31,7 +31,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'everything',
     rule: 2,
-    title: 'all tasks, dispatches and events are there, as often as the store is opened',
+    title: 'all tasks, dispatches and events exist, as often as the store is opened',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       const tasks = ['p/tasks/one', 'p/tasks/one/inner', 'q'];
@@ -90,7 +90,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'goes-on',
     rule: 2,
-    title: 'a dispatch goes on over many openings, with the positions that it had',
+    title: 'a dispatch continues over many openings, with the positions that it had',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store);
@@ -139,7 +139,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'refused-batch',
     rule: 2,
-    title: 'a batch that was refused is not there after the store was opened again',
+    title: 'a batch that was refused is missing after the store was opened again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store, prepared.events);

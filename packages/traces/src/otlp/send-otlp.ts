@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import type { ExportResult } from '@opentelemetry/core';
 import { ExportResultCode } from '@opentelemetry/core';
 import { type IOtlpExportDelegate, OTLPExporterError } from '@opentelemetry/otlp-exporter-base';
@@ -41,7 +42,7 @@ export async function sendOtlp(
   const base = checkedEndpoint(endpoint);
   const config = (path: string) => ({
     url: `${base}/${path}`,
-    ...(options.timeoutMs === undefined ? {} : { timeoutMillis: options.timeoutMs }),
+    ...definedOnly({ timeoutMillis: options.timeoutMs }),
     ...(options.headers === undefined ? {} : { headers: { ...options.headers } }),
   });
   const answers = new Answers(endpoint);
@@ -128,7 +129,7 @@ function checkedEndpoint(endpoint: string): string {
     return endpoint.replace(/\/+$/, '');
   throw new TraceError(
     'TRACE_ENDPOINT_INVALID',
-    `${JSON.stringify(endpoint)} is no address of an OTLP receiver.`,
+    `${JSON.stringify(endpoint)} is not the address of an OTLP receiver.`,
     {
       details: { endpoint },
     },

@@ -68,7 +68,7 @@ export class AgentSpans {
     );
   }
 
-  /** The state of an agent that an `agent:created` tells of, below the tool call that created it. */
+  /** The state of an agent from its `agent:created`, below the tool call that created it. */
   announced(
     { agentId, cause }: { agentId?: string; cause?: string | readonly string[] },
     time: number,

@@ -1,4 +1,4 @@
-import type { EventData } from '@hansard/events';
+import { definedOnly, type EventData } from '@hansard/events';
 import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,
@@ -27,7 +27,7 @@ import { providerNameOf } from './provider-name.ts';
 
 type Inference = EventData<'agent:inference'>;
 
-/** Model calls: the blocks of a message and the inference that tells what they cost become one span. */
+/** Model calls: the blocks of a message and the inference with their cost become one span. */
 export class ChatSpans {
   readonly #context: FoldContext;
 
@@ -54,7 +54,7 @@ export class ChatSpans {
     this.#emit(agent, message, { start, end: time, inference: data, id: event.id });
   }
 
-  /** Ends what no inference told of. */
+  /** Ends the spans of messages that have no inference. */
   endAll(agent: AgentState): void {
     for (const message of agent.messages.splice(0)) this.#emitUncounted(agent, message);
   }
@@ -163,13 +163,11 @@ function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attr
     ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
     [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
-    ...(cacheReadTokens === undefined
-      ? {}
-      : { [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens }),
-    ...(cacheWriteTokens === undefined
-      ? {}
-      : { [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens }),
-    ...(costUsd === undefined ? {} : { [hansard.costUsd]: costUsd }),
+    ...definedOnly({
+      [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: cacheReadTokens,
+      [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: cacheWriteTokens,
+      [hansard.costUsd]: costUsd,
+    }),
   };
 }
 

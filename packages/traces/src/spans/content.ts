@@ -1,4 +1,4 @@
-import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { definedOnly, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 
 /** What one attribute or body may hold: 64 kB of content. */
 const mostContentBytes = 65_536;
@@ -47,7 +47,7 @@ export class MessageList {
       type: 'tool_call',
       id,
       name,
-      ...(value === undefined ? {} : { arguments: value }),
+      ...definedOnly({ arguments: value }),
     });
   }
 

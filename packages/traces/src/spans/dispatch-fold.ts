@@ -69,7 +69,7 @@ export class DispatchFold {
     } else this.#told(step);
   }
 
-  /** What is no span, and part of none, becomes a log record. */
+  /** An event that is neither a span nor a part of one becomes a log record. */
   #told(step: FoldStep): void {
     const { event, agent, time } = step;
     if (isEventOf(event, 'session:init')) this.#news.sdkSessionId = event.data.sessionId;
@@ -129,7 +129,7 @@ export class DispatchFold {
     emitLog(this.#context, step, recent.get(envelope.dispatchId, step.event.id));
   }
 
-  /** The span of what the event carries on, or of what brought it about; else its agent's. */
+  /** The span of the event's substance or cause; otherwise the span of its agent. */
   #originOf({ event, agent }: FoldStep): string {
     const { recent, envelope } = this.#context;
     const [origin] = event.substance === undefined ? causesOf(event) : [event.substance];

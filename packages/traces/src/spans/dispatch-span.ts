@@ -1,4 +1,4 @@
-import type { DispatchEnvelope, EventData } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type EventData } from '@hansard/events';
 import type { Attributes } from '@opentelemetry/api';
 import {
   ATTR_ERROR_TYPE,
@@ -15,7 +15,7 @@ import { MessageList } from './content.ts';
 import { providerNameOf } from './provider-name.ts';
 import type { SpanDraft } from './record-factory.ts';
 
-/** What the events of a dispatch told of it as a whole. */
+/** The facts that the events state about the whole dispatch. */
 export interface DispatchNews {
   sdkSessionId?: string;
   complete?: EventData<'session:complete'>;
@@ -45,12 +45,12 @@ export function dispatchSpan(
     attributes: {
       ...agentAttributes(agent, envelope),
       ...figuresOf(envelope),
-      ...(news.sdkSessionId === undefined ? {} : { [hansard.sdkSessionId]: news.sdkSessionId }),
+      ...definedOnly({ [hansard.sdkSessionId]: news.sdkSessionId }),
       ...(completedAt === null ? { [hansard.truncated]: true } : {}),
-      ...(error === undefined ? {} : { [ATTR_ERROR_TYPE]: error }),
+      ...definedOnly({ [ATTR_ERROR_TYPE]: error }),
       ...(content === 'spans' ? resultOf(news) : {}),
     },
-    ...(error === undefined ? {} : { error: shown === undefined ? {} : { message: shown } }),
+    ...(error === undefined ? {} : { error: definedOnly({ message: shown }) }),
   };
 }
 
@@ -67,7 +67,7 @@ function figuresOf(envelope: DispatchEnvelope): Attributes {
     ...(cost === null ? {} : { [hansard.dispatchCostUsd]: cost }),
     ...(usage === null
       ? {}
-      : withoutUndefined({
+      : definedOnly({
           [hansard.dispatchUsageInput]: usage.inputTokens,
           [hansard.dispatchUsageOutput]: usage.outputTokens,
           [hansard.dispatchUsageCacheRead]: usage.cacheReadTokens,
@@ -93,8 +93,4 @@ function resultOf({ complete }: DispatchNews): Attributes {
     [ATTR_GEN_AI_OUTPUT_MESSAGES]: JSON.stringify(list.messages),
     ...(truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: truncatedBytes }),
   };
-}
-
-function withoutUndefined(attributes: Record<string, number | undefined>): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import { ATTR_LOG_RECORD_UID } from '@opentelemetry/semantic-conventions/incubating';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
@@ -24,11 +25,13 @@ export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, 
         ...attributes,
         [hansard.eventType]: event.type,
         [hansard.eventId]: event.id,
-        ...(event.v === undefined ? {} : { [hansard.eventVersion]: event.v }),
-        ...(event.messageId === undefined ? {} : { [hansard.messageId]: event.messageId }),
-        ...(event.substance === undefined ? {} : { [hansard.substanceId]: event.substance }),
+        ...definedOnly({
+          [hansard.eventVersion]: event.v,
+          [hansard.messageId]: event.messageId,
+          [hansard.substanceId]: event.substance,
+        }),
         ...(causes.length === 0 ? {} : { [hansard.causeIds]: causes }),
-        ...(event.via === undefined ? {} : { [hansard.deliveryVia]: event.via }),
+        ...definedOnly({ [hansard.deliveryVia]: event.via }),
         ...(budget.truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: budget.truncatedBytes }),
         // Receivers may drop a second record of the same uid (semantic conventions, log.record.uid).
         [ATTR_LOG_RECORD_UID]: `${envelope.dispatchId}:${event.id}`,

@@ -15,7 +15,7 @@ export interface FoldContext {
   readonly recent: RecentSpans;
   readonly find: FindSpan;
   readonly emit: (record: TraceRecord) => void;
-  /** Tells that a tool call started a dispatch. */
+  /** Records that a tool call started a dispatch. */
   readonly startedBy: (childDispatchId: string, spanId: string) => void;
 }
 

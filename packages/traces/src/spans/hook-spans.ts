@@ -1,4 +1,4 @@
-import type { EventData } from '@hansard/events';
+import { definedOnly, type EventData } from '@hansard/events';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
@@ -33,9 +33,11 @@ export function emitHookDecision(
         [hansard.hookName]: data.hook,
         [hansard.hookOn]: data.on,
         [hansard.hookDecision]: data.decision,
-        ...(data.subject === undefined ? {} : { [hansard.hookSubject]: data.subject }),
-        ...(reason === undefined ? {} : { [hansard.hookReason]: reason }),
-        ...(input === undefined ? {} : { [hansard.hookInput]: input }),
+        ...definedOnly({
+          [hansard.hookSubject]: data.subject,
+          [hansard.hookReason]: reason,
+          [hansard.hookInput]: input,
+        }),
         ...(budget.truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: budget.truncatedBytes }),
         [hansard.eventId]: event.id,
       },

@@ -5,13 +5,13 @@ const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const charactersOf64Bits = 13;
 const zeros = /^0+$/;
 
-/** The trace of a root dispatch and of all below it: the 128 bits of its ULID; of an id that is no ULID, a hash. */
+/** The trace of a root dispatch and of all below it: the 128 bits of its ULID; for an id that is not a ULID, a hash. */
 export function traceIdOf(rootDispatchId: string): string {
   return usable(ulidPattern.test(rootDispatchId), rootDispatchId, 128) ?? hashed(32, 'trace', rootDispatchId);
 }
 
 /**
- * The span of an event or a dispatch: the low 64 bits of its ULID. An id that is no ULID was imported and says little
+ * The span of an event or a dispatch: the low 64 bits of its ULID. An id that is not a ULID was imported and says little
  * outside its dispatch, so the hash is of both.
  */
 export function spanIdOf(dispatchId: string, id: string): string {

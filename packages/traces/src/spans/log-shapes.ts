@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import { type Attributes, SeverityNumber } from '@opentelemetry/api';
 import {
   ATTR_EXCEPTION_TYPE,
@@ -10,21 +10,23 @@ import { hansard, logNames } from './attributes.ts';
 export interface LogShape {
   readonly name: string;
   readonly severity: SeverityNumber;
-  /** Never what somebody said, wrote or read: that is the body, which is there only when content was asked for. */
+  /** Never the text of an event: that is the body, which is written only if content was requested. */
   readonly attributes: Attributes;
 }
 
 const { INFO, WARN, ERROR } = SeverityNumber;
 
-/** What the log record of an event is called, and what it says without content. */
+/** The name of an event's log record, and its attributes without content. */
 export function logShapeOf(event: CapturedEvent): LogShape {
   if (isEventOf(event, 'user:message')) return messageShape(event.data.source, event.substance);
   if (isEventOf(event, 'session:compaction')) {
     const { trigger, preTokens, postTokens } = event.data;
     return shape(logNames.compaction, INFO, {
       [hansard.compactionTrigger]: trigger,
-      ...(preTokens === undefined ? {} : { [hansard.compactionPreTokens]: preTokens }),
-      ...(postTokens === undefined ? {} : { [hansard.compactionPostTokens]: postTokens }),
+      ...definedOnly({
+        [hansard.compactionPreTokens]: preTokens,
+        [hansard.compactionPostTokens]: postTokens,
+      }),
     });
   }
   if (isEventOf(event, 'harness:loop_warning')) return loopShape(logNames.loopWarning, WARN, event.data);
@@ -65,8 +67,7 @@ function messageShape(
   const delivered = substance !== undefined || kind === 'agent';
   return shape(delivered ? logNames.delivered : logNames.received, INFO, {
     [hansard.source]: kind,
-    ...(agentId === undefined ? {} : { [hansard.sourceAgentId]: agentId }),
-    ...(dispatchId === undefined ? {} : { [hansard.sourceDispatchId]: dispatchId }),
+    ...definedOnly({ [hansard.sourceAgentId]: agentId, [hansard.sourceDispatchId]: dispatchId }),
   });
 }
 

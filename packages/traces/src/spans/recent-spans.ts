@@ -4,7 +4,7 @@ import { keyOf, spanIdOf } from './identity.ts';
 const most = 16_384;
 
 /**
- * Which span the latest events became part of. Most events are no spans themselves: a text belongs to its model call,
+ * Which span the latest events became part of. Most events are not spans themselves: a text belongs to its model call,
  * a delivery to nothing. Bounded, so that memory does not grow with the log.
  */
 export class RecentSpans {

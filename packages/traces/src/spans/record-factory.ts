@@ -1,3 +1,4 @@
+import { definedOnly } from '@hansard/events';
 import {
   type Attributes,
   type HrTime,
@@ -97,7 +98,7 @@ export class RecordFactory {
         spanContext: contextOf(this.traceId, draft.spanId),
         severityNumber: draft.severity,
         eventName: draft.name,
-        ...(draft.body === undefined ? {} : { body: draft.body }),
+        ...definedOnly({ body: draft.body }),
         attributes: { ...this.#common, ...draft.attributes },
         droppedAttributesCount: 0,
         resource: this.#resource,
@@ -117,7 +118,7 @@ export function createOrigin({ serviceName = 'hansard', serviceVersion }: TraceO
   return {
     resource: resourceFromAttributes({
       [ATTR_SERVICE_NAME]: serviceName,
-      ...(serviceVersion === undefined ? {} : { [ATTR_SERVICE_VERSION]: serviceVersion }),
+      ...definedOnly({ [ATTR_SERVICE_VERSION]: serviceVersion }),
     }),
     scope: { name: '@hansard/traces', schemaUrl },
   };

@@ -1,4 +1,10 @@
-import type { CapturedEvent, EventData, JsonObject, JsonValue } from '@hansard/events';
+import {
+  type CapturedEvent,
+  definedOnly,
+  type EventData,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
 import type { Attributes } from '@opentelemetry/api';
 import {
   ATTR_ERROR_TYPE,
@@ -74,7 +80,7 @@ export class ToolSpans {
     const shown = this.#context.content === 'spans' ? data.error : undefined;
     const message = shown === undefined ? undefined : call.budget.text(shown);
     if (failed) call.attributes[ATTR_ERROR_TYPE] = 'tool_error';
-    this.#emit(call, time, failed ? { ...(message === undefined ? {} : { message }) } : undefined);
+    this.#emit(call, time, failed ? definedOnly({ message }) : undefined);
   }
 
   /** The span of a call that waits for its result. */
@@ -156,7 +162,7 @@ export class ToolSpans {
         attributes,
         links: links.links,
         droppedLinks: links.dropped,
-        ...(error === undefined ? {} : { error }),
+        ...definedOnly({ error }),
       }),
     );
   }

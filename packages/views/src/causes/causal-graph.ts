@@ -1,12 +1,13 @@
 import type { LogIndex } from '../log/log-index.ts';
-import { isActing, type LogMessage, type LogNode } from '../log/log-node.ts';
+import { isActing, type LogNode } from '../log/log-node.ts';
 import { referencesIn } from '../log/references-in.ts';
 import { resolveReference } from '../log/resolve-reference.ts';
+import { type GivenMessages, givenMessages } from './given-messages.ts';
 
 /**
- * Why an event is there. `cause`, `substance`, `via`, `subject`: as recorded (of a substance, also as inferred). `call`:
- * the call that a result answers or a hook decided on. `heard`: what an agent was told since its last message, for a
- * message that names no cause.
+ * Why an event is there. `cause`, `substance`, `via`, `subject`: as recorded. `call`:
+ * the call that a result answers or a hook decided on. `heard`: what an answer that names no cause was given and no
+ * answer before it.
  */
 export type LinkKind = 'cause' | 'substance' | 'via' | 'subject' | 'call' | 'heard';
 
@@ -29,11 +30,11 @@ const graphs = new WeakMap<LogIndex, CausalGraph>();
 export function causalGraph(index: LogIndex): CausalGraph {
   const known = graphs.get(index);
   if (known !== undefined) return known;
-  const heard = heardBefore(index);
+  const given = givenMessages(index);
   const causes = new Map<LogNode, readonly GraphLink[]>();
   const effects = new Map<LogNode, GraphLink[]>();
   for (const node of index.nodes) {
-    const links = linksOf(index, node, heard);
+    const links = linksOf(index, node, given);
     if (links.length > 0) causes.set(node, links);
     if (!isActing(node)) continue;
     for (const { kind, node: source } of links) {
@@ -51,8 +52,8 @@ export function causalGraph(index: LogIndex): CausalGraph {
 
 function linksOf(
   index: LogIndex,
-  { event, message, call, substance }: LogNode,
-  heard: ReadonlyMap<LogMessage, readonly GraphLink[]>,
+  { event, message, call }: LogNode,
+  { newTo }: GivenMessages,
 ): readonly GraphLink[] {
   // What links a message to others stands on its first block.
   const first = message?.blocks[0]?.event ?? event;
@@ -62,32 +63,11 @@ function linksOf(
     return { kind, id: node?.event.id ?? id, node };
   });
   const isUnlinked = links.every(({ kind }) => kind !== 'cause' && kind !== 'substance');
-  // Deliveries of one thing may be known by the first of them, which did not bring the others about.
-  const carried = substance?.saying?.event === substance?.event && substance?.saying?.kind === 'utterance';
-  for (const [kind, node] of [
-    ['substance', carried ? substance : null],
-    ['call', call],
-  ] as const) {
-    const isNew = node !== null && !links.some((link) => link.node === node);
-    if (isNew) links.push({ kind, id: node.event.id, node });
-  }
-  return isUnlinked && message !== null ? links.concat(heard.get(message) ?? []) : links;
-}
-
-/** For each answer, what its agent was told since it last answered. */
-function heardBefore({ transcripts }: LogIndex): Map<LogMessage, readonly GraphLink[]> {
-  const heard = new Map<LogMessage, readonly GraphLink[]>();
-  for (const transcript of transcripts.values()) {
-    let latest: GraphLink[] = [];
-    for (const message of transcript) {
-      const { role } = message.entry.message;
-      if (role === 'assistant') {
-        heard.set(message, latest);
-        latest = [];
-      } else if (role !== 'system') {
-        latest.push({ kind: 'heard', id: message.main.event.id, node: message.main });
-      }
-    }
-  }
-  return heard;
+  if (call !== null && !links.some((link) => link.node === call))
+    links.push({ kind: 'call', id: call.event.id, node: call });
+  if (!isUnlinked || message === null) return links;
+  const heard = (newTo.get(message) ?? [])
+    .filter(({ entry }) => entry.message.role !== 'system')
+    .map(({ main }): GraphLink => ({ kind: 'heard', id: main.event.id, node: main }));
+  return links.concat(heard);
 }

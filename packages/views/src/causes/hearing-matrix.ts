@@ -11,21 +11,25 @@ export interface HearingMatrix {
 
 export interface HearingRow {
   readonly saying: Saying;
-  /** By agent id; who is not in it never heard it. */
-  readonly cells: ReadonlyMap<string, HowHeard | 'said'>;
+  /** By agent id, in the order of the log; an agent that is not in it never heard it. */
+  readonly cells: ReadonlyMap<string, HearingCell>;
 }
+
+/** That an agent said it, then every way in which it was delivered to the agent or withheld from it. */
+export type HearingCell = readonly (HowHeard | 'said')[];
 
 /** Who said and who heard what, and how. */
 export function hearingMatrix(index: LogIndex): HearingMatrix {
   const present = new Set<string>();
   const rows = index.sayings.map((saying): HearingRow => {
-    const cells = new Map<string, HowHeard | 'said'>();
+    const cells = new Map<string, (HowHeard | 'said')[]>();
+    const { kind, agentId: speaker } = saying.speaker;
+    if (kind === 'agent' && speaker !== undefined) cells.set(speaker, ['said']);
     for (const { agentId, how } of saying.hearings) {
-      // Who heard it after all was not kept from it.
-      if (!cells.has(agentId) || cells.get(agentId) === 'withheld') cells.set(agentId, how);
+      const cell = cells.get(agentId);
+      if (cell === undefined) cells.set(agentId, [how]);
+      else cell.push(how);
     }
-    const { kind, agentId } = saying.speaker;
-    if (kind === 'agent' && agentId !== undefined) cells.set(agentId, 'said');
     for (const id of cells.keys()) present.add(id);
     return { saying, cells };
   });

@@ -5,6 +5,7 @@ import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
 import { resolveReference } from '../log/resolve-reference.ts';
 import type { HowHeard, Speaker } from '../log/sayings.ts';
+import { givenMessages } from './given-messages.ts';
 
 /** Something that an agent had heard, or received from a tool. */
 export interface KnownRow {
@@ -34,13 +35,14 @@ export interface NeverHeardRow {
 
 /**
  * What an agent, named by id or name, had heard and received when the event or message `atId` had happened; without it,
- * at the end of the log.
+ * at the end of the log. Of an answer of the agent itself: what its model was given, as far as the log says that.
  *
  * @throws TypeError for an agent or an id that is not in the log
  */
 export function knownBy(index: LogIndex, agent: string, atId?: string): KnownRow[] {
   const { agentId } = agentNamed(index, agent);
-  const end = atId === undefined ? Number.POSITIVE_INFINITY : nodeNamed(index, atId).position;
+  const end =
+    atId === undefined ? Number.POSITIVE_INFINITY : lastKnownAt(index, agentId, nodeNamed(index, atId));
   return (index.transcripts.get(agentId) ?? [])
     .filter(({ main, entry }) => entry.message.role !== 'assistant' && main.position <= end)
     .map((message) => {
@@ -55,6 +57,11 @@ export function knownBy(index: LogIndex, agent: string, atId?: string): KnownRow
     });
 }
 
+function lastKnownAt(index: LogIndex, agentId: string, at: LogNode): number {
+  const isOwn = (at.event.agentId ?? '') === agentId;
+  return (isOwn ? givenMessages(index).lastGivenTo(at) : undefined) ?? at.position;
+}
+
 /**
  * The agents of the log that something said, or the delivery of it, never reached. Who said it is not among them.
  *
@@ -67,7 +74,9 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
   const reached = new Set(hearings.flatMap(({ agentId, how }) => (how === 'withheld' ? [] : [agentId])));
   if (speaker.kind === 'agent' && speaker.agentId !== undefined) reached.add(speaker.agentId);
   const withheld = new Map(
-    hearings.flatMap(({ agentId, via }) => (via === undefined ? [] : [[agentId, via]])),
+    hearings.flatMap(({ agentId, how, via }) =>
+      how === 'withheld' && via !== undefined ? [[agentId, via]] : [],
+    ),
   );
   return [...index.agents.values()]
     .filter(({ agentId }) => !reached.has(agentId))

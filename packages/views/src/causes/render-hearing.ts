@@ -4,12 +4,12 @@ import { alignColumns } from '../text/align-columns.ts';
 import { fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
-import type { HearingMatrix } from './hearing-matrix.ts';
+import type { HearingCell, HearingMatrix } from './hearing-matrix.ts';
 import type { KnowledgeStep, KnownRow, NeverHeardRow } from './knowledge.ts';
 
 const textColumns = 40;
 
-/** A table: what was said, by whom, and how each agent heard it. A `·`: never. */
+/** A table: what was said, by whom, and every way in which each agent heard it. A `·`: never. */
 export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix): string {
   if (rows.length === 0) return '(nothing was said)';
   const head = ['id', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
@@ -17,9 +17,18 @@ export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix):
     neutraliseControlsInLine(saying.id),
     speakerLabel(index, saying.speaker),
     fitColumns(neutraliseControlsInLine(saying.text), textColumns),
-    ...agents.map(({ agentId }) => cells.get(agentId) ?? '·'),
+    ...agents.map(({ agentId }) => cellInWords(cells.get(agentId))),
   ]);
   return alignColumns([head, ...lines]);
+}
+
+/** Each way once, with how often. */
+function cellInWords(cell: HearingCell = []): string {
+  const ways = [...new Set(cell)].map((way) => {
+    const count = cell.filter((other) => other === way).length;
+    return count === 1 ? way : `${way} ×${count}`;
+  });
+  return ways.join(', ') || '·';
 }
 
 /** What an agent knew, each with the ways by which it came. */

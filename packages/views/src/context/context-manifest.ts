@@ -1,15 +1,23 @@
 import type { ContextPolicy } from './context-policy.ts';
 import type { Detail } from './history/detail.ts';
 
-/** What a change of the rendering changes: a manifest of another version can't be rendered again to the same bytes. */
-export const contextRendererVersion = 1;
+/**
+ * The versions of the rendering: the same version, policy and events give the same bytes. Version 1 keeps the order of
+ * the log; since version 2, what arrived while a call was in flight comes behind the answer to that call.
+ */
+export const contextRendererVersions = [1, 2] as const;
+
+export type ContextRendererVersion = (typeof contextRendererVersions)[number];
+
+/** The version of what is rendered now. */
+export const contextRendererVersion = 2 satisfies ContextRendererVersion;
 
 /**
  * What a model was given in one call: enough to render it again to the same bytes, in a size that does not grow with the
  * log. Recorded as `context` of `agent:inference`.
  */
 export interface ContextManifest {
-  readonly rendererVersion: number;
+  readonly rendererVersion: ContextRendererVersion;
   readonly policy: ContextPolicy;
   /** The last event of the agent that went into it; null: none. */
   readonly through: string | null;

@@ -1,10 +1,15 @@
 import type { CapturedEvent } from '@hansard/events';
 import { ContextError } from './context-error.ts';
-import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
+import {
+  type ContextManifest,
+  type ContextRendererVersion,
+  contextRendererVersion,
+} from './context-manifest.ts';
 import { partsOf } from './context-parts.ts';
 import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
 import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
-import { ContextHistory } from './history/context-history.ts';
+import { GivenOrder } from './given-order.ts';
+import { ContextHistory, type ReadEvent, readEvent } from './history/context-history.ts';
 import { ContextItem } from './history/context-item.ts';
 import { ContextZones } from './history/context-zones.ts';
 import { type CountedMessage, MessageList } from './message-list.ts';
@@ -16,6 +21,8 @@ export interface ContextOptions {
   readonly policy?: ContextPolicy;
   /** Counts tokens; `faded` needs one. Absent: manifests have no tokens. */
   readonly tokens?: TokenCounter;
+  /** Of the manifest that is rendered again. Absent: the current one. */
+  readonly rendererVersion?: ContextRendererVersion;
 }
 
 /** Takes the events of one agent as they happen, and renders what its model sees at any moment. */
@@ -29,7 +36,8 @@ export interface ContextRenderer {
   observe(event: CapturedEvent): void;
   /**
    * The messages so far; only what changed since the last time is made anew, and nothing is copied. Rendering changes
-   * nothing: the same events give the same bytes, however often it was rendered in between.
+   * nothing: the same events give the same bytes, however often it was rendered in between. Only a call that is in flight
+   * must not be rendered again before its answer: what was rendered stays before that answer.
    *
    * @throws CONTEXT_BUDGET_TOO_SMALL where the system prompts and the newest message do not fit
    */
@@ -40,6 +48,7 @@ export interface ContextRenderer {
 export function createContextRenderer({
   policy = { name: 'full' },
   tokens: counter,
+  rendererVersion = contextRendererVersion,
 }: ContextOptions = {}): ContextRenderer {
   checkContextPolicy(policy);
   if (policy.name === 'faded' && counter === undefined)
@@ -58,6 +67,8 @@ export function createContextRenderer({
   /** Where in the list each group from `start` on begins. */
   let offsets: number[] = [];
   let start = 0;
+  const order = new GivenOrder<ReadEvent>();
+  let through: string | null = null;
 
   const fixed = (): FixedTokens => ({ summary: history.summary?.tokensAt('high') ?? 0, note: longestNote });
 
@@ -129,9 +140,9 @@ export function createContextRenderer({
     const part = isCounted ? list.tokensOf(kept) : kept;
     const whole = isCounted ? prompt : length;
     return {
-      rendererVersion: contextRendererVersion,
+      rendererVersion,
       policy,
-      through: history.through,
+      through,
       messages: length,
       tokens: isCounted ? { counter: counter.id, prompt } : null,
       parts: partsOf(history, zones, isCounted),
@@ -150,15 +161,22 @@ export function createContextRenderer({
     };
   }
 
+  function take(read: ReadEvent): void {
+    const { group, superseded, isCompacted } = history.take(read);
+    if (group !== null) zones.update(group);
+    if (hidesEarlierOutput) for (const index of superseded) zones.hide(index);
+    if (isCompacted) zones.compact(history.compactedUpTo);
+    if (group !== null || isCompacted) fitContext(zones, policy, fixed());
+  }
+
   return {
     observe(event) {
-      const { group, superseded, isCompacted } = history.observe(event);
-      if (group !== null) zones.update(group);
-      if (hidesEarlierOutput) for (const index of superseded) zones.hide(index);
-      if (isCompacted) zones.compact(history.compactedUpTo);
-      if (group !== null || isCompacted) fitContext(zones, policy, fixed());
+      const read = readEvent(event);
+      through = event.id;
+      for (const settled of rendererVersion === 1 ? [read] : order.add(read)) take(settled);
     },
     render() {
+      for (const given of order.takeAll()) take(given);
       assertFits();
       return renderedContext(manifestOf(refresh()), list.now);
     },

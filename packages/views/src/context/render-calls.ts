@@ -139,7 +139,7 @@ function nothingBefore(agentId: string): string {
 function keyOf(recorded: ContextManifest | null, { isOwnPolicy = false }: RenderCallsOptions): string {
   return recorded === null || isOwnPolicy
     ? 'own'
-    : JSON.stringify([recorded.policy, recorded.tokens?.counter]);
+    : JSON.stringify([recorded.rendererVersion, recorded.policy, recorded.tokens?.counter]);
 }
 
 function contextOptions(recorded: ContextManifest | null, options: RenderCallsOptions) {
@@ -154,7 +154,8 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
       `A context was fitted into its budget by the counter ${recorded.tokens?.counter}, which is not here: it can't be rendered again. Give that counter.`,
       { details: { counter: recorded.tokens?.counter } },
     );
-  return { policy: recorded.policy, ...(counter === undefined ? {} : { tokens: counter }) };
+  const { policy: recordedPolicy, rendererVersion } = recorded;
+  return { policy: recordedPolicy, rendererVersion, ...(counter === undefined ? {} : { tokens: counter }) };
 }
 
 function unknown({ id }: CapturedEvent, what: string): ContextError {

@@ -10,7 +10,7 @@ export interface LogNode {
   message: LogMessage | null;
   /** The call that a tool result answers, or that a hook decided on: the latest of its agent with that id. */
   call: LogNode | null;
-  /** What a delivery carries on: as recorded, or inferred from a dialect that leaves it to the reader. */
+  /** What a delivery carries on: as recorded; of what is not in this log, its first delivery. */
   substance: LogNode | null;
   /** The saying that it is, or is a delivery of. */
   saying: GatheredSaying | null;

@@ -5,8 +5,8 @@ import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
 import { resolveReference } from './resolve-reference.ts';
 
 /**
- * How what reached an agent compares with what was said: in the same words; wrapped, such as `[Ann]: Hello`; altered;
- * or withheld by a hook, so that nothing reached it.
+ * How what reached an agent compares with what was said: in the same words; wrapped, such as `[Ann]: Hello`; altered, by
+ * a hook or in other words; or withheld by a hook, so that nothing reached it.
  */
 export type HowHeard = 'same' | 'wrapped' | 'altered' | 'withheld';
 
@@ -96,7 +96,7 @@ export function gatherSayings(log: GatheredLog): readonly Saying[] {
       for (const id of entry.cause ?? []) {
         const cause = resolveReference(log, id);
         const heard = cause === null ? null : carriedBy(cause);
-        if (heard !== null) addHearing(heard, entry, main);
+        if (heard !== null) addHearing(heard, entry, main, cause);
       }
     }
   }
@@ -104,13 +104,23 @@ export function gatherSayings(log: GatheredLog): readonly Saying[] {
   function addHearing(
     saying: GatheredSaying,
     { agentId, message, via }: TranscriptEntry,
-    { event, position }: LogNode,
+    node: LogNode,
+    carried = node.substance,
   ): Hearing {
+    const { event, position } = node;
     const text = message.content ?? '';
-    const how = howHeard(saying.text, text);
+    const wasAltered = carried?.hearing?.how === 'altered' && carried.event !== saying.event;
+    const how = isAlteration(node) ? 'altered' : howHeard(saying.text, text, wasAltered);
     const hearing = { agentId, text, how, event, position, ...(via === undefined ? {} : { via }) };
     saying.hearings.push(hearing);
     return hearing;
+  }
+
+  /** Whether a hook altered what is delivered. The decision on a call is not one on what its result carries on. */
+  function isAlteration({ event: { via } }: LogNode): boolean {
+    const decision = via === undefined ? null : (resolveReference(log, via)?.event ?? null);
+    if (decision?.type !== 'harness:hook_decision') return via !== undefined;
+    return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
   }
 
   function addWithheld({ event, position }: LogNode): GatheredSaying | null {
@@ -146,7 +156,8 @@ function byPosition(one: { readonly position: number }, other: { readonly positi
   return one.position - other.position;
 }
 
-function howHeard(said: string, received: string): HowHeard {
+/** Words that were altered stay so when they are passed on, unless the very words that were said come of it. */
+function howHeard(said: string, received: string, wasAltered: boolean): HowHeard {
   if (received === said) return 'same';
-  return received.includes(said) ? 'wrapped' : 'altered';
+  return received.includes(said) && !wasAltered ? 'wrapped' : 'altered';
 }

@@ -41,12 +41,12 @@ function chosenSpeaker({ speaker }: Pick<Saying, 'speaker'>, chosen: ReadonlySet
   return chosen.has(speaker.agentId) ? speaker.agentId : null;
 }
 
-/** An agent may be given the same again; it counts once, unless it came in other words. */
+/** An agent may be given the same again; it counts once, unless it came in other words or by a hook. */
 function firstOfEach(hearings: readonly Hearing[]): Hearing[] {
   if (hearings.length < 2) return [...hearings];
   const seen = new Set<string>();
-  return hearings.filter(({ agentId, text }) => {
-    const key = JSON.stringify([agentId, text]);
+  return hearings.filter(({ agentId, text, how }) => {
+    const key = JSON.stringify([agentId, text, how]);
     return seen.size < seen.add(key).size;
   });
 }

@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { givenMessages } from '../causes/given-messages.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage } from '../log/log-node.ts';
@@ -24,15 +25,18 @@ export interface PerspectiveRow {
 }
 
 /**
- * What an agent, named by id or name, heard, thought, did, received and said.
+ * What an agent, named by id or name, heard, thought, did, received and said. What arrived while its model was called
+ * comes behind that answer.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */
 export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] {
   const { agentId } = agentNamed(index, agent);
-  return (index.transcripts.get(agentId) ?? []).flatMap((message) =>
-    message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(message)],
-  );
+  return givenMessages(index)
+    .transcriptOf(agentId)
+    .flatMap((message) =>
+      message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(message)],
+    );
 }
 
 function heardRow({ main, entry }: LogMessage): PerspectiveRow {

@@ -2,6 +2,7 @@ import type { CapturedEvent, DispatchEnvelope, EventOf, JsonValue, Usage } from 
 import { type SessionAgent, sessionAgents } from '../agents/session-agents.ts';
 import { describeEvent, type EventDescription, outcomeInWords } from '../rows/describe-event.ts';
 import { dispatchDuration } from '../task/dispatch-figures.ts';
+import { DispatchTotals } from '../task/dispatch-totals.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
@@ -47,7 +48,12 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
   const denied = deniedCalls(events);
   const complete = events.findLast((event) => isReadableAs(event, 'session:complete'));
   const init = events.find((event) => isReadableAs(event, 'session:init'));
-  const totals = complete?.data;
+  const outcome = complete?.data;
+  const totals = new DispatchTotals();
+  for (const event of events) totals.observe(event);
+  // An envelope may know what was used by calls that are not events yet: in an import, that of the last message.
+  const isInEnvelope = complete === undefined && envelope.status !== 'running';
+  const { cost, usage } = envelope;
 
   const rows = events
     .filter((event) => !answering.has(event))
@@ -64,13 +70,13 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
   return {
     envelope,
     model: envelope.model ?? init?.data.model ?? null,
-    costUsd: totals?.costUsd ?? envelope.cost,
-    usage: totals?.usage ?? envelope.usage,
-    durationMs: totals?.durationMs ?? dispatchDuration(envelope),
+    costUsd: isInEnvelope ? (cost ?? totals.costUsd) : (totals.costUsd ?? cost),
+    usage: isInEnvelope ? (usage ?? totals.usage) : (totals.usage ?? usage),
+    durationMs: totals.durationMs ?? dispatchDuration(envelope),
     agents: agents.all,
     rows,
-    result: totals === undefined ? null : outcomeInWords(totals) || null,
-    structuredResult: totals?.structuredResult ?? envelope.structuredResult,
+    result: outcome === undefined ? null : outcomeInWords(outcome) || null,
+    structuredResult: outcome?.structuredResult ?? envelope.structuredResult,
   };
 }
 

@@ -11,7 +11,7 @@ import { perspectiveOf } from './perspective.ts';
 import { renderPerspective } from './render-perspective.ts';
 
 /**
- * The views of a session log under the names of its specification. Agents are named by id or name; an agent or an id
+ * The views of a session log under the names that its newer dialect uses (S11). Agents are named by id or name; an agent or an id
  * that is not in the log is a TypeError. It knows no tool: it follows substance and cause.
  */
 export class SessionViewer {

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 
-/** What a dispatch took; null: not known (yet). */
+/** What a dispatch took, or several: then the sum of those whose figure is known. Null: not known (yet). */
 export interface DispatchFigures {
   readonly costUsd: number | null;
   readonly inputTokens: number | null;
@@ -23,11 +23,11 @@ export function figuresOf(envelope: DispatchEnvelope): DispatchFigures {
 
 export function addFigures(one: DispatchFigures, other: DispatchFigures): DispatchFigures {
   return {
-    costUsd: add(one.costUsd, other.costUsd),
-    inputTokens: add(one.inputTokens, other.inputTokens),
-    outputTokens: add(one.outputTokens, other.outputTokens),
-    turns: add(one.turns, other.turns),
-    durationMs: add(one.durationMs, other.durationMs),
+    costUsd: addFigure(one.costUsd, other.costUsd),
+    inputTokens: addFigure(one.inputTokens, other.inputTokens),
+    outputTokens: addFigure(one.outputTokens, other.outputTokens),
+    turns: addFigure(one.turns, other.turns),
+    durationMs: addFigure(one.durationMs, other.durationMs),
   };
 }
 
@@ -37,6 +37,7 @@ export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnve
   return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }
 
-function add(one: number | null, other: number | null): number | null {
+/** The sum of what is known; null, and not 0, where nothing is. */
+export function addFigure(one: number | null, other: number | null): number | null {
   return one === null ? other : one + (other ?? 0);
 }

@@ -2,6 +2,7 @@ import type { SessionKey, SessionStoreEntry, SessionSummaryEntry } from '@anthro
 import {
   type CapturedEvent,
   createIdSource,
+  definedOnly,
   envelopeSchemaVersion,
   type IdSource,
   toTimestamp,
@@ -104,10 +105,10 @@ export class TranscriptWriter {
     known: KnownTranscript,
     fresh: readonly EntryEvent[],
   ): Promise<void> {
-    const key = { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) };
+    const key = { projectKey, sessionId, ...definedOnly({ subpath }) };
     const mtime = Math.max(Math.floor(this.#now()), known.note?.mtime ?? 0);
     const summary = parentDispatchId === null ? await foldSummary(known, key, fresh, mtime) : undefined;
-    const note = { ...key, mtime, ...(summary === undefined ? {} : { summary }) };
+    const note = { ...key, mtime, ...definedOnly({ summary }) };
     const events = [...fresh.map(({ event }) => event), batchEvent(note, this.#createId())];
     await this.#log.appendEvents(taskDir, dispatchId, events);
     known.position += events.length;

@@ -59,7 +59,11 @@ describe('hooks of the project on the own tools of the agent', () => {
         toolResultsIn(request).size > 0
           ? [{ type: 'text', text: 'Not allowed.' }]
           : [bash('toolu_1', 'touch a.txt')],
-      { folder, agentOptions: { permissionMode: 'default', settingSources: ['project'] } },
+      {
+        folder,
+        fidelity: 'full',
+        agentOptions: { permissionMode: 'default', settingSources: ['project'] },
+      },
     );
     expect(existsSync(join(cwd, 'a.txt'))).toBe(false);
     expect(ofType(events, 'harness:hook_decision')).toMatchObject([

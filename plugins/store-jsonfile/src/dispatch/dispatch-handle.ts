@@ -4,7 +4,6 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
-  openSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,7 +11,7 @@ import {
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { EventPage, ReadEventsOptions, StoreError, StoreRepair } from '@hansard/provider';
 import { notFound, orMissing } from '../errors.ts';
-import { readBytes, syncFolder, writeFully } from '../lines/file-io.ts';
+import { openFile, readBytes, syncFolder, writeFully } from '../lines/file-io.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import type { EventRange } from '../lines/scan-lines.ts';
@@ -192,7 +191,7 @@ export class DispatchHandle {
   /** Copies the dispatch behind its new head into a file that takes the place of this one. */
   #growHead(writer: AppendWriter, head: Buffer): void {
     const { file, temporary, folder } = this.name.paths;
-    const fd = openSync(temporary, 'w+');
+    const fd = openFile(temporary, 'replace');
     const old = this.#file;
     try {
       writeFully(fd, head, head.length, 0);

@@ -1,11 +1,71 @@
-import { closeSync, constants, fsyncSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { isSystemError, notAFile } from '../errors.ts';
 
-/** Opens a dispatch for reading or for changes in place, never through a symbolic link. */
-export function openFile(path: string, access: 'read' | 'write'): number {
-  return openSync(
-    path,
-    (access === 'read' ? constants.O_RDONLY : constants.O_RDWR) | (constants.O_NOFOLLOW ?? 0),
-  );
+const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
+/** What Windows does not have is undefined there. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+
+const flags = {
+  read: O_RDONLY | O_NOFOLLOW,
+  /** Also where a symbolic link leads to it. */
+  'read linked': O_RDONLY,
+  write: O_RDWR | O_NOFOLLOW,
+  replace: O_RDWR | O_NOFOLLOW | O_CREAT | O_TRUNC,
+} as const;
+
+/** How the system refuses to open what is not a regular file: links, folders, FIFOs and sockets. */
+const refusals = new Set(['ELOOP', 'EISDIR', 'ENXIO', 'ENODEV', 'EOPNOTSUPP', 'EMLINK']);
+
+/**
+ * Opens a regular file of the store. Anything else in its place is refused without waiting: a FIFO would block the process
+ * until another one opens it, and a device may never end.
+ * @throws STORE_CORRUPT where something else lies there
+ */
+export function openFile(path: string, access: keyof typeof flags): number {
+  const fd = openWithoutWaiting(path, flags[access]);
+  const stats = fstatSync(fd);
+  if (stats.isFile()) return fd;
+  closeSync(fd);
+  throw notAFile(path, kindOf(stats));
+}
+
+function openWithoutWaiting(path: string, flag: number): number {
+  try {
+    return openSync(path, flag | O_NONBLOCK);
+  } catch (error) {
+    if (!isSystemError(error) || !refusals.has(error.code)) throw error;
+    const stats = lstatSync(path);
+    throw stats.isFile() ? error : notAFile(path, kindOf(stats));
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isFIFO()) return 'a named pipe (FIFO)';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
+
+/** The text of a small file of the store. */
+export function readText(path: string, access: 'read' | 'read linked'): string {
+  const fd = openFile(path, access);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Reads into `buffer` until it holds `length` more bytes or the file ends; gives the number of bytes read. */
@@ -39,7 +99,7 @@ export function writeFully(fd: number, buffer: Buffer, length: number, position:
 
 /** Puts a file in its place whole: written beside it, then renamed over it. */
 export function replaceFile(path: string, temporary: string, content: Buffer, sync: boolean): void {
-  const fd = openSync(temporary, 'w');
+  const fd = openFile(temporary, 'replace');
   try {
     writeFully(fd, content, content.length, 0);
     if (sync) fsyncSync(fd);

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
 import { compareByStart, isStoreError, type TaskListing } from '@hansard/provider';
 import { corrupt, orMissing, withFile } from '../errors.ts';
-import { replaceFile } from '../lines/file-io.ts';
+import { readText, replaceFile } from '../lines/file-io.ts';
+import { listDispatchIds } from '../task-folder.ts';
 
 /** What a task's file says of one dispatch (D10): enough for a quick look, and derived from the dispatch's own file. */
 type DispatchSummary = Pick<
@@ -37,10 +37,13 @@ export function readTaskRecord(taskFolder: string): TaskRecord | null {
   }
 }
 
-/** A task as listings have it: a record that can't be read hides no other task. */
-export function listTask(taskDir: string, taskFolder: string): TaskListing {
+/** A task as listings have it: one that can't be read hides no other. Null where it has neither a record nor a dispatch. */
+export function listTask(taskDir: string, taskFolder: string): TaskListing | null {
   try {
-    return { taskDir, task: withFile('read', taskFilePath(taskFolder), () => readTaskRecord(taskFolder)) };
+    const task = withFile('read', taskFilePath(taskFolder), () => readTaskRecord(taskFolder));
+    const isEmpty =
+      task === null && withFile('list', taskFolder, () => listDispatchIds(taskFolder)).length === 0;
+    return isEmpty ? null : { taskDir, task };
   } catch (error) {
     if (isStoreError(error)) return { taskDir, task: null, error };
     throw error;
@@ -75,7 +78,7 @@ export function writeTaskFile(
 }
 
 function readTaskFile(path: string): TaskFile | null {
-  const text = orMissing(() => readFileSync(path, 'utf8'));
+  const text = orMissing(() => readText(path, 'read linked'));
   if (text === null) return null;
   let content: unknown;
   try {

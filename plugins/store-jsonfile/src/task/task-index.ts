@@ -56,12 +56,12 @@ export class TaskIndex {
   }
 }
 
-/** A damaged dispatch is left out of the index; whoever reads the dispatch itself is told. */
+/** A dispatch that can't be read is left out of the index, which is derived; reading the dispatch itself reports it. */
 function readIfWhole(file: string): DispatchEnvelope | null {
   try {
     return readDispatchEnvelope(file);
   } catch (error) {
-    if (isStoreError(error, 'STORE_CORRUPT')) return null;
+    if (isStoreError(error) || isSystemError(error)) return null;
     throw error;
   }
 }

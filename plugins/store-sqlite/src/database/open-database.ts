@@ -2,6 +2,7 @@ import { existsSync, lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { corrupt, isPermissionError, toStoreError } from '../sqlite-errors.ts';
+import { FilePlace } from './file-place.ts';
 import { assertOurs, createTables } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
 
@@ -16,6 +17,8 @@ export interface OpenedDatabase {
   readonly database: DatabaseSync;
   /** Whether there is a file; without one, the database is an empty one in memory, to read from only. */
   readonly isThere: boolean;
+  /** Where what is written goes; null where nothing can be written. */
+  readonly place: FilePlace | null;
   /** False where the file has to be opened again to see what is in it now. */
   isCurrent(): boolean;
 }
@@ -47,13 +50,13 @@ function isThere(file: string): boolean {
 function openAbsent(file: string): OpenedDatabase {
   const database = new DatabaseSync(':memory:');
   createTables(database);
-  return { database, isThere: false, isCurrent: () => !existsSync(file) };
+  return { database, isThere: false, place: null, isCurrent: () => !existsSync(file) };
 }
 
 function openPresent(options: DatabaseOptions): OpenedDatabase {
   const { file } = options;
   try {
-    return { database: openShared(options), isThere: true, isCurrent: () => true };
+    return openShared(options);
   } catch (error) {
     if (!isPermissionError(error) || hasLog(file)) throw error;
     return openAtRest(file);
@@ -61,8 +64,10 @@ function openPresent(options: DatabaseOptions): OpenedDatabase {
 }
 
 /** Opens it beside others. Who may not write the file gets one that SQLite lets read only. */
-function openShared({ file, durability, busyTimeout }: DatabaseOptions): DatabaseSync {
-  return configured(new DatabaseSync(locate(file, { mode: 'rw' }), { timeout: busyTimeout }), (database) => {
+function openShared({ file, durability, busyTimeout }: DatabaseOptions): OpenedDatabase {
+  const database = new DatabaseSync(locate(file, { mode: 'rw' }), { timeout: busyTimeout });
+  return configured(database, () => {
+    const place = new FilePlace(file);
     useWriteAheadLog(database, file);
     database.exec(`
       PRAGMA synchronous = ${durability === 'disk' ? 'FULL' : 'NORMAL'};
@@ -70,6 +75,7 @@ function openShared({ file, durability, busyTimeout }: DatabaseOptions): Databas
       PRAGMA cell_size_check = ON;
     `);
     assertOurs(database, file);
+    return { database, isThere: true, place, isCurrent: () => true };
   });
 }
 
@@ -80,24 +86,25 @@ function openShared({ file, durability, busyTimeout }: DatabaseOptions): Databas
 function openAtRest(file: string): OpenedDatabase {
   const stamp = stampOf(file);
   const database = new DatabaseSync(locate(file, { mode: 'ro', immutable: '1' }));
-  configured(database, () => {
+  return configured(database, () => {
     database.exec('PRAGMA cell_size_check = ON');
     assertOurs(database, file);
+    const isCurrent = () => !hasLog(file) && stampOf(file) === stamp;
+    return { database, isThere: true, place: null, isCurrent };
   });
-  return { database, isThere: true, isCurrent: () => !hasLog(file) && stampOf(file) === stamp };
 }
 
-function configured(database: DatabaseSync, configure: (database: DatabaseSync) => void): DatabaseSync {
+function configured(database: DatabaseSync, configure: () => OpenedDatabase): OpenedDatabase {
   try {
-    configure(database);
-    return database;
+    return configure();
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-function locate(file: string, parameters: Readonly<Record<string, string>>): URL {
+/** The address of a database file, whatever marks its path has. */
+export function locate(file: string, parameters: Readonly<Record<string, string>>): URL {
   const url = pathToFileURL(file);
   url.search = new URLSearchParams(parameters).toString();
   return url;

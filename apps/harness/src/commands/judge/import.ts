@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { createPseudonyms, indexPackets, playersOf, readVerdicts } from '@hansard/datasets';
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, messageOf } from '@hansard/events';
 import type { Command } from 'commander';
 import { readGameMapping } from '../../exports/read-game-mapping.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -57,7 +57,7 @@ function readText(context: CliContext, file: string): string {
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
-      `${path} can't be read: ${(cause as Error).message}`,
+      `${path} can't be read: ${messageOf(cause)}`,
       'Check the path. Nothing was taken in.',
       { cause },
     );

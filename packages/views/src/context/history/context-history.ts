@@ -1,8 +1,8 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, EventOf } from '@hansard/events';
 import { EventError } from '@hansard/events/plain';
 import { isReadableAs } from '../../transcript/is-readable-as.ts';
 import { putTogether } from '../../transcript/put-together.ts';
-import type { TranscriptMessage } from '../../transcript/transcript-message.ts';
+import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
 import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
 import { outputText } from './output-text.ts';
@@ -12,6 +12,12 @@ interface Place {
   readonly group: ContextGroup;
   readonly index: number;
   readonly item: ContextItem;
+}
+
+/** An event that was found readable, with what it adds to a transcript. */
+export interface ReadEvent {
+  readonly event: CapturedEvent;
+  readonly entry: TranscriptEntry | undefined;
 }
 
 /** What an event changed. */
@@ -30,8 +36,6 @@ export class ContextHistory {
   compactedUpTo = 0;
   /** Stands for the messages before. */
   summary: ContextItem | null = null;
-  /** The last event; null: none yet. */
-  through: string | null = null;
   readonly #count: (text: string) => number;
   readonly #answers = new Map<string, number>();
   readonly #places = new Map<string, Place>();
@@ -43,18 +47,18 @@ export class ContextHistory {
     this.#count = count;
   }
 
-  /** @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know */
-  observe(event: CapturedEvent): HistoryChange {
-    const change = this.#add(event);
-    this.through = event.id;
-    if (!this.#groupOf.has(event.id)) this.#groupOf.set(event.id, change.group ?? this.groups.length);
+  take(read: ReadEvent): HistoryChange {
+    const { id } = read.event;
+    const change = this.#add(read);
+    if (!this.#groupOf.has(id)) this.#groupOf.set(id, change.group ?? this.groups.length);
     return change;
   }
 
-  #add(event: CapturedEvent): HistoryChange {
-    if (event.type === 'session:compaction') return this.#compact(event);
-    const [entry] = putTogether([event]);
-    if (entry === undefined) return changed(event.type === 'agent:output' ? this.#addOutput(event) : null);
+  #add({ event, entry }: ReadEvent): HistoryChange {
+    const { type } = event;
+    if (type === 'session:compaction') return this.#compact(event as EventOf<typeof type>);
+    if (entry === undefined)
+      return changed(type === 'agent:output' ? this.#addOutput(event as EventOf<typeof type>) : null);
     const { message, messageId } = entry;
     switch (message.role) {
       case 'system':
@@ -109,8 +113,7 @@ export class ContextHistory {
   }
 
   /** Output that was observed without anything in between is one message. */
-  #addOutput(event: CapturedEvent): number | null {
-    if (!isReadableAs(event, 'agent:output')) throw unreadable(event);
+  #addOutput(event: EventOf<'agent:output'>): number | null {
     if (event.data.parts.length === 0) return null;
     const text = outputText(event.data);
     const last = this.groups.length - 1;
@@ -125,8 +128,7 @@ export class ContextHistory {
   }
 
   /** A compaction without a summary leaves nothing to stand for what it dropped: it changes nothing here. */
-  #compact(event: CapturedEvent): HistoryChange {
-    if (!isReadableAs(event, 'session:compaction')) throw unreadable(event);
+  #compact(event: EventOf<'session:compaction'>): HistoryChange {
     const { summary, keptFrom } = event.data;
     if (summary === undefined) return changed(null);
     const keptGroup = keptFrom === undefined ? undefined : this.#groupOf.get(keptFrom);
@@ -135,6 +137,15 @@ export class ContextHistory {
     this.summary.addText(summary);
     return { group: null, superseded: [], isCompacted: true };
   }
+}
+
+/** @throws EVENT_INVALID for a part of what the model sees whose data has a shape that this version does not know */
+export function readEvent(event: CapturedEvent): ReadEvent {
+  const [entry] = putTogether([event]);
+  const { type } = event;
+  const isPart = type === 'session:compaction' || (type === 'agent:output' && entry === undefined);
+  if (isPart && !isReadableAs(event, type)) throw unreadable(event);
+  return { event, entry };
 }
 
 function changed(group: number | null): HistoryChange {

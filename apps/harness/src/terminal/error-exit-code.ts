@@ -1,0 +1,100 @@
+import type { ClaudeAgentErrorCode } from '@hansard/agent-claude';
+import type { DispatchErrorCode } from '@hansard/dispatch';
+import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
+import type { ScenarioErrorCode } from '@hansard/model-scripted';
+import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
+import type { SessionErrorCode } from '@hansard/session';
+import type { TraceErrorCode } from '@hansard/traces';
+import type { ContextErrorCode } from '@hansard/views';
+import { type ExitCode, exitCode } from './cli-error.ts';
+
+/** Every error code of Hansard. */
+export type HansardErrorCode =
+  | ClaudeAgentErrorCode
+  | ContextErrorCode
+  | DispatchErrorCode
+  | EventErrorCode
+  | FormatErrorCode
+  | PluginErrorCode
+  | ScenarioErrorCode
+  | SessionErrorCode
+  | StoreErrorCode
+  | TraceErrorCode;
+
+const { failed, usage, damaged } = exitCode;
+
+/** How the command exits, by error code. */
+export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> = {
+  EVENT_INVALID: failed,
+  EVENT_NOT_JSON: failed,
+  EVENT_EPHEMERAL: failed,
+  EVENT_ENVELOPE_INVALID: usage,
+  EVENT_TASK_INVALID: failed,
+  STORE_DISPATCH_EXISTS: failed,
+  STORE_DISPATCH_NOT_FOUND: failed,
+  STORE_EVENT_CONFLICT: failed,
+  STORE_INVALID_CURSOR: failed,
+  STORE_INVALID_PATH: usage,
+  STORE_LOCKED: failed,
+  STORE_CORRUPT: damaged,
+  STORE_UNAVAILABLE: failed,
+  STORE_UNSUPPORTED: usage,
+  STORE_CLOSED: failed,
+  PLUGIN_NOT_FOUND: usage,
+  PLUGIN_MANIFEST_UNREADABLE: failed,
+  PLUGIN_MANIFEST_INVALID: failed,
+  PLUGIN_API_VERSION: failed,
+  PLUGIN_DUPLICATE_ID: failed,
+  PLUGIN_NOT_TRUSTED: failed,
+  PLUGIN_CONFIG_SCHEMA_INVALID: failed,
+  PLUGIN_CONFIG_INVALID: usage,
+  PLUGIN_IMPORT_FAILED: failed,
+  PLUGIN_EXPORT_MISMATCH: failed,
+  PLUGIN_CREATE_FAILED: failed,
+  PLUGIN_CREATE_TIMEOUT: failed,
+  PLUGIN_METHOD_MISSING: failed,
+  PLUGIN_CLOSE_FAILED: failed,
+  DISPATCH_ENDED: failed,
+  DISPATCH_AGENT_NOT_FOUND: failed,
+  DISPATCH_WORKER_LIMIT: failed,
+  SESSION_NOT_FULL: failed,
+  SESSION_LOG_INVALID: failed,
+  SESSION_AGENT_NOT_FOUND: failed,
+  SESSION_AGENT_EXISTS: failed,
+  SESSION_AGENT_IS_ROOT: failed,
+  SESSION_AGENT_TERMINATED: failed,
+  SESSION_AGENT_BUSY: failed,
+  SESSION_COMPACTION_INVALID: failed,
+  SESSION_MODEL_FAILED: failed,
+  SESSION_TURN_LIMIT: failed,
+  SESSION_CALL_OVER: failed,
+  SESSION_CLOSED: failed,
+  CONTEXT_BUDGET_TOO_SMALL: failed,
+  CONTEXT_MANIFEST_UNKNOWN: failed,
+  FORMAT_UNREADABLE: failed,
+  FORMAT_EMPTY: failed,
+  FORMAT_NOT_JSONL: usage,
+  FORMAT_NO_RECORDS: failed,
+  FORMAT_OTHER_DIALECT: failed,
+  FORMAT_NOT_FULL: failed,
+  FORMAT_VERDICT_INVALID: failed,
+  FORMAT_MAPPING_INVALID: failed,
+  TRACE_ENDPOINT_INVALID: usage,
+  TRACE_RECEIVER_FAILED: failed,
+  TRACE_RECEIVER_REJECTED: failed,
+  AGENT_SDK_MISSING: failed,
+  AGENT_ENGINE_MISSING: failed,
+  AGENT_CWD_MISSING: usage,
+  AGENT_NOT_LOGGED_IN: failed,
+  AGENT_SESSION_MISSING: failed,
+  AGENT_ENGINE_FAILED: failed,
+  SCENARIO_UNREADABLE: failed,
+  SCENARIO_INVALID: usage,
+  SCENARIO_NO_ANSWER: failed,
+  SCENARIO_MODEL_FAILED: failed,
+};
+
+/** How the command exits after an error of any code. A code of somebody else's plugin: `failed`. */
+export function exitCodeOf(code: string): ExitCode {
+  return Object.hasOwn(exitCodeByErrorCode, code) ? exitCodeByErrorCode[code as HansardErrorCode] : failed;
+}

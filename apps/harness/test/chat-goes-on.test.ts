@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { type Answer, type CommandLine, commandFromSource, commandLine } from './command-line.ts';
+import { writeScenario } from './market-scenario.ts';
+import { scenarioPath } from './play-scenario.ts';
+import { danglingCalls, envelopesOf, eventsOf } from './read-back.ts';
+
+const scenarios = globSync('*.yaml', { cwd: scenarioPath('..').replace('...yaml', '') })
+  .map((name) => name.replace('.yaml', ''))
+  .sort();
+
+/** The command with lines typed into it that end with the input. */
+function typeInto(line: CommandLine, args: readonly string[], typed: readonly string[]): Promise<Answer> {
+  const stdin = new PassThrough();
+  stdin.end(typed.map((text) => `${text}\n`).join(''));
+  return line.start(args, { signal: new AbortController().signal, stdin });
+}
+
+/** The same as a process of its own. */
+function typeIntoProcess({ cwd }: CommandLine, args: readonly string[], typed: readonly string[]) {
+  return new Promise<Pick<Answer, 'code' | 'out' | 'err'>>((resolve, reject) => {
+    const options = { cwd, timeout: 30_000 };
+    const command = [...commandFromSource, ...args];
+    const child = execFile(process.execPath, command, options, (error, out, err) => {
+      if (error !== null && typeof error.code !== 'number') reject(error);
+      else resolve({ code: Number(error?.code ?? 0), out, err });
+    });
+    child.stdin?.end(typed.map((text) => `${text}\n`).join(''));
+  });
+}
+
+const unknown = ['Something that nobody wrote an answer to', 'And something else'];
+
+describe('chat -i, given a line that the scenario does not know,', { concurrent: true }, () => {
+  it('is tried with each scenario that is shipped', () => {
+    expect(scenarios).toHaveLength(9);
+  });
+
+  it.each(scenarios)('says that there is no answer, asks again, and ends well: %s', async (name) => {
+    using line = commandLine();
+    const args = ['chat', scenarioPath(name), '-i', '--quiet', '--task', 'lab/talk'];
+    const { code, err } = await typeInto(line, args, unknown);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('No answer for root') });
+    expect(err.match(/Type another line, or \/end\./g)).toHaveLength(2);
+    expect(err).not.toMatch(/\n\s+at /);
+    const events = await eventsOf(line, 'lab/talk');
+    const heard = events.filter(({ type, agentId }) => type === 'user:message' && agentId === 'agent_001');
+    expect(heard.slice(-2).map(({ data }) => data.text)).toEqual(unknown);
+    expect(danglingCalls(events)).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: 'session:complete', data: { status: 'completed' } });
+    expect(await envelopesOf(line, 'lab/talk')).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('answers the next line that it knows, and its session is resumed with a scenario that knows both', async () => {
+    using line = commandLine();
+    const plums = { when: { contains: 'plums' }, say: 'Seven.' };
+    const root = [{ when: { contains: 'Hello' }, say: 'Welcome.' }, plums];
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents: { root } });
+    const typed = ['Any pears?', 'How many plums?', 'And pears?'];
+    const args = ['chat', 'talk.yaml', '-i', '--json'];
+    const { code, out, err } = await typeIntoProcess(line, args, typed);
+    expect(code).toBe(0);
+    const said = out.trimEnd().split('\n');
+    expect(said.map((row) => JSON.parse(row).text)).toEqual(['Welcome.', 'Seven.']);
+    expect(err).toMatch(/SESSION_MODEL_FAILED.*No answer for root, turn 2, in .*talk\.yaml/);
+
+    const pears = { when: { contains: 'pears' }, say: 'No pears today.' };
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents: { root: [...root, pears] } });
+    const resumed = await line.hansard('resume', 'chat/talk', '--json');
+    expect(resumed).toMatchObject({ code: 0 });
+    expect(resumed.json()).toMatchObject([{ text: 'No pears today.' }]);
+  });
+
+  it('goes on when it is resumed with -i and the same scenario', async () => {
+    using line = commandLine();
+    const root = [{ when: { contains: 'plums' }, say: 'Seven.' }];
+    writeScenario(line.cwd, 'talk.yaml', { user: [], agents: { root } });
+    expect(await typeInto(line, ['chat', 'talk.yaml', '-i', '--json'], ['Any pears?'])).toMatchObject({
+      code: 0,
+    });
+    const { code, out } = await typeInto(line, ['resume', 'chat/talk', '-i', '--json'], ['How many plums?']);
+    expect({ code, text: JSON.parse(out).text }).toEqual({ code: 0, text: 'Seven.' });
+  });
+
+  it('goes on after a model failed as well, and fails where nothing was answered after that', async () => {
+    const root = [
+      { when: { contains: 'Hello' }, error: 'The model is on strike.' },
+      { say: 'Back at work.' },
+    ];
+    const talk = async (...typed: string[]) => {
+      using line = commandLine();
+      writeScenario(line.cwd, 'talk.yaml', { user: [], agents: { root } });
+      const { code, out, err } = await typeInto(line, ['chat', 'talk.yaml', '-i', '--json'], typed);
+      expect(err).toContain('on strike');
+      const [envelope] = await envelopesOf(line, 'chat/talk');
+      return { code, status: envelope?.status, isAnswered: out.includes('Back at work.') };
+    };
+    expect(await talk('Hello?', 'And now?')).toEqual({ code: 0, status: 'completed', isAnswered: true });
+    expect(await talk('Hello?')).toEqual({ code: 1, status: 'crashed', isAnswered: false });
+  });
+});
+
+/** The content of the store, byte for byte. */
+function bytesOf({ cwd }: CommandLine): Record<string, string> {
+  const root = join(cwd, '.projects');
+  const files = globSync('**/*', { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [path.slice(root.length), readFileSync(path, 'base64')];
+    }),
+  );
+}
+
+const stores = [
+  ['JSON-file', '{}'],
+  ['SQLite', '{ "store": "@hansard/store-sqlite" }'],
+] as const;
+
+describe.each(stores)('a session that ended, in the %s store', { concurrent: true }, (_name, config) => {
+  it.each([
+    ['without more to say', ['--quiet']],
+    ['with nothing typed', ['--quiet', '-i']],
+  ])('is the same to the last byte when it is resumed %s, however often', async (_what, args) => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), config);
+    const agents = { root: [{ say: 'Welcome.' }] };
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents });
+    expect(await line.hansard('chat', 'talk.yaml', '--quiet')).toMatchObject({ code: 0 });
+    const before = { bytes: bytesOf(line), ended: await envelopesOf(line, 'chat/talk') };
+    for (const resume of [typeInto, typeIntoProcess]) {
+      const { code, out, err } = await resume(line, ['resume', 'chat/talk', ...args], []);
+      expect({ code, out }).toEqual({ code: 0, out: '' });
+      expect(err).toContain('Nothing was left to answer');
+      expect(err).toContain('the session is as it was');
+    }
+    expect(await envelopesOf(line, 'chat/talk')).toEqual(before.ended);
+    const after = bytesOf(line);
+    expect(Object.keys(after)).toEqual(Object.keys(before.bytes));
+    for (const [file, bytes] of Object.entries(after)) expect(bytes === before.bytes[file], file).toBe(true);
+  });
+
+  it('goes on with what is typed', async () => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), config);
+    const agents = { root: [{ say: 'Welcome.' }, { say: 'I have plums.' }, { say: 'Seven.' }] };
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents });
+    await line.hansard('chat', 'talk.yaml', '--quiet');
+    const typed = ['What do you have?', 'How many?'];
+    const { code, out } = await typeInto(line, ['resume', 'chat/talk', '-i', '--json'], typed);
+    expect(code).toBe(0);
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((row) => JSON.parse(row).text),
+    ).toEqual(['I have plums.', 'Seven.']);
+  });
+});

@@ -1,0 +1,72 @@
+import { CodedError, FormatError } from '@hansard/events';
+import { PluginError, StoreError } from '@hansard/provider';
+import { describe, expect, it } from 'vitest';
+import { errorSections } from '../../../scripts/error-families.ts';
+import { CliError, exitCode } from '../src/terminal/cli-error.ts';
+import { exitCodeByErrorCode } from '../src/terminal/error-exit-code.ts';
+import { explainError } from '../src/terminal/explain-error.ts';
+
+const codes = errorSections.flatMap(({ family }) => family.codes);
+
+describe('the command, stopped by an error,', () => {
+  it('has an exit code for each code of each family, and for no other', () => {
+    expect(Object.keys(exitCodeByErrorCode).sort()).toEqual([...codes].sort());
+  });
+
+  it('exits with 2 where the words of the command were wrong, 3 for damaged data, else 1', () => {
+    const withExit = (code: number) =>
+      codes.filter((name) => exitCodeByErrorCode[name as never] === code).sort();
+    expect(withExit(exitCode.damaged)).toEqual(['STORE_CORRUPT']);
+    expect(withExit(exitCode.usage)).toEqual([
+      'AGENT_CWD_MISSING',
+      'EVENT_ENVELOPE_INVALID',
+      'FORMAT_NOT_JSONL',
+      'PLUGIN_CONFIG_INVALID',
+      'PLUGIN_NOT_FOUND',
+      'SCENARIO_INVALID',
+      'STORE_INVALID_PATH',
+      'STORE_UNSUPPORTED',
+      'TRACE_ENDPOINT_INVALID',
+    ]);
+    expect(withExit(exitCode.done)).toEqual([]);
+  });
+
+  it('says what the error family advises', () => {
+    const error = new StoreError('STORE_CORRUPT', 'a.jsonl is damaged.');
+    expect(explainError(error)).toEqual({
+      message: 'STORE_CORRUPT: a.jsonl is damaged.',
+      advice: error.advice,
+      exitCode: exitCode.damaged,
+    });
+    expect(error.advice).toContain('Copy the file');
+  });
+
+  it('names its own options and commands where that helps more', () => {
+    expect(explainError(new FormatError('FORMAT_NO_RECORDS', 'x')).advice).toContain('--as');
+    expect(explainError(new StoreError('STORE_DISPATCH_NOT_FOUND', 'x')).advice).toContain('hansard ls TASK');
+  });
+
+  it('explains a store that can not be opened by the error of the store', () => {
+    const cause = new StoreError('STORE_UNAVAILABLE', 'No space.');
+    const error = new PluginError('PLUGIN_CREATE_FAILED', 'could not create', { cause });
+    expect(explainError(error)).toEqual(explainError(cause));
+  });
+
+  it('has advice for a code of an unknown package', () => {
+    expect(explainError(new CodedError('ACME_LOST', 'The line was lost.'))).toEqual({
+      message: 'ACME_LOST: The line was lost.',
+      advice: 'The documentation of the package that threw it explains ACME_LOST.',
+      exitCode: exitCode.failed,
+    });
+  });
+
+  it('repeats what a command says itself, and reports anything else as a fault', () => {
+    const own = new CliError(exitCode.usage, 'Not a number.', 'Give a number.');
+    expect(explainError(own)).toBe(own);
+    expect(explainError('torn')).toMatchObject({ message: 'unexpected: torn', exitCode: exitCode.failed });
+    expect(explainError(new TypeError('x is not a function'))).toMatchObject({
+      message: 'unexpected: x is not a function',
+      exitCode: exitCode.failed,
+    });
+  });
+});

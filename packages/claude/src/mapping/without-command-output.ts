@@ -1,0 +1,28 @@
+/** Marks around what Claude Code writes in the name of the user: a shell command, its output, contents of files. */
+const marks = [
+  'bash-input',
+  'bash-stdout',
+  'bash-stderr',
+  'local-command-stdout',
+  'local-command-stderr',
+  'system-reminder',
+];
+const opening = new RegExp(`<(${marks.join('|')})>`, 'g');
+const closing = new RegExp(`</(?:${marks.join('|')})>`, 'g');
+
+/**
+ * A text with what stands between such marks left out, and the marks kept. What stands there may hold marks itself, so all
+ * goes from the first mark that opens to the last one that closes; where none closes, to the end.
+ */
+export function withoutCommandOutput(text: string): string {
+  if (!text.includes('<')) return text;
+  const opened = [...text.matchAll(opening)];
+  const [first] = opened;
+  if (first === undefined) return text;
+  const last = [...text.matchAll(closing)].at(-1);
+  const isClosed = last !== undefined && last.index > first.index;
+  const end = isClosed ? last.index + last[0].length : text.length;
+  const names = [...new Set(opened.filter(({ index }) => index < end).map(([, name]) => name))];
+  const emptied = names.map((name) => `<${name}></${name}>`).join('');
+  return `${text.slice(0, first.index)}${emptied}${text.slice(end)}`;
+}

@@ -1,0 +1,111 @@
+import { createGameStreams, gameLogMapping, readWerewolfMatch, type StreamLine } from '@hansard/formats';
+import { describe, expect, it } from 'vitest';
+import { gameText, isCorpusThere, skipped } from '../../../formats/test/corpus.ts';
+import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
+
+interface Message {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly content: string;
+}
+
+const runId = 'R1';
+const now = () => Date.UTC(2026, 2, 1);
+const eventsOf = (match: string) => readWerewolfMatch(match, { now }).events;
+
+function streamsOf(match: string): StreamLine[] {
+  const streams = createGameStreams(gameLogMapping, { runId });
+  return [...eventsOf(match).flatMap((event) => streams.add(event)), ...streams.finish()];
+}
+
+async function packetsOf(match: string) {
+  async function* log() {
+    yield* eventsOf(match);
+  }
+  const pseudonyms = createPseudonyms(await playersOf(log(), gameLogMapping, runId), runId);
+  const packets = judgePasses.map((pass) => {
+    const packet = createJudgePacket({ pass, mapping: gameLogMapping, dispatchId: runId, pseudonyms });
+    const lines = [...eventsOf(match).flatMap((event) => packet.add(event)), ...packet.finish()];
+    return { lines: lines.map(({ line }) => line), manifest: packet.manifest() };
+  });
+  return { pseudonyms, packets };
+}
+
+/** Who of the others a message is to, by the source alone. */
+const receiversOf = ({ from, to }: Message) => [...new Set(to)].filter((name) => name !== from);
+
+async function expectSplit(match: string, isPrivate: (message: Message) => boolean) {
+  const { chat } = JSON.parse(match) as { readonly chat: readonly Message[] };
+  const [whispers, publicly] = [chat.filter(isPrivate), chat.filter((message) => !isPrivate(message))];
+  const lines = streamsOf(match);
+  const of = (stream: string) => lines.flatMap((made) => (made.stream === stream ? [made.line] : []));
+  expect(of('whispers')).toMatchObject(
+    whispers.map((message) => ({
+      speaker: message.from,
+      to: receiversOf(message),
+      message: message.content,
+    })),
+  );
+  expect(of('chat')).toMatchObject(
+    publicly.map(({ from, content }) => ({ speaker: from, message: content })),
+  );
+  const { pseudonyms, packets } = await packetsOf(match);
+  for (const { lines: packed } of packets)
+    expect(packed.map(({ kind, text }) => [kind, text])).toEqual(
+      publicly.map(({ content }) => ['chat', pseudonyms.hide(content).text]),
+    );
+  return { whispers: whispers.length, publicly: publicly.length, packets };
+}
+
+/** Five players; Ed dies in the first night, Dee is hanged; the wolves, Ann and Bob, talk among themselves. */
+const everybody = ['Ann', 'Bob', 'Cy', 'Dee', 'Ed', 'Flo', 'Guy'];
+const says = (from: string, to: readonly string[], content: string): Message => ({ from, to, content });
+const match = JSON.stringify({
+  chat: [
+    says('Moderator', everybody, 'Welcome.'),
+    says('Moderator', ['Ann'], 'Ann, you are a WEREWOLF. Your fellow is: Bob.'),
+    says('Moderator', ['Ed'], 'Ed, you are a villager.'),
+    says('Dee', everybody, 'Good day.'),
+    says('Ann', ['Ann', 'Bob'], 'PRIVATE: let us take Ed.'),
+    says('Bob', ['Ann', 'Bob'], 'PRIVATE: yes, Ed.'),
+    says('Moderator', everybody, 'Ed has been killed.'),
+    says('Cy', ['Ann', 'Bob', 'Cy', 'Dee', 'Flo', 'Guy'], 'Poor man. It was Dee.'),
+    says('Ann', ['Ann', 'Bob', 'Cy', 'Dee', 'Flo', 'Guy'], 'Surely it was.'),
+    says('Moderator', everybody, 'Dee has been lynched.'),
+    says('Ann', ['Ann', 'Bob'], 'PRIVATE: Cy is next.'),
+    says('Bob', ['Ann', 'Bob', 'Cy', 'Flo', 'Guy'], 'Who is next?'),
+    says('Moderator', everybody, 'The game is over.'),
+  ],
+  players: Object.fromEntries(everybody.map((name) => [name, { model: 'm', is_alive: name !== 'Ed' }])),
+  winner: null,
+});
+const isSecret = ({ content }: Message) => /PRIVATE|, you are a/.test(content);
+
+describe('a message of a match that reached some of its players', () => {
+  it('is a whisper with its receivers, and in no packet; what reached all who live is public', async () => {
+    const { whispers, publicly, packets } = await expectSplit(match, isSecret);
+    expect([whispers, publicly]).toEqual([5, 8]);
+    for (const { lines, manifest } of packets) {
+      expect(JSON.stringify(lines)).not.toMatch(/PRIVATE|WEREWOLF|you are a/);
+      expect(manifest.excluded).toContain('whispers');
+      expect(manifest.players).toHaveLength(everybody.length);
+    }
+  });
+
+  it('that is about who has died makes the chat no smaller when the match has grown', () => {
+    const whole = JSON.parse(match) as { chat: readonly Message[] };
+    const ids = eventsOf(match).map(({ id }) => id);
+    for (let length = 1; length < whole.chat.length; length += 1) {
+      const part = eventsOf(JSON.stringify({ ...whole, chat: whole.chat.slice(0, length) }));
+      expect(part.map(({ id }) => id)).toEqual(ids.slice(0, part.length));
+    }
+  });
+
+  it.skipIf(!isCorpusThere)(`is a whisper in the recorded match, by its source${skipped}`, async () => {
+    // The wolves are three, and messages with a role are to one: more receivers are all who live.
+    const isPrivate = ({ to }: Message) => to.length <= 3;
+    const { whispers, publicly, packets } = await expectSplit(gameText('werewolf-match.json'), isPrivate);
+    expect([whispers, publicly]).toEqual([49, 69]);
+    for (const { lines } of packets) expect(JSON.stringify(lines)).not.toMatch(/mafioso|you are a villager/);
+  });
+});

@@ -1,0 +1,95 @@
+import type { CapturedEvent } from '@hansard/events';
+import { type Moment, originOf } from './moment.ts';
+import type { StreamLine } from './stream-lines.ts';
+
+/** Who received something that was said, among those who could. */
+export class Audience {
+  readonly #missing: Set<string>;
+  readonly #receivers = new Set<string>();
+
+  /** `others`: whoever could receive it, by id. */
+  constructor(others: readonly string[]) {
+    this.#missing = new Set(others);
+  }
+
+  get receivers(): readonly string[] {
+    return [...this.#receivers];
+  }
+
+  /** Whether everybody received it who could. */
+  get isPublic(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  reached(agentId: string): void {
+    this.#receivers.add(agentId);
+    this.#missing.delete(agentId);
+  }
+}
+
+/** Something said: its text where it is one block of a message, and by what deliveries may name it. */
+export interface Saying {
+  readonly moment: Moment;
+  readonly message: string;
+  readonly ids: readonly string[];
+  readonly audience: Audience;
+  /** Whether it is a whisper, whoever received it. */
+  readonly isWhisper: boolean;
+}
+
+/** What was said and has no line yet, as it is not known who will have received it. */
+export class Sayings {
+  readonly #runId: string;
+  readonly #nameOf: (agentId: string) => string;
+  #open: readonly Saying[] = [];
+
+  constructor(runId: string, nameOf: (agentId: string) => string) {
+    this.#runId = runId;
+    this.#nameOf = nameOf;
+  }
+
+  /** The line of what was said, where everybody has received it, or there is nobody else. */
+  add(sayings: readonly Saying[]): StreamLine[] {
+    this.#open = [...this.#open, ...sayings];
+    return this.#takePublic();
+  }
+
+  /** Takes a delivery, and gives the line of what everybody has received by it. */
+  deliver({ substance, agentId = '' }: CapturedEvent): StreamLine[] {
+    const carried = this.#open.filter(({ ids }) => substance !== undefined && ids.includes(substance));
+    for (const { audience } of carried) audience.reached(agentId);
+    return carried.length === 0 ? [] : this.#takePublic();
+  }
+
+  /** The lines of what will reach nobody else: it was said to some. */
+  settle(isOver: (saying: Saying) => boolean = () => true): StreamLine[] {
+    return this.#take(isOver, (saying) => this.whisper(saying));
+  }
+
+  /** The line of what was said to those who received it. */
+  whisper({ moment: { event, agent: speaker, turn }, message, audience }: Omit<Saying, 'ids'>): StreamLine {
+    const to = audience.receivers.map(this.#nameOf);
+    const line = { timestamp: event.timestamp, turn, speaker, to, message, ...originOf(event, this.#runId) };
+    return { stream: 'whispers', line };
+  }
+
+  /** The line of what was said to all. */
+  chat({ moment: { event, agent: speaker, turn }, message }: Pick<Saying, 'moment' | 'message'>): StreamLine {
+    const line = { timestamp: event.timestamp, turn, speaker, message, ...originOf(event, this.#runId) };
+    return { stream: 'chat', line };
+  }
+
+  #takePublic(): StreamLine[] {
+    return this.#take(
+      ({ audience, isWhisper }) => audience.isPublic && !isWhisper,
+      (saying) => this.chat(saying),
+    );
+  }
+
+  #take(isDue: (saying: Saying) => boolean, lineOf: (saying: Saying) => StreamLine): StreamLine[] {
+    if (this.#open.length === 0) return [];
+    const due = this.#open.filter(isDue);
+    if (due.length > 0) this.#open = this.#open.filter((saying) => !due.includes(saying));
+    return due.map(lineOf);
+  }
+}

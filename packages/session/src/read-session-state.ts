@@ -1,0 +1,45 @@
+import { isEvent, isEventOf } from '@hansard/events';
+import { AgentRegistry } from './agents/agent-registry.ts';
+import { fullEnvelope, noAgents } from './load-parts.ts';
+import { readLog } from './log/read-log.ts';
+import type { LoadSessionOptions } from './session-options.ts';
+
+/** What a session has left to do, as its log says. */
+export interface SessionState {
+  /** See `Agent.awaitsResponse`, of the root. */
+  readonly awaitsResponse: boolean;
+  /** Whether a tool call of any agent has no result. */
+  readonly hasOpenCalls: boolean;
+  /** How many messages the root received from others than agents. */
+  readonly heard: number;
+}
+
+/**
+ * Reads what a session has left to do without resuming it: it claims nothing and writes nothing.
+ * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
+ */
+export async function readSessionState(
+  options: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>,
+): Promise<SessionState> {
+  const { store, taskDir, dispatchId } = options;
+  await fullEnvelope(options);
+  const registry = new AgentRegistry();
+  const heard = new Map<string | undefined, number>();
+  let hasAgents = false;
+  for await (const { events, first } of readLog(store, taskDir, dispatchId)) {
+    for (const [index, event] of events.entries()) {
+      if (!isEvent(event)) continue;
+      registry.observe(event, first + index);
+      hasAgents ||= event.type === 'agent:created';
+      if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent')
+        heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
+    }
+  }
+  const { root } = registry;
+  if (!hasAgents || root === null) throw noAgents(dispatchId);
+  return {
+    awaitsResponse: root.awaitsResponse,
+    hasOpenCalls: registry.all.some(({ openCalls }) => openCalls.length > 0),
+    heard: (heard.get(undefined) ?? 0) + (heard.get(root.agentId) ?? 0),
+  };
+}

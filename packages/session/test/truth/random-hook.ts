@@ -1,0 +1,27 @@
+import type { HookProvider } from '@hansard/provider';
+import type { Random } from './random.ts';
+import type { TruthRecord } from './truth-record.ts';
+
+/** Denies, alters and allows; what it makes of a text may have the old words in it, or those of somebody else. */
+export function randomHook(name: string, random: Random, truth: TruthRecord): HookProvider {
+  return {
+    name,
+    decide(question) {
+      if (random.chance(0.7)) return { decision: 'allow' };
+      if (question.on === 'tool_call') {
+        if (random.chance(0.7)) return { decision: 'alter', input: { by: name } };
+        const reason = 'not now';
+        // What the agent gets in place of a result.
+        truth.result(question.agentId ?? '', `Error: Action blocked by hook '${name}': ${reason}`, []);
+        return { decision: 'deny', reason };
+      }
+      if (random.chance(0.4)) return { decision: 'deny', reason: 'a secret' };
+      const text = random.pick([
+        `Nobody should believe this: ${question.text}`,
+        `${question.text}!`,
+        random.words(),
+      ]);
+      return { decision: 'alter', text };
+    },
+  };
+}

@@ -1,0 +1,277 @@
+import type { ModelToolCall } from '@hansard/provider';
+import { type Agent, LoggedString, type Session } from '@hansard/session';
+import { prepare } from '../prepare.ts';
+import { type GatedCall, GatedModel } from './gated-model.ts';
+import type { AwaitedResponse, GivenPrompt, PlayedSession } from './played-session.ts';
+import { Random } from './random.ts';
+import { randomHook } from './random-hook.ts';
+import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
+import { type TrueCall, type TrueDelivery, type TrueSaying, TruthRecord } from './truth-record.ts';
+
+interface OpenCall {
+  readonly gated: GatedCall;
+  readonly truth: TrueCall;
+}
+
+/** Plays one session. At any time at most one of its agents goes on; all others wait for their models. */
+export async function playRandomSession(seed: number, steps: number): Promise<PlayedSession> {
+  const play = new RandomPlay(seed);
+  await play.begin();
+  for (let step = 0; step < steps; step += 1) {
+    await play.step();
+    if (step === Math.floor(steps / 2) && seed % 3 === 0) await play.loadAgain();
+  }
+  return play.end();
+}
+
+class RandomPlay {
+  readonly #random: Random;
+  readonly #truth = new TruthRecord();
+  readonly #prepared = prepare();
+  readonly #utterances: Utterance[] = [];
+  readonly #prompts: GivenPrompt[] = [];
+  readonly #awaited: AwaitedResponse[] = [];
+  /** By agent: the calls that wait for an answer. */
+  readonly #open = new Map<string, OpenCall>();
+  /** The agents that were asked and have not said anything yet. */
+  readonly #busy = new Set<string>();
+  readonly #agents = new Map<string, Agent>();
+  readonly #seed: number;
+  #session: Session | null = null;
+  #onRest: () => void = () => {};
+  #races = 0;
+  #calls = 0;
+  #ids = 0;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#random = new Random(seed);
+  }
+
+  async begin(): Promise<void> {
+    const { root, session } = await this.#prepared.create({ ...this.#options, systemPrompt: 'You lead.' });
+    this.#truth.enter(root.agentId, 'You lead.');
+    for (let number = 0; number < 3; number += 1) {
+      const agentId = session.allocateAgentId();
+      session.logAgentCreated(agentId, { name: `Name ${number}` });
+      session.logTranscriptEntry(agentId, { role: 'system', content: `You are ${agentId}.` });
+      this.#truth.enter(agentId, `You are ${agentId}.`);
+    }
+    await session.flushed();
+    await this.#take(session);
+  }
+
+  /** Something happens: a message, a question, an answer of a model. */
+  async step(): Promise<void> {
+    const next = this.#random.next();
+    if (next < 0.2) await this.#tell();
+    else if (next < 0.45) await this.#inform();
+    else if (next < 0.55) await this.#relay();
+    else if (next < 0.75) await this.#ask();
+    else if (next < 0.97) await this.#answer();
+    else await this.#session?.evictAgent(this.#random.pick([...this.#agents.keys()]));
+    this.#noteAwaited();
+  }
+
+  async loadAgain(): Promise<void> {
+    await this.#drain();
+    await this.#session?.close();
+    const { session } = await this.#prepared.load(this.#options);
+    await this.#take(session);
+    this.#noteAwaited();
+  }
+
+  async end(): Promise<PlayedSession> {
+    await this.#drain();
+    await this.#session?.close();
+    return {
+      events: await this.#prepared.events(),
+      truth: this.#truth,
+      prompts: this.#prompts,
+      awaited: this.#awaited,
+      races: this.#races,
+    };
+  }
+
+  get #isFaded(): boolean {
+    return this.#seed % 4 === 0;
+  }
+
+  get #options() {
+    const random = this.#random;
+    const truth = this.#truth;
+    const setting: ToolSetting = {
+      random,
+      truth,
+      utterances: this.#utterances,
+      idle: () => [...this.#agents.keys()].filter((agentId) => !this.#busy.has(agentId)),
+      respond: async (host, agentId) => {
+        this.#busy.add(agentId);
+        const { text, messageId } = await host.respond(agentId);
+        return { text, ...this.#utteredBy(agentId, text, messageId) };
+      },
+    };
+    return {
+      createId: () => {
+        this.#ids += 1;
+        return `e${this.#ids}`;
+      },
+      model: new GatedModel((gated) => this.#called(gated)),
+      tools: [randomTools(setting)],
+      ...(this.#isFaded ? { context: { name: 'lastMessages', count: 6 } as const } : {}),
+      hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth)],
+    };
+  }
+
+  async #take(session: Session): Promise<void> {
+    this.#session = session;
+    for (const { agentId } of session.listAgents())
+      this.#agents.set(agentId, await session.getAgent(agentId));
+  }
+
+  async #tell(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    const text = this.#random.words();
+    await agent.harken(text);
+    this.#arrived(agentId);
+    this.#truth.message(agentId, text, this.#truth.say(null, text));
+  }
+
+  async #inform(): Promise<void> {
+    const [from, speaker] = this.#anyone();
+    const [to, listener] = this.#anyone();
+    const old = this.#utterances.filter(({ saying }) => saying.speaker === from);
+    if (from === to) return;
+    if (old.length > 0 && this.#random.chance(0.6)) {
+      const { messageId, saying } = this.#random.pick(old);
+      await this.#deliver(
+        speaker,
+        listener,
+        new LoggedString(this.#framed(from, saying.text), messageId),
+        saying,
+      );
+    } else {
+      const text = this.#random.words();
+      await this.#deliver(speaker, listener, text, this.#truth.say(from, text));
+    }
+  }
+
+  /** Passes on what reached an agent. */
+  async #relay(): Promise<void> {
+    const [from, speaker] = this.#anyone();
+    const [to, listener] = this.#anyone();
+    const places = this.#truth
+      .of(from)
+      .deliveries.flatMap(({ saying }, place) => (saying === null ? [] : [place]));
+    if (from === to || places.length === 0) return;
+    const place = this.#random.pick(places);
+    const before = this.#truth.of(from).deliveries[place];
+    if (before === undefined || before.saying === null) return;
+    const received = (await this.#prepared.events()).filter(
+      ({ agentId, type }) =>
+        agentId === from && ['user:message', 'agent:tool_result', 'agent:system_prompt'].includes(type),
+    );
+    const words = new LoggedString(this.#framed(from, before.text), received[place]?.id ?? '');
+    await this.#deliver(speaker, listener, words, before.saying, before);
+  }
+
+  async #deliver(
+    speaker: Agent,
+    listener: Agent,
+    words: string | LoggedString,
+    saying: TrueSaying,
+    before?: TrueDelivery,
+  ): Promise<void> {
+    const { status, text } = await speaker.inform(listener, words);
+    const to = listener.agentId;
+    if (text === null) return this.#truth.withhold(to, saying);
+    this.#arrived(to);
+    this.#truth.message(to, text, saying, {
+      isAltered: status === 'altered',
+      ...(before === undefined ? {} : { before }),
+    });
+  }
+
+  async #ask(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    if (this.#busy.has(agentId)) return;
+    this.#busy.add(agentId);
+    await this.#untilRest(() => {
+      agent.response().then((said) => {
+        this.#utteredBy(agentId, `${said}`, said.messageId);
+        this.#onRest();
+      });
+    });
+  }
+
+  async #answer(isLast = false): Promise<void> {
+    const calls = [...this.#open.values()];
+    if (calls.length === 0) return;
+    const { gated, truth } = this.#random.pick(calls);
+    const { agentId } = gated;
+    const toolCalls = !isLast && this.#random.chance(0.4) ? this.#someCalls() : [];
+    const text = toolCalls.length > 0 && this.#random.chance(0.5) ? '' : this.#random.words();
+    this.#open.delete(agentId);
+    this.#truth.answer(truth, text);
+    if (toolCalls.length === 0) this.#truth.say(agentId, text);
+    await this.#untilRest(() => gated.answer({ text, toolCalls }));
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#open.size > 0) await this.#answer(true);
+  }
+
+  #called(gated: GatedCall): void {
+    const { agentId, messages } = gated;
+    const truth = this.#truth.call(agentId);
+    this.#open.set(agentId, { gated, truth });
+    const expected = this.#isFaded ? null : [...this.#truth.of(agentId).transcript];
+    this.#prompts.push({ agentId, messages, expected });
+    this.#onRest();
+  }
+
+  #utteredBy(agentId: string, text: string, messageId: string): Utterance {
+    this.#busy.delete(agentId);
+    const saying = this.#truth.sayings.findLast(({ speaker }) => speaker === agentId);
+    if (saying?.text !== text) throw new Error(`Seed ${this.#seed}: ${agentId} said something else.`);
+    const utterance = { messageId, saying };
+    this.#utterances.push(utterance);
+    return utterance;
+  }
+
+  /** Resolves when the agent that goes on waits for a model again, or has answered. */
+  #untilRest(start: () => void): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onRest = resolve;
+    start();
+    return promise;
+  }
+
+  #someCalls(): ModelToolCall[] {
+    return Array.from({ length: this.#random.chance(0.3) ? 2 : 1 }, () => {
+      this.#calls += 1;
+      return { toolCallId: `c${this.#calls}`, tool: this.#random.pick(toolNames), input: {} };
+    });
+  }
+
+  #framed(from: string, text: string): string {
+    return this.#random.pick([text, `[${from}]: ${text}`, `[${from}]: ${text}`, this.#random.words()]);
+  }
+
+  #anyone(): [string, Agent] {
+    return this.#random.pick([...this.#agents]);
+  }
+
+  #arrived(agentId: string): void {
+    if (this.#open.has(agentId)) this.#races += 1;
+  }
+
+  #noteAwaited(): void {
+    for (const [agentId, agent] of this.#agents)
+      this.#awaited.push({
+        agentId,
+        says: agent.awaitsResponse,
+        does: this.#truth.of(agentId).unanswered.size > 0,
+      });
+  }
+}

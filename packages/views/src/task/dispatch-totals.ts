@@ -1,0 +1,104 @@
+import type { CapturedEvent, EventData, Usage } from '@hansard/events';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+
+type ModelCall = EventData<'agent:inference'>;
+type Completion = EventData<'session:complete'>;
+
+/**
+ * What a dispatch used and cost so far: a fold over its events, whatever ended it or whether it still runs.
+ *
+ * 1. Each `agent:inference` adds its tokens and its cost, whichever agent of the dispatch made the call. Workers have
+ *    dispatches of their own, so they are not included.
+ * 2. `session:complete` states totals of the dispatch so far. Each figure that it states replaces the one counted up to
+ *    there; a figure that it leaves out stays as counted.
+ * 3. Calls after it are added to it, except the call of a message that was in the log before it.
+ * 4. The cost is the sum of the costs that the log states: the least that was spent, where some calls state none. Where
+ *    no event states a cost it is null, never 0.
+ * 5. Turns and duration are known only where the last word is a `session:complete` that states them.
+ */
+export class DispatchTotals {
+  #tokens: Usage | null = null;
+  #turns: number | null = null;
+  #durationMs: number | null = null;
+  #costUsd: number | null = null;
+  #calls = 0;
+  /** The message of each agent whose `agent:inference` has not come yet, by agent. */
+  readonly #openMessages = new Map<string, string>();
+  /** The messages that were open at the last `session:complete`, which has counted them. */
+  #countedMessages = new Set<string>();
+
+  observe(event: CapturedEvent): void {
+    const { agentId = '', messageId } = event;
+    if (isReadableAs(event, 'agent:inference')) {
+      this.#openMessages.delete(agentId);
+      this.#calls += 1;
+      if (messageId === undefined || !this.#countedMessages.delete(messageId)) this.#add(event.data);
+    } else if (isReadableAs(event, 'session:complete')) this.#replace(event.data);
+    else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
+  }
+
+  get tokens(): Usage | null {
+    return this.#tokens;
+  }
+
+  /** The tokens, with turns and duration where they are known. */
+  get usage(): Usage | null {
+    if (this.#tokens === null) return null;
+    return {
+      ...this.#tokens,
+      ...(this.#turns === null ? {} : { turns: this.#turns }),
+      ...(this.#durationMs === null ? {} : { durationMs: this.#durationMs }),
+    };
+  }
+
+  get durationMs(): number | null {
+    return this.#durationMs;
+  }
+
+  get costUsd(): number | null {
+    return this.#costUsd;
+  }
+
+  /** How many model calls the events hold. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  #add({ usage, costUsd }: ModelCall): void {
+    this.#tokens = this.#tokens === null ? tokensOf(usage) : sum(this.#tokens, usage);
+    this.#turns = null;
+    this.#durationMs = null;
+    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+  }
+
+  #replace({ usage, costUsd, turns, durationMs }: Completion): void {
+    if (costUsd !== undefined) this.#costUsd = costUsd;
+    if (usage !== undefined) this.#tokens = tokensOf(usage);
+    this.#turns = turns ?? usage?.turns ?? null;
+    this.#durationMs = durationMs ?? usage?.durationMs ?? null;
+    this.#countedMessages = new Set(this.#openMessages.values());
+  }
+}
+
+const cacheCounts = ['cacheReadTokens', 'cacheWriteTokens'] as const;
+
+function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Usage {
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+  };
+}
+
+function sum(one: Usage, other: Usage): Usage {
+  const total: Usage = {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
+  for (const count of cacheCounts) {
+    if (one[count] !== undefined || other[count] !== undefined)
+      total[count] = (one[count] ?? 0) + (other[count] ?? 0);
+  }
+  return total;
+}

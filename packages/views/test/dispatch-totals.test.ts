@@ -1,0 +1,53 @@
+import { DispatchTotals, dispatchTree, sessionView } from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+import { envelope, event } from './make.ts';
+
+const usage = { inputTokens: 10, outputTokens: 2 };
+
+function totalsOf(...events: Parameters<DispatchTotals['observe']>[0][]): DispatchTotals {
+  const totals = new DispatchTotals();
+  for (const one of events) totals.observe(one);
+  return totals;
+}
+
+describe('the totals of a dispatch', () => {
+  it('are null where the log states none, and never 0', () => {
+    const { costUsd, usage: used } = totalsOf(event('agent:text', { text: 'Hello.' }));
+    expect([costUsd, used]).toEqual([null, null]);
+    expect(totalsOf(event('agent:inference', { model: 'm', usage }))).toMatchObject({ costUsd: null, usage });
+    expect(totalsOf(event('agent:inference', { model: 'm', usage, costUsd: 0 })).costUsd).toBe(0);
+  });
+
+  it('keep a figure that a later session:complete leaves out', () => {
+    const totals = totalsOf(
+      event('agent:inference', { model: 'm', usage, costUsd: 0.5 }),
+      event('session:complete', { status: 'completed', turns: 1 }),
+      event('agent:inference', { model: 'm', usage, costUsd: 0.25 }),
+      event('session:complete', { status: 'completed', usage: { inputTokens: 50, outputTokens: 5 } }),
+    );
+    expect(totals).toMatchObject({ costUsd: 0.75, usage: { inputTokens: 50, outputTokens: 5 } });
+  });
+
+  it('include once the call of a sub-agent whose message began before the session:complete that counts it', () => {
+    const ofAgent = { agentId: 'a1', messageId: 'm1' };
+    const totals = totalsOf(
+      event('agent:text', { text: 'Checking.' }, ofAgent),
+      event('session:complete', { status: 'completed', usage, costUsd: 0.5, turns: 2 }),
+      event('agent:inference', { model: 'm', usage }, ofAgent),
+    );
+    expect(totals).toMatchObject({ costUsd: 0.5, usage: { ...usage, turns: 2 } });
+  });
+
+  it('of a running dispatch are those of its events in the view, and not known in the tree', () => {
+    const running = envelope({ status: 'running', completedAt: null, cost: null, usage: null });
+    const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
+    expect(sessionView(running, events)).toMatchObject({ costUsd: 0.5, usage });
+    expect(dispatchTree([running])).toMatchObject([{ own: { costUsd: null }, subtree: { costUsd: null } }]);
+  });
+
+  it('of an ended dispatch that an older version recorded without them are those of its events in the view', () => {
+    const aborted = envelope({ status: 'aborted', cost: null, usage: null });
+    const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
+    expect(sessionView(aborted, events)).toMatchObject({ costUsd: 0.5, usage });
+  });
+});

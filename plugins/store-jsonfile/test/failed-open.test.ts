@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentProcess } from '@hansard/provider/process-owner';
+import { describe, expect, it, vi } from 'vitest';
+import { makeEnvelope } from './envelope.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+
+/** What the system refuses to open, from the time on when it did so often open it. */
+const refused = vi.hoisted(() => ({ suffix: '', after: 0, code: '' }));
+
+vi.mock(import('node:fs'), async (load) => {
+  const actual = await load();
+  const refusing = <T extends (...args: never[]) => unknown>(open: T) =>
+    ((...args: Parameters<T>) => {
+      const path = String(args[0]);
+      if (refused.suffix === '' || !path.endsWith(refused.suffix)) return open(...args);
+      refused.after -= 1;
+      if (refused.after >= 0) return open(...args);
+      const { code } = refused;
+      throw Object.assign(new Error(`${code}: open '${path}'`), { code, syscall: 'open', path });
+    }) as unknown as T;
+  return { ...actual, openSync: refusing(actual.openSync), readFileSync: refusing(actual.readFileSync) };
+});
+
+/** Runs work while files whose names end so can't be opened, but for the first few times. */
+function refusing<T>(suffix: string, code: string, work: () => T, after = 0): T {
+  Object.assign(refused, { suffix, code, after });
+  try {
+    return work();
+  } finally {
+    refused.suffix = '';
+  }
+}
+
+const task = {
+  slug: 'maps',
+  name: 'Maps',
+  project: 'lab',
+  status: 'open',
+  created: '2026-03-01T09:30:00.000Z',
+};
+
+describe.each(['EMFILE', 'EIO'])(
+  'a store whose lock could not be opened while it was released (%s)',
+  (code) => {
+    it('ends the dispatch all the same, and writes late events to it when files can be opened again', () => {
+      const root = makeRoot();
+      const [store, other] = [openStore(root), openStore(root)];
+      store.createDispatch(taskDir, makeEnvelope('d1'));
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(
+        refusing('.lock', code, () =>
+          codeOf(() => store.updateDispatch(taskDir, 'd1', { status: 'completed' })),
+        ),
+      ).toBe('none');
+      expect(codeOf(() => other.appendEvent(taskDir, 'd1', makeEvent(2)))).toBe('STORE_LOCKED');
+      store.appendEvent(taskDir, 'd1', makeEvent(2));
+      expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2)]);
+    });
+
+    it.each<[string, (store: ReturnType<typeof openStore>) => void]>([
+      ['with the next lock that it takes', (store) => store.createDispatch(taskDir, makeEnvelope('d2'))],
+      ['when it closes', (store) => store.close()],
+    ])('lets others write %s', (_, next) => {
+      const root = makeRoot();
+      const [store, other] = [openStore(root), openStore(root)];
+      store.createDispatch(taskDir, makeEnvelope('d1'));
+      refusing('.lock', code, () =>
+        codeOf(() => store.updateDispatch(taskDir, 'd1', { status: 'completed' })),
+      );
+      next(store);
+      other.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(other.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+    });
+
+    it('writes the record of the task again at once', () => {
+      const store = openStore(makeRoot());
+      store.putTask(taskDir, task);
+      refusing('.task.lock', code, () => codeOf(() => store.putTask(taskDir, task)), 1);
+      const started = performance.now();
+      store.putTask(taskDir, { ...task, status: 'done' });
+      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(store.getTask(taskDir)).toEqual({ ...task, status: 'done' });
+    });
+  },
+);
+
+it('a takeover that the system refused half-way keeps nobody from writing', () => {
+  const root = makeRoot();
+  const [store, other] = [openStore(root), openStore(root)];
+  store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+  const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  writeFileSync(lock, JSON.stringify({ ...currentProcess(), pid, startTime: '1', token: 'gone' }));
+  const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
+  expect(refusing('.lock', 'EMFILE', () => codeOf(append), 1)).toBe('STORE_UNAVAILABLE');
+  expect(existsSync(`${lock}.gone`)).toBe(false);
+  other.appendEvent(taskDir, 'd1', makeEvent(1));
+  other.close();
+  append();
+  store.close();
+  expect(readdirSync(join(root, taskDir, 'dispatches'))).toEqual(['d1.json']);
+});

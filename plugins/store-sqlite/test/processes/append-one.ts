@@ -1,0 +1,15 @@
+/** Tries to append one event and says how that went. Arguments: the database, the dispatch. */
+import { writeSync } from 'node:fs';
+import { isStoreError } from '@hansard/provider';
+import { openSqliteStore } from '../../src/index.ts';
+import { taskDir, textEvent } from '../sample-data.ts';
+
+const [path = '', dispatchId = ''] = process.argv.slice(2);
+const store = openSqliteStore({ path });
+try {
+  store.appendEvent(taskDir, dispatchId, textEvent('taken'));
+  writeSync(1, 'appended\n');
+} catch (error) {
+  writeSync(1, `${isStoreError(error) ? `${error.code} ${error.message}` : error}\n`);
+}
+store.close();

@@ -1,0 +1,37 @@
+import type { ErrorRow } from '@hansard/events';
+import { type ErrorSection, errorSections } from './error-families.ts';
+import { workspacePackages } from './workspace.ts';
+
+const head = `# Errors
+
+<!-- Generated from the declarations in the sources: \`pnpm docs:errors\` writes this page. -->
+
+Every error that Hansard throws on purpose has a \`code\` from a closed set, stable between major versions, a message that
+says what happened and where, \`advice\` on what to do, \`details\` for programs, and the error that led to it as \`cause\`.
+Recognise one by its guard (\`isStoreError(error, 'STORE_LOCKED')\`), not by \`instanceof\`: the guard also knows errors that
+another copy of a package made. Wrong use by a programmer (a missing argument, a negative count) is a plain \`TypeError\` and
+has no code.
+
+The last column names the fields of \`details\`; one with a \`?\` is not always there. The \`details\` of a store may have more.
+`;
+
+/** The text of `docs/errors.md`. */
+export function errorsDoc(): string {
+  const names = new Map(workspacePackages().map(({ folder, name }) => [folder, name]));
+  return [
+    head,
+    ...errorSections.map((section) => sectionText(section, names.get(section.folder) ?? '')),
+  ].join('\n');
+}
+
+function sectionText({ title, guard, family, before, after }: ErrorSection, packageName: string): string {
+  const rows = Object.entries(family.rows).map(([code, row]) => tableRow(code, row));
+  const table = ['| code | when | what to do | details |', '|---|---|---|---|', ...rows].join('\n');
+  const heading = `## ${title}: \`${guard}\` of \`${packageName}\``;
+  return `${[heading, before, table, after].filter((part) => part !== undefined).join('\n\n')}\n`;
+}
+
+function tableRow(code: string, { when, advice, details = [] }: ErrorRow): string {
+  const cells = [`\`${code}\``, when, advice, details.map((name) => `\`${name}\``).join(', ')];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`.replace(/ {2}\|$/, ' |');
+}

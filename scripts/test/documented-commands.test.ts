@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { documentedCode } from '../markdown-code.ts';
+import { root } from '../workspace.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hansard-documented-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Why a documented command is not run here. */
+const notRun: readonly (readonly [command: RegExp, reason: string])[] = [
+  [/^tail -f /, 'follows until Ctrl-C'],
+  [/^import ~/, 'reads the home folder'],
+];
+
+const commands = documentedCode()
+  .filter(({ place, language }) => place.startsWith('docs/command-line.md') && language === 'sh')
+  .flatMap(({ code }) => [...code.matchAll(/^npx pnpm@12 hansard (.*?)(?: +#.*)?$/gm)])
+  .map(([, words = '']) => words);
+
+describe('the commands of docs/command-line.md, in their order', () => {
+  beforeAll(() => {
+    for (const name of ['apps', 'examples']) symlinkSync(join(root, name), join(folder, name));
+  });
+
+  it('are all found, and only two of them are not run', () => {
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter((words) => notRun.some(([pattern]) => pattern.test(words)))).toHaveLength(
+      notRun.length,
+    );
+  });
+
+  it.each(commands.filter((words) => !notRun.some(([pattern]) => pattern.test(words))))('%s', (words) => {
+    const { code, out, err } = run(words);
+    expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+    if (!/--quiet|--out|^resume/.test(words)) expect(out).not.toBe('');
+  });
+});
+
+/** Runs a command from its source, as a shell would: words, quotes, and no terminal. */
+function run(words: string): { code: number | null; out: string; err: string } {
+  const args = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) =>
+    (quoted ?? plain).replace(/^\/tmp\//, `${folder}/`),
+  );
+  const command = ['--conditions=@hansard/source', join(root, 'apps/harness/src/bin.ts')];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  return { code: status, out: stdout, err: stderr };
+}

@@ -1,0 +1,63 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { root } from './workspace.ts';
+
+/** Where tests are, for `vitest.config.ts`. */
+export const testFiles = [
+  '{packages,plugins,apps,examples}/*/test/**/*.test.ts',
+  'scripts/test/**/*.test.ts',
+];
+
+/** Why a test is not a unit test. */
+export type HeavyReason = 'engine' | 'package' | 'process' | 'mock' | 'slow';
+
+/** Files that need more than four seconds of a processor by themselves, where no import says so. */
+export const slowTests: readonly string[] = [
+  'apps/harness/test/commands.test.ts',
+  'apps/harness/test/plugins-named-twice.test.ts',
+  'packages/datasets/test/training/training-properties.test.ts',
+  'plugins/store-jsonfile/test/torn-tail.test.ts',
+];
+
+const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
+
+/**
+ * Why a test file is left out of `pnpm test:unit`, or null. The imports decide, those of its helpers included:
+ * `scripts/engines` needs an engine or a browser, `scripts/pack.ts` needs built packages. A file that itself imports
+ * `node:child_process` starts processes, and one that replaces modules (`vi.mock`) needs a worker of its own.
+ */
+export function heavyReason(file: string, read: (path: string) => string = readSource): HeavyReason | null {
+  const reached = reachableFrom(file, read);
+  if ([...reached].some((path) => path.startsWith('scripts/engines/'))) return 'engine';
+  if (reached.has('scripts/pack.ts') || reached.has('scripts/running-pnpm.ts')) return 'package';
+  if (/^(?:import\b[^'\n]*|\} )from 'node:child_process'/m.test(read(file))) return 'process';
+  if (/^\s*vi\.(?:mock|doMock|resetModules)\(/m.test(read(file))) return 'mock';
+  return slowTests.includes(file) ? 'slow' : null;
+}
+
+/** The test files that are left out of `pnpm test:unit`. */
+export function heavyTests(): string[] {
+  return globSync(testFiles, { cwd: root })
+    .filter((file) => heavyReason(file) !== null)
+    .sort();
+}
+
+/** The file and everything that it imports by a relative path. */
+function reachableFrom(file: string, read: (path: string) => string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const open = [file];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    for (const [, from = '', dynamic = ''] of read(path).matchAll(importPattern)) {
+      const specifier = from + dynamic;
+      if (specifier.startsWith('.')) open.push(relative(root, resolve(root, dirname(path), specifier)));
+    }
+  }
+  return reached;
+}
+
+function readSource(path: string): string {
+  const file = join(root, path);
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
