@@ -1,5 +1,5 @@
 import type { EventData } from '@hansard/events';
-import type { DispatchTotals } from '@hansard/views';
+import type { DispatchTotals } from '@hansard/views/basics';
 import type { DispatchEnd } from '../store/dispatch.ts';
 
 /** How the run of an agent came to its end: by itself, stopped by somebody or some limit, or with an error. */

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals } from '@hansard/views/basics';
 import type { DispatchEnd } from '../store/dispatch.ts';
 import { completionUpdates } from './completion.ts';
 

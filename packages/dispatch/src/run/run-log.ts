@@ -1,5 +1,5 @@
 import { type CapturedEvent, type NewEvent, toTimestamp } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals } from '@hansard/views/basics';
 import type { Dispatch } from '../store/dispatch.ts';
 import type { RecordedTime } from './recorded-time.ts';
 

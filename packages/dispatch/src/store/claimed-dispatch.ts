@@ -9,7 +9,7 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import { type AgentInfo, type Awaitable, StoreError } from '@hansard/provider';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals } from '@hansard/views/basics';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { LiveFeed } from '../streams/live-feed.ts';

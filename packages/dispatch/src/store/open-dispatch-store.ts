@@ -17,7 +17,6 @@ import {
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
-import { renderSessionView, sessionView } from '@hansard/views';
 import { Bells } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { assertCount } from '../check-arguments.ts';
@@ -141,7 +140,10 @@ class CheckedStore implements DispatchStore {
   async renderSessionView(taskDir: string, dispatchId: string): Promise<string> {
     const envelope = await this.getDispatchEnvelope(taskDir, dispatchId);
     if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
-    return renderSessionView(sessionView(envelope, await this.getDispatchEvents(taskDir, dispatchId)));
+    const events = await this.getDispatchEvents(taskDir, dispatchId);
+    // Loaded when it is needed: most programs that open a store render nothing.
+    const { renderSessionView, sessionView } = await import('@hansard/views');
+    return renderSessionView(sessionView(envelope, events));
   }
 
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValueSchema } from '../json/json.ts';
+import { jsonValueSchema } from '../json/json-value-schema.ts';
 import { costSchema, idSchema, timestampSchema, usageSchema } from './fields.ts';
 
 export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
