@@ -284,6 +284,23 @@ describe('a dispatch that was ended, released or abandoned', () => {
     });
   });
 
+  it('takes no writes from the call of its end on, though the store is slow to complete it', async () => {
+    const gate = new Gate();
+    const provider = changedStore((store) => ({
+      async updateDispatch(taskDir, dispatchId, updates) {
+        await gate.opened;
+        return store.updateDispatch(taskDir, dispatchId, updates);
+      },
+    }));
+    const dispatch = await begin(openDispatchStore(provider));
+    const ending = dispatch.end({ status: 'completed' });
+    expect(await codeOf(dispatch.append(say('too late')))).toBe('STORE_LOCKED');
+    expect(await codeOf(dispatch.end({ status: 'crashed' }))).toBe('STORE_LOCKED');
+    gate.open();
+    expect(await ending).toMatchObject({ status: 'completed' });
+    expect(await dispatch.count()).toBe(0);
+  });
+
   it('is still open for writing where its end was refused or failed', async () => {
     let failures = 1;
     const provider = changedStore((store) => ({
