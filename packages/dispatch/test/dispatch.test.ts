@@ -1,17 +1,11 @@
-import {
-  createCommunicationHub,
-  type Dispatch,
-  type DispatchStore,
-  openDispatchStore,
-} from '@hansard/dispatch';
+import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
-import { Gate, turn } from './gate.ts';
+import { Gate } from './gate.ts';
 import { ManualClock, startOfTest } from './manual-clock.ts';
-import { gather } from './stream-words.ts';
 
 const task = 'lab/tasks/route-models';
 const write = { write: true } as const;
@@ -87,103 +81,6 @@ describe('a change of an envelope', () => {
     await store.deleteDispatch(task, dispatch.dispatchId);
     const gone = store.openDispatch(task, dispatch.dispatchId, { write: true });
     expect(await codeOf(gone)).toBe('STORE_DISPATCH_NOT_FOUND');
-  });
-});
-
-describe('the writer of a dispatch', () => {
-  it('is one object of a process at a time; a second one is refused, with the name of the holder', async () => {
-    const store = openDispatchStore(createMemoryStore());
-    const dispatch = await store.beginDispatch(task, { role: 'worker' }, { holder: 'a session' });
-    const { dispatchId } = dispatch;
-    expect(dispatch.holder).toBe('a session');
-    const second = store.openDispatch(task, dispatchId, { write: true, holder: 'a run' });
-    await expect(second).rejects.toMatchObject({
-      code: 'STORE_LOCKED',
-      message: expect.stringContaining('a session'),
-      details: { taskDir: task, dispatchId, owner: 'a session' },
-    });
-    await dispatch.append(say('still mine'));
-    await dispatch.release();
-
-    const third = await store.openDispatch(task, dispatchId, { write: true, holder: 'a run' });
-    await expect(store.openDispatch(task, dispatchId, write)).rejects.toThrow('a run');
-    await third.release();
-    const unnamed = await store.openDispatch(task, dispatchId, write);
-    await expect(store.openDispatch(task, dispatchId, write)).rejects.toThrow('a program');
-    await unnamed.release();
-  });
-
-  it('is one of several that ask at the same time, also while the store is slow to give it', async () => {
-    const gate = new Gate();
-    const provider = changedStore((store) => ({
-      async claimDispatch(taskDir, dispatchId) {
-        await gate.opened;
-        return store.claimDispatch(taskDir, dispatchId);
-      },
-    }));
-    const store = openDispatchStore(provider);
-    const { dispatchId, release } = await begin(store).then((dispatch) => ({
-      dispatchId: dispatch.dispatchId,
-      release: dispatch.release(),
-    }));
-    await release;
-    const asked = [1, 2, 3].map(() => store.openDispatch(task, dispatchId, write));
-    gate.open();
-    const results = await Promise.allSettled(asked);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-  });
-
-  it('can be had after a claim or a creation that failed', async () => {
-    let isFull = false;
-    const provider = changedStore((store) => ({
-      createDispatch(taskDir, envelope) {
-        if (isFull) throw new Error('disk full');
-        return store.createDispatch(taskDir, envelope);
-      },
-      claimDispatch(taskDir, dispatchId) {
-        if (isFull) throw new Error('disk full');
-        return store.claimDispatch(taskDir, dispatchId);
-      },
-    }));
-    const store = openDispatchStore(provider);
-    await (await store.beginDispatch(task, { role: 'worker', dispatchId: 'D1' })).release();
-    isFull = true;
-    await expect(store.openDispatch(task, 'D1', write)).rejects.toThrow('disk full');
-    await expect(store.beginDispatch(task, { role: 'worker', dispatchId: 'D2' })).rejects.toThrow(
-      'disk full',
-    );
-    isFull = false;
-    await store.openDispatch(task, 'D1', write);
-    await store.beginDispatch(task, { role: 'worker', dispatchId: 'D2' });
-  });
-
-  it('does not limit readers, before, beside and after it', async () => {
-    const store = openDispatchStore(createMemoryStore());
-    const dispatch = await begin(store);
-    const logs = await Promise.all([1, 2, 3].map(() => store.openDispatch(task, dispatch.dispatchId)));
-    await dispatch.append(say('a'));
-    for (const log of logs) expect(await log.count()).toBe(1);
-    await dispatch.end({ status: 'completed' });
-    for (const log of logs) expect(await log.refresh()).toMatchObject({ status: 'completed' });
-  });
-
-  it('moves to another opening of the store by release and claim, with all that was written', async () => {
-    const provider = createMemoryStore();
-    const one = openDispatchStore(provider);
-    const two = openDispatchStore(provider);
-    const first = await begin(one);
-    await first.append(say('from the first'));
-    await first.release();
-    expect(first.envelope.status).toBe('running');
-
-    await using second = await two.openDispatch(task, first.dispatchId, write);
-    expect(second.envelope).toEqual(first.envelope);
-    expect(await codeOf(first.append(say('too late')))).toBe('STORE_LOCKED');
-    await second.append(say('from the second'));
-    await second.end({ status: 'completed' });
-    const texts = (await one.getDispatchEvents(task, first.dispatchId)).map(({ data }) => data.text);
-    expect(texts).toEqual(['from the first', 'from the second']);
-    expect(await first.refresh()).toMatchObject({ status: 'completed' });
   });
 });
 
@@ -284,6 +181,23 @@ describe('a dispatch that was ended, released or abandoned', () => {
     });
   });
 
+  it('takes no writes from the call of its end on, though the store is slow to complete it', async () => {
+    const gate = new Gate();
+    const provider = changedStore((store) => ({
+      async updateDispatch(taskDir, dispatchId, updates) {
+        await gate.opened;
+        return store.updateDispatch(taskDir, dispatchId, updates);
+      },
+    }));
+    const dispatch = await begin(openDispatchStore(provider));
+    const ending = dispatch.end({ status: 'completed' });
+    expect(await codeOf(dispatch.append(say('too late')))).toBe('STORE_LOCKED');
+    expect(await codeOf(dispatch.end({ status: 'crashed' }))).toBe('STORE_LOCKED');
+    gate.open();
+    expect(await ending).toMatchObject({ status: 'completed' });
+    expect(await dispatch.count()).toBe(0);
+  });
+
   it('is still open for writing where its end was refused or failed', async () => {
     let failures = 1;
     const provider = changedStore((store) => ({
@@ -349,98 +263,5 @@ describe('the agents and workers of a dispatch', () => {
     await parent.append(say('the parent is still open'));
     expect(await parent.count()).toBe(2);
     expect(await child.count()).toBe(1);
-  });
-});
-
-describe('what a dispatch publishes', () => {
-  it('is its start, each event as it was recorded, deltas and its end, each once', async () => {
-    const published: string[] = [];
-    const communication = createCommunicationHub([
-      {
-        dispatchStarted: ({ agents, envelope }) =>
-          void published.push(`start ${envelope.status} ${agents?.map(({ name }) => name).join()}`),
-        eventRecorded: ({ event }) => void published.push(`event ${event.data.text}`),
-        deltaReceived: ({ delta }) => void published.push(`delta ${delta.text}`),
-        dispatchEnded: ({ envelope }) => void published.push(`end ${envelope.status}`),
-      },
-    ]);
-    await communication.start();
-    const store = openDispatchStore(createMemoryStore());
-    const dispatch = await store.beginDispatch(task, { role: 'worker' }, { communication });
-    dispatch.announce([
-      { agentId: 'agent_002', name: 'Jill', languageModel: null, parentAgentId: null, state: 'active' },
-    ]);
-    await dispatch.append(say('a'));
-    dispatch.publish({ type: 'delta:text', text: 'h' });
-    await dispatch.append(dispatch.check([say('b'), say('c')]));
-    const lost = dispatch.append({ type: 'agent:text', data: {} } as NewEvent);
-    expect(await codeOf(lost)).toBe('EVENT_INVALID');
-    await dispatch.end({ status: 'completed' });
-    await communication.close();
-    expect(published).toEqual([
-      'start running Jill',
-      'event a',
-      'delta h',
-      'event b',
-      'event c',
-      'end completed',
-    ]);
-  });
-
-  it('are no events before they are durable, nor those that the store refused', async () => {
-    const gate = new Gate();
-    const published: unknown[] = [];
-    const communication = createCommunicationHub([
-      { eventRecorded: ({ event }) => void published.push(event.data.text) },
-    ]);
-    await communication.start();
-    const provider = changedStore((store) => ({
-      async appendEvent(taskDir, dispatchId, event) {
-        await gate.opened;
-        if (event.data.text === 'lost') throw new Error('disk full');
-        return store.appendEvent(taskDir, dispatchId, event);
-      },
-    }));
-    const store = openDispatchStore(provider);
-    const dispatch = await store.beginDispatch(task, { role: 'worker' }, { communication });
-    const writes = ['lost', 'kept'].map((text) => dispatch.append(say(text)));
-    await turn();
-    expect(published).toEqual([]);
-    gate.open();
-    await Promise.allSettled(writes);
-    await communication.close();
-    expect(published).toEqual(['kept']);
-  });
-
-  it('reaches a reader of the same process as a stream, deltas included', async () => {
-    const store = openDispatchStore(createMemoryStore());
-    const dispatch = await begin(store);
-    const log = await store.openDispatch(task, dispatch.dispatchId);
-    const readers = [gather(log.stream().withDeltas()), gather(dispatch.stream().withDeltas())];
-    const onlyEvents = gather(log.stream());
-    await turn();
-    dispatch.publish({ type: 'delta:text', text: 'He' });
-    await turn();
-    await dispatch.append(say('Hello'));
-    await dispatch.end({ status: 'completed' });
-    for (const { words, done } of readers) {
-      await done;
-      expect(words).toEqual(['~He', '0:Hello']);
-    }
-    await onlyEvents.done;
-    expect(onlyEvents.words).toEqual(['0:Hello']);
-  });
-
-  it('ends with the error of a recording that failed, for streams of before and after', async () => {
-    const store = openDispatchStore(createMemoryStore());
-    const dispatch = await begin(store);
-    const log = await store.openDispatch(task, dispatch.dispatchId);
-    const full = new Error('disk full');
-    const before = [gather(log.stream()), gather(dispatch.stream().withDeltas())];
-    await turn();
-    dispatch.fail(full);
-    dispatch.abandon();
-    for (const { done } of before) await expect(done).rejects.toBe(full);
-    await expect(gather(dispatch.stream()).done).rejects.toBe(full);
   });
 });

@@ -1,48 +1,20 @@
 import { createCommunicationHub, type Dispatch, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate, turn } from './gate.ts';
-import { ManualClock } from './manual-clock.ts';
+import { aborted, task, twice } from './left-dispatch.ts';
 import { gather } from './stream-words.ts';
 
-const task = 'lab/tasks/route-models';
 const write = { write: true } as const;
 
 const say = (text: string): NewEvent => newEvent('agent:text', { text });
 const call = (inputTokens: number, costUsd: number): NewEvent =>
   newEvent('agent:inference', { model: 'm', usage: { inputTokens, outputTokens: 1 }, costUsd });
-
-/** Two openings of one provider: the second one sees what is left when the first one is closed. */
-function twice(provider: DispatchStoreProvider = createMemoryStore()) {
-  const store = openDispatchStore(keptOpen(provider), { clock: new ManualClock() });
-  const after = openDispatchStore(provider);
-  const left = async (dispatchId: string) => ({
-    envelope: await after.getDispatchEnvelope(task, dispatchId),
-    events: (await after.getDispatchEvents(task, dispatchId)).map(({ type, data }) => [
-      type,
-      data.reason ?? data.text,
-    ]),
-  });
-  return { store, after, left };
-}
-
-/** The same provider, which the closing of the store leaves open. */
-function keptOpen(provider: DispatchStoreProvider): DispatchStoreProvider {
-  return new Proxy(provider, {
-    get(target, key) {
-      if (key === 'close') return () => {};
-      const member: unknown = Reflect.get(target, key, target);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-}
-
-const aborted = ['harness:abort', 'left without end'];
 
 function warnings() {
   return vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
@@ -330,95 +302,5 @@ describe('the scope of a dispatch', () => {
       await dispatch.end({ status: 'completed' });
     }
     expect(calls).toEqual(['update', 'release']);
-  });
-});
-
-describe('closing a store', () => {
-  it('aborts all dispatches that it writes, children included, and leaves the others alone', async () => {
-    const { store, after, left } = twice();
-    const parent = await store.beginDispatch(task, { role: 'lead' });
-    const child = await parent.beginChild({ role: 'worker' });
-    const elsewhere = await store.beginDispatch('lab/tasks/other', { role: 'worker' });
-    const { dispatchId: idle } = await createDispatch(after, task, { role: 'worker' });
-    await store.close();
-    for (const { dispatchId } of [parent, child]) expect((await left(dispatchId)).events).toEqual([aborted]);
-    expect(await after.getDispatchEnvelope('lab/tasks/other', elsewhere.dispatchId)).toMatchObject({
-      status: 'aborted',
-    });
-    expect(await left(idle)).toMatchObject({ envelope: { status: 'running' }, events: [] });
-  });
-
-  it('closes the provider after all that, releases included', async () => {
-    const order: string[] = [];
-    const gate = new Gate();
-    const provider = changedStore((inner) => ({
-      async updateDispatch(taskDir, dispatchId, updates) {
-        order.push(`${updates.status}`);
-        return inner.updateDispatch(taskDir, dispatchId, updates);
-      },
-      async releaseDispatch(taskDir, dispatchId) {
-        await gate.opened;
-        inner.releaseDispatch(taskDir, dispatchId);
-        order.push('released');
-      },
-      close() {
-        order.push('closed');
-      },
-    }));
-    const store = openDispatchStore(provider);
-    await store.beginDispatch(task, { role: 'worker' });
-    const dispatch = await store.beginDispatch(task, { role: 'worker' });
-    const releasing = dispatch.release();
-    await turn();
-    const closing = store.close();
-    await turn();
-    expect(order).toEqual(['aborted']);
-    gate.open();
-    await Promise.all([releasing, closing]);
-    expect(order).toEqual(['aborted', 'released', 'released', 'closed']);
-  });
-
-  it('aborts a dispatch whose beginning is under way, and releases one that is being claimed', async () => {
-    const gate = new Gate();
-    const { store, after, left } = twice(
-      changedStore((inner) => ({
-        async createDispatch(taskDir, envelope) {
-          if (envelope.dispatchId === 'begun') await gate.opened;
-          inner.createDispatch(taskDir, envelope);
-        },
-        async claimDispatch(taskDir, dispatchId) {
-          await gate.opened;
-          return inner.claimDispatch(taskDir, dispatchId);
-        },
-      })),
-    );
-    await createDispatch(after, task, { role: 'worker', dispatchId: 'claimed' });
-    const beginning = store.beginDispatch(task, { role: 'worker', dispatchId: 'begun' });
-    const claiming = store.openDispatch(task, 'claimed', write);
-    const closing = store.close();
-    await turn();
-    gate.open();
-    const [begun, claimed] = await Promise.all([beginning, claiming, closing]);
-    expect(await left('begun')).toMatchObject({ envelope: { status: 'aborted' }, events: [aborted] });
-    expect(await left('claimed')).toMatchObject({ envelope: { status: 'running' }, events: [] });
-    for (const dispatch of [begun, claimed])
-      expect(await codeOf(dispatch.append(say('a')))).toBe('STORE_CLOSED');
-    await (await after.openDispatch(task, 'begun', write)).release();
-  });
-
-  it('succeeds where the beginning that is under way fails', async () => {
-    const gate = new Gate();
-    const provider = changedStore(() => ({
-      async createDispatch() {
-        await gate.opened;
-        throw new Error('the disk is full');
-      },
-    }));
-    const store = openDispatchStore(provider);
-    const beginning = store.beginDispatch(task, { role: 'worker' });
-    const closing = store.close();
-    gate.open();
-    await expect(beginning).rejects.toThrow('the disk is full');
-    await closing;
   });
 });

@@ -5,6 +5,7 @@ import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
+import { Gate } from './gate.ts';
 import { agent, event } from './scripted-agent.ts';
 
 const taskDir = 'lab/tasks/route-models';
@@ -118,6 +119,28 @@ describe('what tools took and gave', () => {
     await updateDispatch(store, taskDir, dispatchId, { fidelity: 'narrative' });
     await appendEvents(store, taskDir, dispatchId, events);
     expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
+  });
+
+  it('is left out from the call on that makes the dispatch a narrative, though the store is slow to do so', async () => {
+    const gate = new Gate();
+    const provider = changedStore((inner) => ({
+      async updateDispatch(task, dispatchId, updates) {
+        await gate.opened;
+        return inner.updateDispatch(task, dispatchId, updates);
+      },
+    }));
+    const store = openDispatchStore(provider);
+    const dispatch = await store.beginDispatch(taskDir, { role: 'r', fidelity: 'full' });
+    const checked = dispatch.check(events);
+    expect(secretsIn(checked)).toEqual(secrets);
+    const narrowing = dispatch.update({ fidelity: 'narrative' });
+    const appended = [dispatch.append(events), dispatch.append(checked), dispatch.accept(checked).recorded];
+    gate.open();
+    await Promise.all([narrowing, ...appended]);
+    await dispatch.append(checked);
+    const stored = await store.getDispatchEvents(taskDir, dispatch.dispatchId);
+    expect(stored).toHaveLength(events.length);
+    expect(secretsIn(stored)).toEqual([]);
   });
 
   it('is not shown live either where the log leaves it out', async () => {

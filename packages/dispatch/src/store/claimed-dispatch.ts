@@ -3,6 +3,7 @@ import {
   type Delta,
   type DispatchEnvelope,
   type EnvelopeUpdates,
+  type Fidelity,
   type NewEvent,
   newEvent,
   toNarrative,
@@ -34,12 +35,15 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   readonly #options: WriterOptions;
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
+  #isEnding = false;
+  /** The updates to `narrative` fidelity that are under way: what is appended after one was called is narrowed already. */
+  #narrowing = 0;
   /** The release under way or done. Null: the dispatch is claimed. */
   #released: Promise<void> | null = null;
   /** The disposal under way or done. */
   #left: Promise<void> | null = null;
-  /** The lists that `check` made. */
-  readonly #checked = new WeakSet<readonly NewEvent[]>();
+  /** The lists that `check` made, each with the fidelity at which its events were taken. */
+  readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
   /** The last write under way. Null: none is. */
   #latest: Promise<void> | null = null;
 
@@ -80,7 +84,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
     const checked = events.map((event) => this.#take(event));
-    this.#checked.add(checked);
+    this.#checked.set(checked, this.#fidelity);
     return checked;
   }
 
@@ -100,7 +104,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   async end(updates: DispatchEnd): Promise<DispatchEnvelope> {
     this.#assertWritable();
-    return this.#end(updates);
+    this.#isEnding = true;
+    try {
+      return await this.#end(updates);
+    } finally {
+      this.#isEnding = false;
+    }
   }
 
   release(): Promise<void> {
@@ -209,24 +218,31 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   async #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
     const checked = checkUpdates(updates);
+    const narrows = checked.fidelity === 'narrative' ? 1 : 0;
     let updated = this.envelope;
-    const recorded = this.#write(
-      () => this.context.provider.updateDispatch(this.taskDir, this.dispatchId, checked),
-      (envelope) => {
-        updated = envelope;
-        this.envelope = envelope;
-        if (checked.status === 'running') this.#isOurs = true;
-        this.context.bells.ring(this.taskDir, this.dispatchId);
-      },
-    );
-    if (recorded !== null) await recorded;
+    this.#narrowing += narrows;
+    try {
+      const recorded = this.#write(
+        () => this.context.provider.updateDispatch(this.taskDir, this.dispatchId, checked),
+        (envelope) => {
+          updated = envelope;
+          this.envelope = envelope;
+          if (checked.status === 'running') this.#isOurs = true;
+          this.context.bells.ring(this.taskDir, this.dispatchId);
+        },
+      );
+      if (recorded !== null) await recorded;
+    } finally {
+      this.#narrowing -= narrows;
+    }
     return updated;
   }
 
   #record(events: readonly NewEvent[]): AcceptedEvents {
-    const taken = this.#checked.has(events)
-      ? (events as readonly CapturedEvent[])
-      : events.map((event) => this.#take(event));
+    const taken =
+      this.#checked.get(events) === this.#fidelity
+        ? (events as readonly CapturedEvent[])
+        : events.map((event) => this.#take(event));
     const recorded = this.#write(
       () => this.context.provider.appendEvents(this.taskDir, this.dispatchId, taken),
       () => {
@@ -239,7 +255,11 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   /** The event as it will be recorded. */
   #take(event: NewEvent): CapturedEvent {
     const taken = this.context.intake.take(event, this.#options);
-    return this.envelope.fidelity === 'full' ? taken : toNarrative(taken);
+    return this.#fidelity === 'full' ? taken : toNarrative(taken);
+  }
+
+  get #fidelity(): Fidelity {
+    return this.#narrowing > 0 ? 'narrative' : this.envelope.fidelity;
   }
 
   /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
@@ -280,11 +300,11 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   #assertWritable(): void {
     this.context.assertOpen();
-    if (this.#released === null && this.#left === null) return;
+    if (this.#released === null && this.#left === null && !this.#isEnding) return;
     const { taskDir, dispatchId } = this;
     throw new StoreError(
       'STORE_LOCKED',
-      `This object has released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(taskDir, dispatchId, { write: true }).`,
+      `This object has ended or released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(taskDir, dispatchId, { write: true }).`,
       { details: { taskDir, dispatchId } },
     );
   }
