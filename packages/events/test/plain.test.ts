@@ -36,7 +36,7 @@ const oddValues = [
   1n,
 ];
 
-/** Every copy of a value in which one thing at any depth is another one, is missing or is there besides. */
+/** Every copy of a value in which one thing at any depth has another value, is missing or is added. */
 function* mutations(value: unknown): Generator<unknown> {
   yield* oddValues;
   if (typeof value !== 'object' || value === null) return;

@@ -64,9 +64,9 @@ export interface DispatchStoreProvider {
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
 
   /**
-   * Adds one event at the end. A dispatch that ended still takes events (a late notice, a verdict). An append never
+   * Adds one event at the end. An ended dispatch still accepts events (a late notice, a verdict). An append never
    * claims.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id is there with other content), STORE_LOCKED where this
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id exists with other content), STORE_LOCKED where this
    * opening has not claimed the dispatch
    */
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;

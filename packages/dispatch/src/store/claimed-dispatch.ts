@@ -9,7 +9,7 @@ import {
   toNarrative,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentInfo, type Awaitable, StoreError } from '@hansard/provider';
+import { type AgentInfo, StoreError } from '@hansard/provider';
 import { DispatchTotals } from '@hansard/views/basics';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -24,9 +24,9 @@ import type {
   WriterOptions,
 } from './dispatch.ts';
 import { checkUpdates } from './envelope-intake.ts';
-import { isPromise } from './is-promise.ts';
 import type { StoreContext } from './store-context.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** A dispatch that this opening of the store has claimed, until it is released. */
 export class ClaimedDispatch extends StoredDispatch implements Dispatch {
@@ -44,8 +44,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   #left: Promise<void> | null = null;
   /** The lists that `check` made, each with the fidelity at which its events were taken. */
   readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
-  /** The last write under way. Null: none is. */
-  #latest: Promise<void> | null = null;
+  readonly #writes: WriteQueue;
 
   constructor(
     context: StoreContext,
@@ -58,6 +57,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     this.holder = options.holder ?? defaultHolder;
     this.#options = options;
     this.#isOurs = isBegun;
+    this.#writes = new WriteQueue(options.haltsOnFailure === true);
   }
 
   override async refresh(): Promise<DispatchEnvelope> {
@@ -74,7 +74,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
       return [...events];
     }
     const event = this.#take(input);
-    const recorded = this.#write(
+    const recorded = this.#writes.run(
       () => this.context.provider.appendEvent(this.taskDir, this.dispatchId, event),
       () => this.#publishEvent(event),
     );
@@ -93,8 +93,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return this.#record(events);
   }
 
-  async settled(): Promise<void> {
-    while (this.#latest !== null) await this.#latest.catch(() => {});
+  settled(): Promise<void> {
+    return this.#writes.settled();
   }
 
   async update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
@@ -198,13 +198,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     const { recorded } = this.#record([newEvent('harness:abort', { reason: 'left without end' })]);
     await recorded;
     const totals = new DispatchTotals();
-    const { provider } = this.context;
-    for (let after = -1; ; ) {
-      const page = await provider.readEvents(this.taskDir, this.dispatchId, { after });
-      if (page.events.length === 0) break;
-      for (const event of page.events) totals.observe(event);
-      after = page.next;
-    }
+    for await (const { event } of this.events()) totals.observe(event);
     await this.#end({ status: 'aborted', usage: totals.usage, cost: totals.costUsd });
   }
 
@@ -222,7 +216,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     let updated = this.envelope;
     this.#narrowing += narrows;
     try {
-      const recorded = this.#write(
+      const recorded = this.#writes.run(
         () => this.context.provider.updateDispatch(this.taskDir, this.dispatchId, checked),
         (envelope) => {
           updated = envelope;
@@ -243,7 +237,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
       this.#checked.get(events) === this.#fidelity
         ? (events as readonly CapturedEvent[])
         : events.map((event) => this.#take(event));
-    const recorded = this.#write(
+    const recorded = this.#writes.run(
       () => this.context.provider.appendEvents(this.taskDir, this.dispatchId, taken),
       () => {
         for (const event of taken) this.#publishEvent(event);
@@ -260,32 +254,6 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   get #fidelity(): Fidelity {
     return this.#narrowing > 0 ? 'narrative' : this.envelope.fidelity;
-  }
-
-  /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
-  #write<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
-    if (this.#latest !== null) {
-      const before = this.#options.haltsOnFailure === true ? this.#latest : this.#latest.catch(() => {});
-      return this.#follow(before.then(call).then(onDone));
-    }
-    let answer: Awaitable<T>;
-    try {
-      answer = call();
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    if (isPromise(answer)) return this.#follow(answer.then(onDone));
-    onDone(answer);
-    return null;
-  }
-
-  #follow(write: Promise<void>): Promise<void> {
-    this.#latest = write;
-    const onSettled = () => {
-      if (this.#latest === write) this.#latest = null;
-    };
-    write.then(onSettled, onSettled);
-    return write;
   }
 
   #publishEvent(event: CapturedEvent): void {

@@ -39,10 +39,6 @@ export class DispatchWriters {
     this.#writers.delete(dispatchKey(taskDir, dispatchId));
   }
 
-  has(taskDir: string, dispatchId: string): boolean {
-    return this.#writers.has(dispatchKey(taskDir, dispatchId));
-  }
-
   /** The deltas of a dispatch that this process writes. */
   feedOf(taskDir: string, dispatchId: string): LiveFeed | undefined {
     const writer = this.#writers.get(dispatchKey(taskDir, dispatchId));

@@ -31,8 +31,7 @@ export class StoredDispatch implements DispatchLog {
   }
 
   async refresh(): Promise<DispatchEnvelope> {
-    // While the store closes, a stream still reads how the dispatch ended.
-    if (this.context.isClosed()) this.context.assertOpen();
+    this.#assertReadable();
     const envelope = await this.context.provider.getDispatchEnvelope(this.taskDir, this.dispatchId);
     if (envelope === null) throw dispatchNotFound(this.taskDir, this.dispatchId);
     this.#envelope = envelope;
@@ -52,7 +51,7 @@ export class StoredDispatch implements DispatchLog {
     assertCursor(after);
     if (limit !== undefined) assertCount('limit', limit, 1);
     for (let position = after; ; ) {
-      this.context.assertOpen();
+      this.#assertReadable();
       const page = await this.context.provider.readEvents(this.taskDir, this.dispatchId, {
         after: position,
         ...(limit === undefined ? {} : { limit }),
@@ -78,6 +77,11 @@ export class StoredDispatch implements DispatchLog {
     if (options.after !== undefined) assertCursor(options.after);
     if (options.pageSize !== undefined) assertCount('pageSize', options.pageSize, 1);
     return follow(this.context, this.taskDir, this.dispatchId, options);
+  }
+
+  /** While the store closes, what reads already still reads, as a stream does the end of its dispatch. */
+  #assertReadable(): void {
+    if (this.context.isClosed()) this.context.assertOpen();
   }
 
   stream(options: LiveStreamOptions = {}): DispatchStream {

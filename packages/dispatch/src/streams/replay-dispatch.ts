@@ -32,7 +32,7 @@ export interface Replay extends DispatchStream {
  * Replays a stored dispatch: the same events as a live stream gave, in the same type. Each event has its time counted
  * from the beginning, so that what the taker does meanwhile delays nothing behind it, as long as it keeps up.
  *
- * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating what `readEvents` throws
+ * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating the errors of `DispatchLog.pages`
  */
 export function replayDispatch(log: DispatchLog, options: ReplayOptions = {}): Replay {
   checkOptions(options);

@@ -1,6 +1,6 @@
 /**
  * Appends growing events and says each id once it is acknowledged; keeps its store open until its input ends.
- * Arguments: the database, the number of events, the dispatch, which it creates where it is not there.
+ * Arguments: the database, the number of events, the dispatch, which it creates if it does not exist.
  */
 import { writeSync } from 'node:fs';
 import { openSqliteStore } from '../../src/index.ts';
