@@ -43,7 +43,7 @@ export interface DispatchStore extends AsyncDisposable {
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
 
   /**
-   * The same, and behind them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * The same, and after them the dispatches that can't be read, each with the reason. A store without `listDispatches`
    * fails as `getDispatchEnvelopes` does.
    */
   listDispatches(taskDir: string): Promise<DispatchListing[]>;

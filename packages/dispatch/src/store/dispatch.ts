@@ -21,12 +21,12 @@ import type { DispatchLog } from './dispatch-log.ts';
  * - Writes keep the order of their calls, awaited or not.
  * - After `end`, `release` or `abandon` every write is STORE_LOCKED; open the dispatch again to write to it.
  * - Leaving the scope (`await using`) without `end`: if this object began the dispatch or set it `running`, and it still
- *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is released in any case. What
- *   fails meanwhile becomes a warning of the process, so that it never hides the error of the body. `store.close()` does
+ *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is released in any case. A
+ *   failure meanwhile becomes a warning of the process, so that it never hides the error of the body. `store.close()` does
  *   the same for every dispatch that is open.
  */
 export interface Dispatch extends DispatchLog, AsyncDisposable {
-  /** Who holds the object in this process, in words, for the message of a STORE_LOCKED. */
+  /** The owner of the object in this process, in words, for the message of a STORE_LOCKED. */
   readonly holder: string;
 
   /**
@@ -49,8 +49,8 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   check(events: readonly NewEvent[]): readonly CapturedEvent[];
 
   /**
-   * As `append`, for callers that need the recorded form at once. Throws at once what is wrong with the events.
-   * `recorded` is null where they are durable already; otherwise handle it.
+   * As `append`, for callers that need the recorded form at once. It throws at once if an event is not valid.
+   * `recorded` is null if they are durable already; otherwise handle it.
    */
   accept(events: readonly NewEvent[]): AcceptedEvents;
 
@@ -110,7 +110,7 @@ export interface WriterOptions {
   readonly holder?: string;
   /** Where what is recorded is published. */
   readonly communication?: CommunicationHub | undefined;
-  /** Writes that wait behind a failed one fail with its error, instead of being made. */
+  /** Writes that wait for a failed one fail with its error, instead of being made. */
   readonly haltsOnFailure?: boolean;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;

@@ -60,7 +60,7 @@ export class EventIntake {
     return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
 
-  /** A new object, or what is no event at all as it is. */
+  /** A new object; a value that is not an object as it is. */
   #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
     if (typeof event !== 'object' || event === null) return event;
     return inLineOrder({

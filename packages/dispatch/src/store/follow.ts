@@ -7,7 +7,7 @@ import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
 
-/** How often a follower looks unasked where the store watches: file systems may forget to tell of a change. */
+/** How often a follower looks unasked where the store watches: file systems may not report every change. */
 const lookAnywayMs = 5_000;
 
 export type FollowItem =
@@ -31,7 +31,7 @@ export type FollowSource = Pick<StoreContext, 'provider' | 'bells' | 'clock' | '
 
 /**
  * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;
- * the follower reads behind its own cursor, so that it can neither miss an event nor see one twice.
+ * the follower reads after its own cursor, so that it can neither miss an event nor see one twice.
  */
 export function follow(
   source: FollowSource,

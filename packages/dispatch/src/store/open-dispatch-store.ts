@@ -43,7 +43,7 @@ export interface DispatchStoreOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** Puts a provider behind the checks and followers of a {@link DispatchStore}. Reads and writes nothing by itself. */
+/** Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself. */
 export function openDispatchStore(
   provider: DispatchStoreProvider,
   options: DispatchStoreOptions = {},

@@ -92,7 +92,7 @@ export class StoredDispatch implements DispatchLog {
 export function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
   return new StoreError(
     'STORE_DISPATCH_NOT_FOUND',
-    `There is no dispatch ${dispatchId} in the task ${taskDir}; getDispatchEnvelopes lists those that are there.`,
+    `There is no dispatch ${dispatchId} in the task ${taskDir}; getDispatchEnvelopes lists the dispatches of a task.`,
     { details: { taskDir, dispatchId } },
   );
 }

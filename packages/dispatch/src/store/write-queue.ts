@@ -7,7 +7,7 @@ export class WriteQueue {
   /** The last write under way. Null: none is. */
   #latest: Promise<void> | null = null;
 
-  /** `haltsOnFailure`: writes that wait behind a failed one fail with its error, instead of being made. */
+  /** `haltsOnFailure`: writes that wait for a failed one fail with its error, instead of being made. */
   constructor(haltsOnFailure: boolean) {
     this.#haltsOnFailure = haltsOnFailure;
   }
