@@ -1,4 +1,23 @@
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
+
+type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
+
+/**
+ * Libraries that become part of a package's own files: a program loads one file in place of a hundred, and an install has
+ * only what is used of them. Their licences go into the package.
+ */
+const inlined: Readonly<Record<string, readonly string[]>> = {
+  '@hansard/events': ['devalue', 'loupe', 'zod'],
+  '@hansard/traces': [
+    '@opentelemetry/api',
+    '@opentelemetry/core',
+    '@opentelemetry/otlp-exporter-base',
+    '@opentelemetry/otlp-transformer',
+    '@opentelemetry/resources',
+    '@opentelemetry/semantic-conventions',
+  ],
+  '@hansard/views': ['gpt-tokenizer'],
+};
 
 /** One build for every package: the entries are the files that its `exports` name under `@hansard/source`. */
 export default defineConfig(async () => {
@@ -10,6 +29,7 @@ export default defineConfig(async () => {
   const binaries = Object.values((manifest.bin ?? {}) as Record<string, string>).map((path) =>
     path.replace('./dist/', './src/').replace(/\.js$/, '.ts'),
   );
+  const libraries = inlined[manifest.name] ?? [];
   return {
     entry: [...entries, ...binaries],
     format: 'esm',
@@ -20,7 +40,44 @@ export default defineConfig(async () => {
     dts: false,
     // `node:sqlite` has no name without the prefix.
     removeNodeProtocol: false,
+    esbuildOptions: (options) => {
+      options.charset = 'utf8';
+    },
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
-    noExternal: ['@hansard/events/coded-error'],
+    noExternal: ['@hansard/events/coded-error', 'zod', ...libraries],
+    esbuildPlugins: [...(libraries.includes('zod') ? [] : [zodOfEvents]), withoutTheirMaps],
+    onSuccess: () => writeLicences(libraries),
   };
 });
+
+/** All packages use the zod that is part of `@hansard/events`. */
+const zodOfEvents: EsbuildPlugin = {
+  name: 'zod of @hansard/events',
+  setup(build) {
+    build.onResolve({ filter: /^zod$/ }, () => ({ path: '@hansard/events/zod', external: true }));
+  },
+};
+
+/** Source maps lead to our sources only: those of a tokenizer's tables would be larger than the tables. */
+const withoutTheirMaps: EsbuildPlugin = {
+  name: 'no source maps of libraries',
+  setup(build) {
+    const map = { version: 3, sources: [''], sourcesContent: [''], mappings: 'AAAA', names: [] };
+    const url = `data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
+    build.onLoad({ filter: /node_modules\/.*\.m?js$/ }, async ({ path }) => {
+      const { readFileSync } = await import('node:fs');
+      const code = readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/gm, '');
+      return { contents: `${code}\n//# sourceMappingURL=${url}\n`, loader: 'js' };
+    });
+  },
+};
+
+async function writeLicences(libraries: readonly string[]): Promise<void> {
+  const { globSync, readFileSync, writeFileSync } = await import('node:fs');
+  const texts = libraries.map((name) => {
+    const [file] = globSync(`node_modules/${name}/LICEN[CS]E*`);
+    if (file === undefined) throw new Error(`${name} has no file with its licence.`);
+    return `${name}\n\n${readFileSync(file, 'utf8').trim()}\n`;
+  });
+  if (texts.length > 0) writeFileSync('dist/THIRD-PARTY-LICENCES.txt', texts.join('\n---\n\n'));
+}

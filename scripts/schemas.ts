@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from '@hansard/events';
 import { configJsonSchema } from '../apps/harness/src/config.ts';
+import { describeEventShapes } from '../packages/events/src/types/json-schema.ts';
 
 const root = new URL('../', import.meta.url);
 
-/** Every committed JSON Schema as it should be: path and text. */
+/** Every committed file that is made of the zod schemas, as it should be: path and text. */
 export async function committedSchemas(): Promise<Record<string, string>> {
   const schemas = {
     'packages/events/schema/event.json': eventJsonSchema(),
@@ -12,10 +13,31 @@ export async function committedSchemas(): Promise<Record<string, string>> {
     'packages/events/schema/task.json': taskJsonSchema(),
     'apps/harness/hansard.config.schema.json': configJsonSchema(),
   };
+  const texts = Object.entries(schemas).map(([path, schema]) => [
+    path,
+    `${JSON.stringify(schema, null, 2)}\n`,
+  ]);
+  const files: string[][] = [...texts, ['packages/events/src/plain/event-shapes.ts', eventShapesSource()]];
   return Object.fromEntries(
-    Object.entries(schemas).map(([path, schema]) => [
-      fileURLToPath(new URL(path, root)),
-      `${JSON.stringify(schema, null, 2)}\n`,
-    ]),
+    files.map(([path = '', text = '']) => [fileURLToPath(new URL(path, root)), text]),
   );
+}
+
+/** The shapes of events, for readers that have no zod: a line of the file for each known type. */
+function eventShapesSource(): string {
+  const { fields, data } = describeEventShapes();
+  const lines = Object.entries(data).map(([type, shape]) => `    '${type}': ${JSON.stringify(shape)},`);
+  return [
+    "import type { KnownEventType } from '../types/event.ts';",
+    "import type { Shape } from './check-shape.ts';",
+    '',
+    '/** What an event and the data of each known type must look like. Written by `pnpm schema` from the zod schemas. */',
+    'export const eventShapes: { readonly fields: Shape; readonly data: Readonly<Record<KnownEventType, Shape>> } = {',
+    `  fields: ${JSON.stringify(fields)},`,
+    '  data: {',
+    ...lines,
+    '  },',
+    '};',
+    '',
+  ].join('\n');
 }

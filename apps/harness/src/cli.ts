@@ -1,66 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { addChat } from './commands/chat.ts';
-import { addContext } from './commands/context.ts';
-import { addDemo } from './commands/demo.ts';
-import { addEvents } from './commands/events.ts';
-import { addExport } from './commands/export.ts';
+import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf } from './commands/help.ts';
-import { addImport } from './commands/import.ts';
-import { addJudge } from './commands/judge.ts';
-import { addLs } from './commands/ls.ts';
-import { addPlugins } from './commands/plugins.ts';
-import { addReplay } from './commands/replay.ts';
-import { addResume } from './commands/resume.ts';
-import { addRun } from './commands/run.ts';
-import { addSessionViews } from './commands/session-views.ts';
-import { addShow } from './commands/show.ts';
-import { addTail } from './commands/tail.ts';
-import { addTimeline } from './commands/timeline.ts';
-import { addTree } from './commands/tree.ts';
 import { type ExitCode, exitCode } from './terminal/cli-error.ts';
-import { type CliContext, note } from './terminal/context.ts';
-import { explainError } from './terminal/explain-error.ts';
-
-const commands = [
-  addRun,
-  addLs,
-  addTree,
-  addShow,
-  addEvents,
-  addTail,
-  addReplay,
-  addTimeline,
-  addChat,
-  addResume,
-  addSessionViews,
-  addContext,
-  addImport,
-  addExport,
-  addJudge,
-  addPlugins,
-  addDemo,
-];
+import type { CommandRow } from './terminal/command.ts';
+import type { CliContext } from './terminal/context.ts';
 
 /** Runs the `hansard` command. Everything it says goes through the context; it never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
-  const program = createProgram(context);
   try {
+    const program = await createProgram(context, namedCommands(args));
     await program.parseAsync([...args], { from: 'user' });
     return exitCode.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
     if (error instanceof Error && error.name === 'AbortError' && context.readSignal.aborted)
       return context.signal.aborted ? exitCode.failed : exitCode.done;
-    const explained = explainError(error);
-    note(context, `hansard: ${explained.message}\n  ${explained.advice}`);
-    if (context.env.HANSARD_DEBUG !== undefined) note(context, String((error as Error).stack));
-    return explained.exitCode;
+    const { reportError } = await import('./terminal/report-error.ts');
+    return reportError(context, error);
   }
 }
 
-/** The program with all its commands. */
-export function createProgram(context: CliContext): Command {
+/**
+ * The program with all its commands. Those that are `loaded` are complete; of the others, it knows the name, the arguments
+ * and the description.
+ */
+export async function createProgram(
+  context: CliContext,
+  loaded: readonly CommandRow[] = commandTable,
+): Promise<Command> {
   const program = new Command('hansard')
     .description('The record of what agents say, do and cause.')
     .version(version(), '-V, --version')
@@ -70,7 +38,12 @@ export function createProgram(context: CliContext): Command {
     )
     .configureHelp({ subcommandTerm })
     .showSuggestionAfterError();
-  for (const add of commands) add(program, context);
+  for (const row of commandTable) {
+    const command = program.command(row.name).description(row.description);
+    for (const argument of row.arguments ?? []) command.argument(...argument);
+    if (row.usage !== undefined) command.usage(row.usage);
+    if (loaded.includes(row)) (await row.load())(command, context);
+  }
   for (const parent of [program, ...program.commands.filter(({ commands: own }) => own.length > 0)])
     addHelp(parent);
   const nested = program.commands.flatMap(({ commands: subcommands }) => subcommands);
@@ -84,6 +57,13 @@ export function createProgram(context: CliContext): Command {
       });
   }
   return program;
+}
+
+/** The commands that the words may be about. The first word names a command; of `help`, a later one does. */
+function namedCommands(args: readonly string[]): CommandRow[] {
+  const words = args.filter((word) => !word.startsWith('-'));
+  const names = words[0] === 'help' ? words.slice(1) : words.slice(0, 1);
+  return commandTable.filter(({ name }) => names.includes(name));
 }
 
 /** Below what was wrong: how it goes. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
-import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
+import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
 import { mistypedKeys } from './mistyped-keys.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';

@@ -3,7 +3,7 @@ import { documentedCode } from '../../../scripts/markdown-code.ts';
 import { createProgram } from '../src/cli.ts';
 import { commandLine } from './command-line.ts';
 
-const program = createProgram({
+const context = {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: process.stdin,
@@ -11,10 +11,17 @@ const program = createProgram({
   env: {},
   signal: new AbortController().signal,
   readSignal: new AbortController().signal,
-});
+};
+const program = await createProgram(context);
 const commands = new Map(program.commands.map((command) => [command.name(), command]));
 
 describe('help', () => {
+  it('lists the commands in the same words before and after they are loaded', async () => {
+    const unloaded = await createProgram(context, []);
+    expect(unloaded.commands.flatMap(({ options }) => options)).toEqual([]);
+    expect(unloaded.helpInformation()).toBe(program.helpInformation());
+  });
+
   it('of each command has an example', async () => {
     using line = commandLine();
     for (const name of commands.keys()) {

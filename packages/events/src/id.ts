@@ -1,4 +1,7 @@
-import { incrementBase32, ulid } from 'ulid';
+const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const timeDigits = 10;
+const randomDigits = 16;
+const latestTime = 2 ** 48 - 1;
 
 /** Mints ids. */
 export type IdSource = () => string;
@@ -15,19 +18,37 @@ export function createIdSource(
   let latest = 0;
   let previous = '';
   return () => {
-    // The library takes 0 for "no time given".
     const time = Math.max(1, Math.floor(now()));
     if (time > latest) {
       latest = time;
-      const fresh = ulid(time, random);
+      const fresh = newUlid(time, random);
       if (fresh > previous) {
         previous = fresh;
         return fresh;
       }
     }
-    previous = incrementBase32(previous);
+    previous = nextUlid(previous);
     return previous;
   };
+}
+
+/** The time as 48 bits and 80 random bits, five to a digit. @throws RangeError for a time that 48 bits cannot hold */
+function newUlid(time: number, random: () => number): string {
+  if (time > latestTime) throw new RangeError(`${time} is too late for a ULID.`);
+  let text = '';
+  for (let rest = time; text.length < timeDigits; rest = Math.floor(rest / 32))
+    text = digits[rest % 32] + text;
+  for (let count = 0; count < randomDigits; count += 1) text += digits[Math.floor(random() * 32) % 32];
+  return text;
+}
+
+/** The ULID that is one more. @throws RangeError for the last one */
+function nextUlid(previous: string): string {
+  let at = previous.length - 1;
+  while (previous[at] === 'Z') at -= 1;
+  if (at < 0) throw new RangeError(`There is no ULID after ${previous}.`);
+  const digit = digits[digits.indexOf(previous[at] ?? '') + 1];
+  return previous.slice(0, at) + digit + '0'.repeat(previous.length - 1 - at);
 }
 
 /** Numbers from 0 to below 1 by the system's generator, asked for a thousand bytes at a time: one by one is 50 times slower. */

@@ -15,14 +15,8 @@ export { EventError, type EventErrorCode, eventErrors, isEventError } from './ev
 export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
-export {
-  findNotJson,
-  isPlainObject,
-  type JsonObject,
-  type JsonValue,
-  jsonObjectSchema,
-  jsonValueSchema,
-} from './json/json.ts';
+export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
+export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { messageOf } from './message-of.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
@@ -52,12 +46,11 @@ export {
   eventDataSchemas,
   eventFields,
   eventFieldsSchema,
-  isEventOf,
   type KnownEventType,
   type NewEvent,
-  newEvent,
 } from './types/event.ts';
 export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
 export { firstLine, toNarrative } from './types/narrative.ts';
+export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';

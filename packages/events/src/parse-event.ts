@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { EventError } from './event-error.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
-import { findNotJson, isPlainObject, jsonObjectSchema } from './json/json.ts';
+import { findNotJson, isPlainObject } from './json/json.ts';
+import { jsonObjectSchema } from './json/json-value-schema.ts';
 import { compileCheck, type QuickCheck } from './types/compile-check.ts';
 import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './types/event.ts';
 import { isId, timestampPattern } from './types/fields.ts';

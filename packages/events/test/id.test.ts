@@ -1,5 +1,5 @@
 import { createIdSource, idSchema } from '@hansard/events';
-import { decodeTime, isValid } from 'ulid';
+import { decodeTime, incrementBase32, isValid, ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 
 const march = Date.UTC(2026, 2, 1);
@@ -30,6 +30,17 @@ describe('minted ids', () => {
     const next = createId();
     expect(first.endsWith('Z'.repeat(16))).toBe(true);
     expect(overflowed > first && next > overflowed).toBe(true);
+  });
+
+  it('are those of the ulid library, for any time and chance', () => {
+    for (const time of [1, 31, 32, march, 2 ** 40 + 12_345, 2 ** 48 - 1])
+      for (const share of [0, 0.03, 0.5, 31 / 32, 0.999_999]) {
+        const createId = createIdSource({ now: () => time, random: () => share });
+        const first = createId();
+        expect(first).toBe(ulid(time, () => share));
+        expect(createId()).toBe(incrementBase32(first));
+      }
+    expect(() => createIdSource({ now: () => 2 ** 48 })()).toThrow(RangeError);
   });
 
   it('of two sources differ', () => {

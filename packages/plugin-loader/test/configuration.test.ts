@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { checkByJsonSchema } from '../src/checks/json-schema-check.ts';
+import { fillPlainConfiguration } from '../src/checks/plain-configuration.ts';
 import { loadPlugins } from '../src/index.ts';
 import { createWorkspace } from './plugin-workspace.ts';
 
@@ -118,5 +120,71 @@ describe('the configuration of a plugin', () => {
     expect(error?.details.issues).toEqual([
       { path: 'config.started', value: '[object Date]', message: 'must be a value that JSON can hold' },
     ]);
+  });
+});
+
+describe('a plain configuration', () => {
+  const values = [undefined, '', 'a', 'fast', '😀', 0, -1, 1, 1.5, true, false, null, [], {}, 'toString'];
+  const fields = [
+    { type: 'string' },
+    { type: 'string', minLength: 1, default: 'a' },
+    { type: 'string', minLength: 2 },
+    { type: 'string', enum: ['fast', 'safe'], default: 'fast' },
+    { enum: ['fast', 'safe'], default: 'slow' },
+    { type: 'number', minimum: 0, default: 0, description: 'x' },
+    { type: 'integer', minimum: 1, title: 'x' },
+    { type: 'boolean', default: true },
+    { default: 1 },
+    { type: 'string', minimum: 3, minLength: 0 },
+  ];
+  const answer = (check: () => unknown) => {
+    try {
+      return check();
+    } catch (error) {
+      return (error as { code?: string }).code;
+    }
+  };
+
+  it('is filled as the JSON Schema library fills it, and never refused by itself', () => {
+    let plain = 0;
+    for (const field of fields)
+      for (const more of [{}, { additionalProperties: false }])
+        for (const value of values)
+          for (const key of ['one', 'other', 'constructor', '__proto__']) {
+            const configSchema = { type: 'object', properties: { one: field }, ...more };
+            const config = JSON.parse(JSON.stringify({ [key]: value })) as unknown;
+            const filled = fillPlainConfiguration(configSchema, config);
+            const expected = answer(() => checkByJsonSchema('p', configSchema, config));
+            if (filled === null) continue;
+            plain += 1;
+            expect([field, config, filled]).toEqual([field, config, expected]);
+          }
+    expect(plain).toBeGreaterThan(300);
+  });
+
+  it.each<Record<string, unknown>>([
+    { type: 'object', properties: { a: { type: 'text' } } },
+    { type: 'object', properties: { a: { type: 'string', pattern: '^a' } } },
+    { type: 'object', properties: { a: { enum: [] } } },
+    { type: 'object', properties: { a: { type: 'string', minLength: -1 } } },
+    { type: 'object', properties: { a: { type: 'string', default: [] } } },
+    { type: 'object', properties: { toString: { type: 'string' } } },
+    { type: 'object', properties: { a: true } },
+    { type: 'object', required: ['a'] },
+    { type: 'object', additionalProperties: true },
+    { type: 'object', $schema: 'https://json-schema.org/draft-07/schema' },
+    { type: 'object', description: 1 },
+    { properties: {} },
+  ])('has a plain schema; the library decides on %j', (configSchema) => {
+    expect(fillPlainConfiguration(configSchema, {})).toBeNull();
+  });
+
+  it('holds only JSON, and what the caller holds stays as it was', () => {
+    const configSchema = { type: 'object', properties: { a: { default: 1 } } };
+    const mine = {};
+    expect(fillPlainConfiguration(configSchema, mine)).toEqual({ a: 1 });
+    expect(mine).toEqual({});
+    for (const config of [{ b: Number.NaN }, new Date(0), [], 'a', null])
+      expect(fillPlainConfiguration(configSchema, config)).toBeNull();
   });
 });

@@ -1,7 +1,67 @@
-import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-
-/** A finished span or a log record, as the OpenTelemetry libraries take them. */
+/** A finished span or a log record, as the OpenTelemetry libraries take them (`ReadableSpan`, `ReadableLogRecord`). */
 export type TraceRecord =
-  | { readonly kind: 'span'; readonly span: ReadableSpan }
-  | { readonly kind: 'log'; readonly log: ReadableLogRecord };
+  | { readonly kind: 'span'; readonly span: SpanRecord }
+  | { readonly kind: 'log'; readonly log: LogRecord };
+
+interface SpanRecord {
+  readonly name: string;
+  /** `SpanKind` of `@opentelemetry/api`. */
+  readonly kind: number;
+  readonly spanContext: () => RecordContext;
+  /** Absent: the span is the root of its trace. */
+  readonly parentSpanContext?: RecordContext;
+  readonly startTime: RecordTime;
+  readonly endTime: RecordTime;
+  readonly duration: RecordTime;
+  /** `SpanStatusCode` of `@opentelemetry/api`, and the message of an error where content was asked for. */
+  readonly status: { readonly code: number; readonly message?: string };
+  readonly attributes: RecordAttributes;
+  readonly links: { readonly context: RecordContext; readonly attributes?: RecordAttributes }[];
+  readonly events: never[];
+  readonly ended: boolean;
+  readonly resource: RecordResource;
+  readonly instrumentationScope: RecordScope;
+  readonly droppedAttributesCount: number;
+  readonly droppedEventsCount: number;
+  readonly droppedLinksCount: number;
+}
+
+interface LogRecord {
+  readonly eventName?: string;
+  readonly hrTime: RecordTime;
+  readonly hrTimeObserved: RecordTime;
+  readonly spanContext?: RecordContext;
+  /** `SeverityNumber` of `@opentelemetry/api`. */
+  readonly severityNumber?: number;
+  /** The data of the event where content was asked for. */
+  readonly body?: unknown;
+  readonly attributes: RecordAttributes;
+  readonly resource: RecordResource;
+  readonly instrumentationScope: RecordScope;
+  readonly droppedAttributesCount: number;
+}
+
+/** Seconds since 1970, and nanoseconds of the second. */
+type RecordTime = [seconds: number, nanoseconds: number];
+
+interface RecordContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+interface RecordAttributes {
+  [name: string]: unknown;
+}
+
+interface RecordResource {
+  readonly attributes: RecordAttributes;
+}
+
+interface RecordScope {
+  readonly name: string;
+  readonly version?: string;
+  readonly schemaUrl?: string;
+}

@@ -20,8 +20,8 @@ export interface TokenCounterOptions {
 const longestRun = 256;
 
 /**
- * Counts tokens with the gpt-tokenizer library, which you install beside this package. It counts as the models of OpenAI
- * do; those of others have other tokenizers, so leave a reserve.
+ * Counts tokens with the gpt-tokenizer library, of which these two encodings are part of this package. It counts as the
+ * models of OpenAI do; those of others have other tokenizers, so leave a reserve.
  *
  * @throws TypeError for an encoding that there is not
  */

@@ -19,10 +19,8 @@ interface ChatOptions extends CommonOptions {
   readonly quiet?: boolean;
 }
 
-export const addChat: AddCommand = (program, context) => {
-  withCommonOptions(program.command('chat'))
-    .argument('[scenario]', 'a scenario file (YAML) that says who answers what')
-    .description('talk to an agent that can create agents; every word is in the log')
+export const addChat: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option('--model <id>', 'a language model of the configuration, instead of a scenario')
     .option(
       '--task <project/slug>',

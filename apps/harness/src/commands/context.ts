@@ -14,17 +14,11 @@ import type { Harness } from '../harness.ts';
 import { findAgent, readSessionLog } from '../session/read-session-log.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
+import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { parsePolicy } from '../terminal/parse-policy.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 interface ContextCommandOptions extends CommonOptions {
   readonly agent?: string;
@@ -33,11 +27,8 @@ interface ContextCommandOptions extends CommonOptions {
   readonly history?: boolean;
 }
 
-export const addContext: AddCommand = (program, context) => {
-  withCommonOptions(program.command('context'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp, 'latest')
-    .argument('[call]', 'the id of a model call (agent:inference) or of its answer, or "latest"', 'latest')
+export const addContext: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option('--agent <agent>', 'only calls of this agent, by its name or id')
     .option(
       '--policy <policy>',
@@ -46,7 +37,6 @@ export const addContext: AddCommand = (program, context) => {
     )
     .option('--verify', 'only render it again and compare it with what was recorded; exit 1 where it differs')
     .option('--history', 'what the earlier dispatches of the task came to, as the opening of the next')
-    .description('what a model saw when it was called: policy, detail, tokens, and every message')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard context chat/cafe\n  hansard context chat/cafe latest 01JM8Z7T3V0000000000000000 --verify\n  hansard context chat/cafe --history',
@@ -58,19 +48,15 @@ export const addContext: AddCommand = (program, context) => {
           '--verify renders by the policy that was recorded; leave --policy out.',
           '`hansard help context` has examples.',
         );
-      await withStore(context, options, async (harness) => {
-        if (options.history) {
-          showHistory(context, await earlierThan(harness, task, dispatch), options);
-          return;
-        }
+      await answerFromStore(context, options, async (harness) => {
+        if (options.history) return historyAnswer(await earlierThan(harness, task, dispatch));
         const { envelope, index } = await readSessionLog(context, harness, { task, dispatch });
         assertFull(envelope);
         const events = index.nodes.map(({ event }) => event);
         const agentId = options.agent === undefined ? undefined : findAgent(index, options.agent).agentId;
         const inference = findCall(events, call, agentId);
         const rendered = await render(events, inference, options);
-        if (options.verify) verify(context, rendered, options);
-        else show(context, rendered, options);
+        return options.verify ? verifiedAnswer(rendered) : contextAnswer(rendered, options);
       });
     });
 };
@@ -82,15 +68,11 @@ async function earlierThan({ store }: Harness, task: string, dispatch: string) {
   return (await findDispatches(store, taskDir)).filter((envelope) => envelope.startedAt < startedAt);
 }
 
-function showHistory(
-  context: CliContext,
-  envelopes: readonly DispatchEnvelope[],
-  { json }: CommonOptions,
-): void {
+function historyAnswer(envelopes: readonly DispatchEnvelope[]): Answer {
   const outcomes = priorOutcomes(envelopes);
-  if (json) printJson(context, outcomes);
-  else if (outcomes.text === '') note(context, 'No dispatch of this task has ended yet.');
-  else printLine(context, neutraliseControls(outcomes.text));
+  if (outcomes.text === '')
+    return { rows: [outcomes], text: [], notesBefore: ['No dispatch of this task has ended yet.'] };
+  return { rows: [outcomes], text: neutraliseControls(outcomes.text) };
 }
 
 function assertFull({ fidelity, dispatchId }: DispatchEnvelope): void {
@@ -140,30 +122,28 @@ async function render(
   throw new TypeError(`The call ${inference.id} was not rendered.`);
 }
 
-function show(context: CliContext, rendered: RenderedCall, { json, policy }: ContextCommandOptions): void {
+function contextAnswer(rendered: RenderedCall, { policy }: ContextCommandOptions): Answer {
   const { inference, agentId, recorded, manifest, messages } = rendered;
-  if (json) {
-    printJson(context, { inference: inference.id, agentId, recorded, manifest, messages });
-    return;
-  }
-  if (recorded === null)
-    note(context, 'hansard: the log does not say what this model saw; this is what it would have seen.');
-  else if (policy === undefined)
-    for (const difference of compareContexts(recorded, manifest))
-      note(context, `hansard: this is not what the model saw: ${difference}.`);
   const shown = recorded === null || policy !== undefined ? manifest : recorded;
-  printLine(
-    context,
-    neutraliseControlsInLine(`call     ${inference.id}${agentId === '' ? '' : ` of ${agentId}`}`),
-  );
-  printLine(context, renderContextText({ messages, manifest: shown }));
+  const call = neutraliseControlsInLine(`call     ${inference.id}${agentId === '' ? '' : ` of ${agentId}`}`);
+  return {
+    rows: [{ inference: inference.id, agentId, recorded, manifest, messages }],
+    text: [call, renderContextText({ messages, manifest: shown })],
+    notesBefore: differencesInWords(rendered, policy !== undefined),
+  };
 }
 
-function verify(
-  context: CliContext,
-  { inference, recorded, manifest }: RenderedCall,
-  { json }: CommonOptions,
-): void {
+/** How a context that was rendered again differs from what the model saw. */
+function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: boolean): string[] {
+  if (recorded === null)
+    return ['hansard: the log does not say what this model saw; this is what it would have seen.'];
+  if (isOwnPolicy) return [];
+  return compareContexts(recorded, manifest).map(
+    (difference) => `hansard: this is not what the model saw: ${difference}.`,
+  );
+}
+
+function verifiedAnswer({ inference, recorded, manifest }: RenderedCall): Answer {
   if (recorded === null)
     throw new CliError(
       exitCode.failed,
@@ -171,13 +151,15 @@ function verify(
       'Sessions record it from the version on that has `hansard context`.',
     );
   const differences = compareContexts(recorded, manifest);
-  if (json) printJson(context, { inference: inference.id, isSame: differences.length === 0, differences });
-  else if (differences.length === 0)
-    printLine(context, `The same to the byte: ${manifest.messages} messages, ${manifest.hash}.`);
-  if (differences.length > 0)
-    throw new CliError(
-      exitCode.failed,
-      `Rendered again it is not what was recorded: ${differences.join('; ')}.`,
-      'The log was changed behind that call, or it is not whole.',
-    );
+  const isSame = differences.length === 0;
+  const failure = new CliError(
+    exitCode.failed,
+    `Rendered again it is not what was recorded: ${differences.join('; ')}.`,
+    'The log was changed behind that call, or it is not whole.',
+  );
+  return {
+    rows: [{ inference: inference.id, isSame, differences }],
+    text: isSame ? `The same to the byte: ${manifest.messages} messages, ${manifest.hash}.` : [],
+    failure: isSame ? null : failure,
+  };
 }

@@ -14,10 +14,8 @@ interface DemoOptions {
   readonly delay: number;
 }
 
-export const addDemo: AddCommand = (program, context) => {
-  program
-    .command('demo')
-    .description('play recorded and scripted agents into the log, and show what can be seen of them')
+export const addDemo: AddCommand = (command, context) => {
+  command
     .option('--config <file>', 'the configuration to use (default: hansard.config.json, or none)')
     .option('--delay <ms>', 'wait that long before each message', parseCount({ example: 500 }), 110)
     .addHelpText('after', '\nExample:\n  hansard demo')

@@ -1,30 +1,21 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
-import { matchesEventType } from '@hansard/views';
+import { AgentNames, matchesEventType } from '@hansard/views';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, note } from '../terminal/context.ts';
-import { createEventPrinter, type EventPrinter } from '../terminal/event-printer.ts';
+import { eventAnswer } from '../terminal/event-answer.ts';
 import { parseCount } from '../terminal/parse-count.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 interface EventsOptions extends CommonOptions {
   readonly type?: string;
   readonly tail?: number;
 }
 
-export const addEvents: AddCommand = (program, context) => {
-  withCommonOptions(program.command('events'))
-    .argument('<task>', taskHelp)
-    .argument('<dispatch>', dispatchHelp)
-    .description('the events of a dispatch, a line each')
+export const addEvents: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option('--type <pattern>', "only these types, such as 'agent:*' or 'harness:loop_*'")
     .option('--tail <n>', 'only the last n events (of that type)', parseCount({ example: 20 }))
     .addHelpText(
@@ -32,18 +23,12 @@ export const addEvents: AddCommand = (program, context) => {
       "\nExamples:\n  hansard events research/route-models latest --type 'agent:*'\n  hansard events research/route-models 4K7Q --tail 20 --json",
     )
     .action((task: string, dispatch: string, options: EventsOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch);
-        const printer = createEventPrinter(context, options.json === true);
-        const seen = new Set<string>();
-        const events = await selectEvents(context, { store, taskDir, dispatchId, printer, seen }, options);
-        let printed = 0;
-        for await (const event of events) {
-          printer.print(event);
-          printed += 1;
-        }
-        if (printed === 0) noteNothing(context, dispatchId, seen, options);
+        const names = new AgentNames();
+        const source = { store, taskDir, dispatchId, names, seen: new Set<string>() };
+        return eventAnswer(context, selectedEvents(context, source, options), names);
       }),
     );
 };
@@ -52,16 +37,29 @@ interface EventSource {
   readonly store: DispatchStore;
   readonly taskDir: string;
   readonly dispatchId: string;
-  readonly printer: EventPrinter;
+  /** Takes in all events that are read, also those that do not match. */
+  readonly names: AgentNames;
   /** Takes in the types of all events that are read. */
   readonly seen: Set<string>;
+}
+
+async function* selectedEvents(
+  context: CliContext,
+  source: EventSource,
+  options: EventsOptions,
+): AsyncGenerator<CapturedEvent> {
+  let selected = 0;
+  for await (const event of await selectEvents(context, source, options)) {
+    yield event;
+    selected += 1;
+  }
+  if (selected === 0) noteNothing(context, source, options);
 }
 
 /** No output may be the answer, or a type that was written in another way. */
 function noteNothing(
   context: CliContext,
-  dispatchId: string,
-  seen: ReadonlySet<string>,
+  { dispatchId, seen }: EventSource,
   { type, tail }: EventsOptions,
 ): void {
   if (type === undefined || tail === 0) return;
@@ -86,22 +84,19 @@ async function selectEvents(
   return last;
 }
 
-/** Page by page, so that a dispatch of any length can be read. The printer learns names from what does not match, too. */
+/** Page by page, so that a dispatch of any length can be read. */
 async function* matchingEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, printer, seen }: EventSource,
+  { store, taskDir, dispatchId, names, seen }: EventSource,
   type: string,
 ): AsyncIterable<CapturedEvent> {
-  let after = -1;
-  while (true) {
+  const log = await store.openDispatch(taskDir, dispatchId);
+  for await (const { events } of log.pages()) {
     await letInterrupt(context);
-    const page = await store.readEvents(taskDir, dispatchId, { after });
-    if (page.events.length === 0) return;
-    for (const event of page.events) {
-      printer.learn(event);
+    for (const event of events) {
+      names.learn(event);
       seen.add(event.type);
       if (matchesEventType(type, event.type)) yield event;
     }
-    after = page.next;
   }
 }

@@ -7,28 +7,20 @@ import { taskExports } from '../exports/task-exports.ts';
 import type { Harness } from '../harness.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
+import { withStore } from '../terminal/with-store.ts';
 
 interface ExportOptions extends CommonOptions {
   readonly as: string;
   readonly out?: string;
 }
 
-export const addExport: AddCommand = (program, context) => {
-  const command = withCommonOptions(program.command('export'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', `${dispatchHelp} (default: what the format is about)`)
-    .description('write a task or a dispatch of it in another format')
+export const addExport: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addOption(
       new Option('--as <format>', 'the format; see below')
         .choices(taskExports.map(({ id }) => id))
@@ -66,10 +58,11 @@ export const addExport: AddCommand = (program, context) => {
           const { summary, notes } = await format.write(source, target, { ...options });
           await target.close();
           progress.end();
-          if (options.json && !target.isOnOutput)
-            printJson(context, { format: format.id, ...pathOf(target.path), ...summary });
-          else if (target.path !== null) printLine(context, `${format.id}: ${target.path}`);
-          for (const line of notes) note(context, `hansard: ${line}`);
+          await printAnswer(context, options, {
+            rows: target.isOnOutput ? [] : [{ format: format.id, ...pathOf(target.path), ...summary }],
+            text: target.path === null ? [] : `${format.id}: ${target.path}`,
+            notesAfter: notes.map((line) => `hansard: ${line}`),
+          });
         } finally {
           progress.end();
           await target.discard();

@@ -3,12 +3,11 @@ import { fidelities } from '@hansard/events';
 import { Option } from 'commander';
 import { importFormatIds } from '../import/import-formats.ts';
 import { type ImportOptions, importPaths } from '../import/import-paths.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { withStore } from '../terminal/with-store.ts';
 
-export const addImport: AddCommand = (program, context) => {
-  withCommonOptions(program.command('import'))
-    .argument('<path...>', 'files, or folders with .jsonl files such as ~/.claude/projects')
-    .description('bring logs of other formats into the log, with their own ids; again after they have grown')
+export const addImport: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option(
       '--task <project/slug>',
       'the task that they belong to (default: told from the session; none for session logs and games)',

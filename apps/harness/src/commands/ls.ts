@@ -1,49 +1,49 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { formatCost } from '@hansard/views';
-import { withReadable } from '../tasks/find-dispatch.ts';
+import { formatCost } from '@hansard/views/basics';
+import { findReadable } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { type CliContext, printJson, printLine, terminalWidth } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { plainTable } from '../terminal/plain-table.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 /** As many of the last characters of a dispatch's id as are shown where there is no room for all. */
 const leastOfId = 9;
 
-export const addLs: AddCommand = (program, context) => {
-  withCommonOptions(program.command('ls'))
-    .argument('[task]', taskHelp)
-    .description('list the tasks, or the dispatches of one')
+export const addLs: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addHelpText(
       'after',
       '\nExamples:\n  hansard ls\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
     )
     .action((task: string | undefined, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
-        if (task !== undefined) {
-          await withReadable(store, toTaskDir(task), (envelopes) => {
-            if (options.json) for (const envelope of envelopes) printJson(context, envelope);
-            else printLine(context, dispatchTable(context, envelopes));
-          });
-          return;
-        }
-        const tasks = await listAllTasks(store);
-        if (options.json) for (const listed of tasks) printJson(context, toJson(listed));
-        else if (tasks.length === 0) printLine(context, 'No tasks yet. `hansard demo` records one.');
-        else printLine(context, taskTable(context, tasks));
-        assertReadable(tasks);
-      }),
+      answerFromStore(context, options, async ({ store }) =>
+        task === undefined
+          ? await tasksAnswer(context, await listAllTasks(store))
+          : await dispatchesAnswer(context, await findReadable(store, toTaskDir(task))),
+      ),
     );
 };
+
+async function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): Promise<Answer> {
+  return {
+    rows: tasks.map(toJson),
+    text: tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : await taskTable(context, tasks),
+    failure: unreadableTasks(tasks),
+  };
+}
+
+async function dispatchesAnswer(
+  context: CliContext,
+  { envelopes, failure }: Awaited<ReturnType<typeof findReadable>>,
+): Promise<Answer> {
+  return { rows: envelopes, text: await dispatchTable(context, envelopes), failure };
+}
 
 function toJson(listed: ListedTask): object {
   const { taskDir, task, errors } = listed;
@@ -51,17 +51,15 @@ function toJson(listed: ListedTask): object {
   return { taskDir, task, ...taskFigures(listed), ...(told.length === 0 ? {} : { errors: told }) };
 }
 
-function taskTable(context: CliContext, tasks: readonly ListedTask[]): string {
+function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
   const width = terminalWidth(context);
   const rows = tasks.map((listed) => {
     const { taskDir, task, errors } = listed;
     const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
     return [toTaskName(taskDir), status, ...figuresOf(listed, width), nameOf(listed, width)];
   });
-  return plainTable(['task', 'status', 'dispatches', 'cost', 'last started', 'name'], rows, {
-    width,
-    cut: [{ column: 'name', least: 0 }],
-  });
+  const head = ['task', 'status', 'dispatches', 'cost', 'last started', 'name'];
+  return plainTable(head, rows, { width, cut: [{ column: 'name', least: 0 }] });
 }
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
@@ -74,7 +72,7 @@ function figuresOf(listed: ListedTask, width: number | undefined): string[] {
   ];
 }
 
-function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): string {
+function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): Promise<string> {
   const width = terminalWidth(context);
   const rows = envelopes.map(({ dispatchId, role, status, model, cost, startedAt, parentDispatchId }) => [
     dispatchId,
@@ -85,7 +83,8 @@ function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope
     timeOf(startedAt, width),
     parentDispatchId ?? '',
   ]);
-  return plainTable(['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'], rows, {
+  const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'];
+  return plainTable(head, rows, {
     width,
     cut: [
       { column: 'parent', least: leastOfId, keep: 'end' },
@@ -111,13 +110,13 @@ function stateOf(errors: readonly StoreError[]): string {
   return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
 }
 
-/** @throws CliError that tells of each task that can't be read what is wrong where */
-function assertReadable(tasks: readonly ListedTask[]): void {
+/** The error that says of each task that can't be read what is wrong where; null where all can be read. */
+function unreadableTasks(tasks: readonly ListedTask[]): CliError | null {
   const told = tasks.flatMap(({ taskDir, errors }) =>
     errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
   );
   const [first] = told;
-  if (first === undefined) return;
+  if (first === undefined) return null;
   const worst = told.find((one) => one.exitCode === exitCode.damaged) ?? first;
   const bad = tasks.filter(({ errors }) => errors.length > 0);
   const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
@@ -127,5 +126,5 @@ function assertReadable(tasks: readonly ListedTask[]): void {
     worst.exitCode === exitCode.usage
       ? [exitCode.failed, 'Remove what leads out of the folder of the store.']
       : [worst.exitCode, worst.advice];
-  throw new CliError(code, [count, ...lines].join('\n  '), advice);
+  return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

@@ -1,21 +1,16 @@
 import { createInterface } from 'node:readline';
-import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
-import { definedOnly } from '@hansard/events';
+import { type DispatchStore, type ReplayPace, replayDispatch } from '@hansard/dispatch';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
+import { AgentNames } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { afterHelp, findPosition } from '../tasks/find-position.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
-import { createEventPrinter } from '../terminal/event-printer.ts';
+import { eventAnswer } from '../terminal/event-answer.ts';
 import { parseDuration } from '../terminal/parse-duration.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 interface ReplayCommandOptions extends CommonOptions {
   readonly speed: ReplayPace;
@@ -24,13 +19,8 @@ interface ReplayCommandOptions extends CommonOptions {
   readonly step?: boolean;
 }
 
-export const addReplay: AddCommand = (program, context) => {
-  withCommonOptions(program.command('replay'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp)
-    .description(
-      'the events of a dispatch (default: the one started last) once more, at the pace in which they came, until Ctrl-C',
-    )
+export const addReplay: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option(
       '--speed <factor>',
       '4: four times as fast; 0.5: half as fast; max: without waiting',
@@ -45,26 +35,43 @@ export const addReplay: AddCommand = (program, context) => {
       '\nExamples:\n  hansard replay research/route-models --speed 4 --max-gap 2s\n  hansard replay research/route-models 4K7Q --after 120 --step\n  hansard replay research/route-models --speed max --json',
     )
     .action((task: string, dispatch: string | undefined, options: ReplayCommandOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
-        const { speed, maxGap, after, step = false } = options;
-        const printer = createEventPrinter(context, options.json === true);
-        const cursor =
-          after === undefined
-            ? -1
-            : await findPosition(context, store, { taskDir, dispatchId, after, onRead: printer.learn });
-        const replay = replayDispatch(store, taskDir, dispatchId, {
-          pace: step ? 'fast' : speed,
-          ...definedOnly({ maxGapMs: maxGap }),
-          after: cursor,
-          signal: context.readSignal,
-        });
-        const events = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
-        for await (const { event } of events) printer.print(event);
+        const names = new AgentNames();
+        return eventAnswer(
+          context,
+          replayedEvents(context, { store, taskDir, dispatchId, names }, options),
+          names,
+        );
       }),
     );
 };
+
+interface ReplaySource {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly names: AgentNames;
+}
+
+async function* replayedEvents(
+  context: CliContext,
+  { store, taskDir, dispatchId, names }: ReplaySource,
+  { speed, maxGap, after, step = false }: ReplayCommandOptions,
+): AsyncGenerator<CapturedEvent> {
+  const onRead = (event: CapturedEvent) => names.learn(event);
+  const cursor =
+    after === undefined ? -1 : await findPosition(context, store, { taskDir, dispatchId, after, onRead });
+  const replay = replayDispatch(await store.openDispatch(taskDir, dispatchId), {
+    pace: step ? 'fast' : speed,
+    ...definedOnly({ maxGapMs: maxGap }),
+    after: cursor,
+    signal: context.readSignal,
+  });
+  const items = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
+  for await (const { event } of items) yield event;
+}
 
 /** One item for each line of the input, of which Enter makes one; the end of the input is the end. */
 async function* byLine<T>(context: CliContext, items: AsyncIterator<T>): AsyncIterable<T> {

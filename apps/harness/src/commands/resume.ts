@@ -9,13 +9,7 @@ import { typedLines, whenTyped } from '../session/typed-lines.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-} from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { note } from '../terminal/context.ts';
 
 interface ResumeOptions extends CommonOptions {
@@ -25,11 +19,8 @@ interface ResumeOptions extends CommonOptions {
   readonly quiet?: boolean;
 }
 
-export const addResume: AddCommand = (program, context) => {
-  withCommonOptions(program.command('resume'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp, 'latest')
-    .description('go on with a session exactly where its log ends')
+export const addResume: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option('--scenario <file>', 'the scenario to go on with (default: the one that it began with)')
     .option('--model <id>', 'the language model to go on with (default: the one that it began with)')
     .option(

@@ -12,8 +12,9 @@ import { withHistory } from '../run/with-history.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
@@ -29,11 +30,8 @@ interface RunOptions extends CommonOptions, AgentOptions {
   readonly quiet?: boolean;
 }
 
-export const addRun: AddCommand = (program, context) => {
-  withCommonOptions(program.command('run <words...>'))
-    .description(
-      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each with the times of the recording',
-    )
+export const addRun: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .requiredOption('--task <project/slug>', 'the task that the dispatches belong to')
     .option('--role <role>', 'the role of the dispatched agent', 'agent')
     .option('--parent <dispatch>', 'the dispatch of that task which started these')
@@ -74,20 +72,28 @@ export const addRun: AddCommand = (program, context) => {
       const harness = await openHarness(context, { config: options.config, load, agent: options.agent });
       try {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
-        await recordAll(context, harness, words, options, quiet || nobodyShows);
+        const isUnseen = quiet || nobodyShows;
+        const ended = recordAll(context, harness, words, options, isUnseen);
+        await printAnswer(context, options, { rows: ended, text: endLines(ended, isUnseen) });
       } finally {
         await harness.close();
       }
     });
 };
 
-async function recordAll(
+/** A line for each dispatch that ended, where nobody saw its events. */
+async function* endLines(ended: AsyncIterable<DispatchEnvelope>, isUnseen: boolean): AsyncGenerator<string> {
+  for await (const { dispatchId, status } of ended) if (isUnseen) yield `${dispatchId} ${status}`;
+}
+
+/** Records all that is planned, and gives each dispatch as it ended. @throws CliError where one ended badly */
+async function* recordAll(
   context: CliContext,
   harness: Harness,
   words: readonly string[],
   options: RunOptions,
   quiet: boolean,
-): Promise<void> {
+): AsyncGenerator<DispatchEnvelope> {
   const taskDir = toTaskDir(options.task);
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
@@ -123,8 +129,7 @@ async function recordAll(
     };
     const envelope = await runDispatch(dispatch).finally(() => progress?.end());
     ended.push(envelope);
-    if (options.json) printJson(context, envelope);
-    else if (quiet) printLine(context, `${envelope.dispatchId} ${envelope.status}`);
+    yield envelope;
     if (context.signal.aborted) break;
   }
   await tellBadEnds(harness.store, taskDir, ended);

@@ -1,45 +1,55 @@
+import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { sessionView } from '@hansard/views';
-import { findDispatch, withReadable } from '../tasks/find-dispatch.ts';
+import { type SessionView, sessionView } from '@hansard/views';
+import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  dispatchHelp,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { letInterrupt, printJson, printLine } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
-export const addShow: AddCommand = (program, context) => {
-  withCommonOptions(program.command('show'))
-    .argument('<task>', taskHelp)
-    .argument('[dispatch]', dispatchHelp)
-    .description('the session of a dispatch as it went, or of every dispatch of the task')
+export const addShow: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .addHelpText(
       'after',
       '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q',
     )
     .action((task: string, dispatch: string | undefined, options: CommonOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
-        const show = async (envelopes: readonly DispatchEnvelope[]) => {
-          for (const [index, envelope] of envelopes.entries()) {
-            await letInterrupt(context);
-            if (options.json) {
-              printJson(
-                context,
-                sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId)),
-              );
-              continue;
-            }
-            if (index > 0) printLine(context, '');
-            printLine(context, await store.renderSessionView(taskDir, envelope.dispatchId));
-          }
+        const { envelopes, failure } =
+          dispatch === undefined
+            ? await findReadable(store, taskDir)
+            : { envelopes: [await findDispatch(store, taskDir, dispatch)], failure: null };
+        return {
+          rows: sessionViews(context, store, taskDir, envelopes),
+          text: sessionTexts(context, store, taskDir, envelopes),
+          failure,
         };
-        if (dispatch === undefined) await withReadable(store, taskDir, show);
-        else await show([await findDispatch(store, taskDir, dispatch)]);
       }),
     );
 };
+
+async function* sessionViews(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  envelopes: readonly DispatchEnvelope[],
+): AsyncGenerator<SessionView> {
+  for (const envelope of envelopes) {
+    await letInterrupt(context);
+    yield sessionView(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId));
+  }
+}
+
+async function* sessionTexts(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  envelopes: readonly DispatchEnvelope[],
+): AsyncGenerator<string> {
+  for (const [index, { dispatchId }] of envelopes.entries()) {
+    await letInterrupt(context);
+    if (index > 0) yield '';
+    yield await store.renderSessionView(taskDir, dispatchId);
+  }
+}

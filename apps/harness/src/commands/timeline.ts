@@ -13,14 +13,9 @@ import {
 import { findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import {
-  type AddCommand,
-  type CommonOptions,
-  taskHelp,
-  withCommonOptions,
-  withStore,
-} from '../terminal/command.ts';
-import { letInterrupt, note, printJson, printLine, terminalWidth } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { letInterrupt, terminalWidth } from '../terminal/context.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
 
 interface TimelineOptions extends CommonOptions {
   readonly bot?: string;
@@ -29,19 +24,15 @@ interface TimelineOptions extends CommonOptions {
 /** As many of the last characters of a dispatch's id as tell it from others. */
 const shortId = 6;
 
-export const addTimeline: AddCommand = (program, context) => {
-  withCommonOptions(program.command('timeline'))
-    .argument('<task>', taskHelp)
-    .description(
-      'everything that happened on a task, across its dispatches: by time, then dispatch, then position',
-    )
+export const addTimeline: AddCommand = (command, context) => {
+  withCommonOptions(command)
     .option('--bot <id>', 'only what this bot did')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard timeline chat/cafe\n  hansard timeline chat/cafe --bot bot-7',
     )
     .action((task: string, options: TimelineOptions) =>
-      withStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const all = await findDispatches(store, taskDir);
         const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
@@ -52,14 +43,17 @@ export const addTimeline: AddCommand = (program, context) => {
         }
         const view = options.bot === undefined ? null : botView(logs, options.bot);
         const placed = view?.rows ?? taskTimeline(logs);
-        if (view !== null && !options.json) note(context, botInWords(view));
-        if (options.json) {
-          for (const { dispatchId, role, position, event } of placed)
-            printJson(context, { dispatchId, role, position, event });
-        } else {
-          const rows = dispatches.length === 1 ? placed.map(withoutRole) : placed.map(withDispatch);
-          printLine(context, renderTimeline(rows, { width: terminalWidth(context) }));
-        }
+        const shown = dispatches.length === 1 ? placed.map(withoutRole) : placed.map(withDispatch);
+        return {
+          rows: placed.map(({ dispatchId, role, position, event }) => ({
+            dispatchId,
+            role,
+            position,
+            event,
+          })),
+          text: renderTimeline(shown, { width: terminalWidth(context) }),
+          notesBefore: view === null ? [] : [botInWords(view)],
+        };
       }),
     );
 };

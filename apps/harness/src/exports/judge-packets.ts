@@ -8,8 +8,8 @@ import {
 } from '@hansard/datasets';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { GameMapping } from '@hansard/formats';
+import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
 
 /** What came of packing a dispatch. */
@@ -56,32 +56,33 @@ async function writeLines(sink: TextSink, lines: readonly WrittenLine[]): Promis
   for (const { line } of lines) await sink.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Tells what was packed, and what a judge or whoever packs again should know. */
-export function sayPacked(
-  context: CliContext,
+/** What was packed, and what a judge or whoever packs again should know. */
+export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
   { manifests, leftOut }: Packed,
-  { path, json }: { readonly path: string | null; readonly json: boolean },
-): void {
-  if (json) printJson(context, { path, dispatchId, packets: manifests });
-  else {
-    printLine(context, `Packets of ${dispatchId}:`);
-    for (const { pass, lines, players, redactions } of manifests) {
-      const what = `${lines} lines, ${players.length} players, ${redactions} names replaced in texts`;
-      printLine(context, `${pass}: ${what}`);
-    }
-  }
-  for (const [tool, count] of Object.entries(leftOut))
-    note(
-      context,
-      `hansard: ${count} calls of ${tool} left out: the log does not hold what they were made with.`,
-    );
-  if (status === 'running')
-    note(
-      context,
-      'hansard: the dispatch still runs: verdicts on these packets are refused once its log has grown. Pack again when it is over.',
-    );
+  path: string | null,
+): Answer {
+  const counts = manifests.map(
+    ({ pass, lines, players, redactions }) =>
+      `${pass}: ${lines} lines, ${players.length} players, ${redactions} names replaced in texts`,
+  );
   const [external, internal] = manifests;
-  if (external?.lines === internal?.lines)
-    note(context, 'hansard: the log holds no reasoning: both packets have the same lines.');
+  return {
+    rows: [{ path, dispatchId, packets: manifests }],
+    text: [`Packets of ${dispatchId}:`, ...counts],
+    notesAfter: [
+      ...Object.entries(leftOut).map(
+        ([tool, count]) =>
+          `hansard: ${count} calls of ${tool} left out: the log does not hold what they were made with.`,
+      ),
+      ...(status === 'running'
+        ? [
+            'hansard: the dispatch still runs: verdicts on these packets are refused once its log has grown. Pack again when it is over.',
+          ]
+        : []),
+      ...(external?.lines === internal?.lines
+        ? ['hansard: the log holds no reasoning: both packets have the same lines.']
+        : []),
+    ],
+  };
 }

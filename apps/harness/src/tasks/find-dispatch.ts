@@ -31,25 +31,23 @@ export async function findDispatches(
 }
 
 /**
- * Does something with the dispatches of a task that can be read, oldest first. Then it fails where others can't: an error
- * that names each of them.
+ * The dispatches of a task that can be read, oldest first, and an error that names each of those that can't. An error where
+ * there are none.
  */
-export async function withReadable(
+export async function findReadable(
   store: DispatchStore,
   taskDir: string,
-  work: (envelopes: readonly DispatchEnvelope[]) => Promise<void> | void,
-): Promise<void> {
+): Promise<{ readonly envelopes: readonly DispatchEnvelope[]; readonly failure: CliError | null }> {
   const { envelopes, errors } = await listReadable(store, taskDir);
   const [first] = errors;
   if (envelopes.length === 0) throw first ?? noDispatch(taskDir);
-  await work(envelopes);
-  if (first === undefined) return;
+  if (first === undefined) return { envelopes, failure: null };
   const explained = errors.map(explainError);
   const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
   const all = envelopes.length + errors.length;
   const count = `${errors.length} of ${all} dispatches of ${toTaskName(taskDir)} can't be read; the others are shown.`;
   const lines = explained.map(({ message }) => message);
-  throw new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice);
+  return { envelopes, failure: new CliError(worst.exitCode, [count, ...lines].join('\n  '), worst.advice) };
 }
 
 function noDispatch(taskDir: string): CliError {

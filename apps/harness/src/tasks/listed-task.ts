@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
-import { addFigure } from '@hansard/views';
+import { addFigure } from '@hansard/views/basics';
 import { listReadable } from './find-dispatch.ts';
 
 /** A task with its dispatches; null, and the reason among the errors, where they can't be read. */

@@ -1,9 +1,21 @@
 import type { Command } from 'commander';
-import { type Harness, openHarness } from '../harness.ts';
 import type { CliContext } from './context.ts';
 
-/** One command of `hansard`: it adds itself to the program. */
-export type AddCommand = (program: Command, context: CliContext) => void;
+/** Adds to a command, which has its name, arguments and description, its options, its examples and what it does. */
+export type AddCommand = (command: Command, context: CliContext) => void;
+
+/** A command as the list of all commands shows it. The rest of it is loaded when it is called or explained. */
+export interface CommandRow {
+  readonly name: string;
+  readonly description: string;
+  /** Each argument as Commander writes it, such as `<task>`, with its description and its default value. */
+  readonly arguments?: readonly ArgumentRow[];
+  /** How a command that has commands of its own is called; by default it follows from the arguments. */
+  readonly usage?: string;
+  load(): Promise<AddCommand>;
+}
+
+export type ArgumentRow = readonly [syntax: string, description?: string, defaultValue?: string];
 
 /** The options that every command but the demo has. */
 export interface CommonOptions {
@@ -14,20 +26,6 @@ export interface CommonOptions {
 /** What the arguments of the commands that read may be. */
 export const taskHelp = 'PROJECT/SLUG, as `hansard ls` shows it';
 export const dispatchHelp = 'its id, the first or last characters of it, or "latest"';
-
-/** Opens the configured store for reading, and closes it whatever happens. */
-export async function withStore(
-  context: CliContext,
-  options: CommonOptions,
-  action: (harness: Harness) => Promise<void>,
-): Promise<void> {
-  const harness = await openHarness(context, { config: options.config, load: 'store' });
-  try {
-    await action(harness);
-  } finally {
-    await harness.close();
-  }
-}
 
 /** Adds `--config` and `--json` to a command. */
 export function withCommonOptions(command: Command): Command {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { neutraliseControls } from '@hansard/views';
+import { neutraliseControls } from '@hansard/views/basics';
 
 /** All that a command may touch of the process it runs in. */
 export interface CliContext {

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 /** A key whose value is `undefined` counts as absent, as it does for `JSON.stringify`. */
@@ -10,18 +8,6 @@ export interface NotJson {
   readonly path: string;
   readonly value: unknown;
 }
-
-/** Any JSON value; what JSON cannot hold (NaN, a Date, a function …) is refused instead of altered. */
-export const jsonValueSchema = z.custom<JsonValue>(
-  (value) => findNotJson(value) === null,
-  'not a JSON value',
-);
-
-/** A plain object that holds only JSON values. */
-export const jsonObjectSchema = z.custom<JsonObject>(
-  (value) => isPlainObject(value) && findNotJson(value) === null,
-  'not a plain object of JSON values',
-);
 
 /** How deep a value may nest. Beyond it, `JSON.stringify` and other readers of JSON run out of stack; a cycle has no depth. */
 const deepest = 1_000;

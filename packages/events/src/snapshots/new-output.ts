@@ -1,4 +1,5 @@
-import { type EventLinks, type NewEvent, newEvent } from '../types/event.ts';
+import type { EventLinks, NewEvent } from '../types/event.ts';
+import { newEvent } from '../types/new-event.ts';
 import { snapshot } from './snapshot.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { costSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
 import { outputPartSchema } from './output-part.ts';
 

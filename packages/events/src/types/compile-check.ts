@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isPlainObject, jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { isPlainObject } from '../json/json.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { costSchema, countSchema, idSchema, isId, millisecondsSchema } from './fields.ts';
 
 /**

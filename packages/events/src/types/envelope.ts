@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValueSchema } from '../json/json.ts';
+import { jsonValueSchema } from '../json/json-value-schema.ts';
 import { costSchema, idSchema, timestampSchema, usageSchema } from './fields.ts';
 
 export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
@@ -13,6 +13,8 @@ export const envelopeSchema = z.object({
   dispatchId: idSchema,
   taskSlug: z.string().min(1),
   role: z.string().min(1),
+  /** What people call it; null: nobody named it. */
+  title: z.string().min(1).nullable(),
   model: z.string().nullable(),
   cwd: z.string().nullable(),
   startedAt: timestampSchema,

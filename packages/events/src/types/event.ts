@@ -72,17 +72,3 @@ export type NewEvent = Omit<CapturedEvent, 'id' | 'timestamp'> & {
   readonly id?: string;
   readonly timestamp?: string;
 };
-
-/** Makes an event of a known type, its data checked by the compiler. */
-export function newEvent<T extends KnownEventType>(
-  type: T,
-  data: EventData<T>,
-  fields: EventLinks & { readonly id?: string; readonly timestamp?: string } = {},
-): NewEvent & { readonly type: T; readonly data: EventData<T> } {
-  return { ...fields, type, data };
-}
-
-/** Whether an event is of that type; narrows its data. */
-export function isEventOf<T extends KnownEventType>(event: CapturedEvent, type: T): event is EventOf<T> {
-  return event.type === type;
-}

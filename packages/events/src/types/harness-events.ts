@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { countSchema, idSchema, millisecondsSchema } from './fields.ts';
 
 const loop = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema } from '../json/json.ts';
+import { jsonObjectSchema } from '../json/json-value-schema.ts';
 import { envelopeSchema, taskRecordSchema } from './envelope.ts';
 import { eventDataSchemas, eventFields } from './event.ts';
 
@@ -20,6 +20,18 @@ export function eventJsonSchema(): JsonSchema {
     then: { oneOf: known },
     else: other,
   };
+}
+
+/**
+ * What `parseEvent` asks of an event and of the data of each known type, as plain data: the JSON Schema of each, without
+ * what says nothing about a value.
+ */
+export function describeEventShapes(): {
+  readonly fields: JsonSchema;
+  readonly data: Readonly<Record<string, JsonSchema>>;
+} {
+  const data = Object.entries(eventDataSchemas).map(([type, schema]) => [type, withoutDialect(schema)]);
+  return { fields: withoutDialect(z.object(eventFields)), data: Object.fromEntries(data) };
 }
 
 /** JSON Schema of an envelope. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValueSchema } from '../json/json.ts';
+import { jsonValueSchema } from '../json/json-value-schema.ts';
 
 /**
  * One part of what an agent observed. `value` holds what JSON cannot, encoded by the devalue library; `repr` is the

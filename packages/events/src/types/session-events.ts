@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema, jsonValueSchema } from '../json/json.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { costSchema, countSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
 
 /** The boundaries of a dispatch and of the session that runs in it (D2, D3). */

@@ -1,11 +1,5 @@
-import { didYouMean, findNotJson, messageOf } from '@hansard/events';
-import { PluginError } from '@hansard/provider';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
-import { previewWithoutSecrets } from './hide-secrets.ts';
-
-// One for all, as compiling the meta-schema takes 10 ms; each plugin's own schemas stay apart, for their $id may clash.
-const metaSchema = new Ajv2020({ logger: false });
+import { fillPlainConfiguration } from './plain-configuration.ts';
 
 /**
  * The configuration as the plugin gets it: a copy with the defaults of `configSchema` filled in; `{}` where there is
@@ -13,98 +7,14 @@ const metaSchema = new Ajv2020({ logger: false });
  * @throws PLUGIN_CONFIG_SCHEMA_INVALID
  * @throws PLUGIN_CONFIG_INVALID naming each path, what is wrong and the value, unless it looks like a secret
  */
-export function checkConfiguration({ id, configSchema }: PluginManifest, config: unknown = {}): unknown {
+export async function checkConfiguration(
+  { id, configSchema }: PluginManifest,
+  config: unknown = {},
+): Promise<unknown> {
   if (configSchema === undefined) return config;
-  const validate = compile(id, configSchema);
-  const notJson = findNotJson(config);
-  if (notJson !== null)
-    throw invalid(id, [
-      {
-        path: ['config', notJson.path].filter((key) => key !== '').join('.'),
-        value: Object.prototype.toString.call(notJson.value),
-        message: 'must be a value that JSON can hold',
-      },
-    ]);
-  const checked: unknown = structuredClone(config);
-  if (validate(checked)) return checked;
-  throw invalid(
-    id,
-    (validate.errors ?? []).map((error) => describe(error, checked)),
-  );
-}
-
-function compile(id: string, schema: Record<string, unknown>): ValidateFunction {
-  try {
-    // The promise of an asynchronous schema would count as a yes.
-    if ('$async' in schema) throw new TypeError('$async is not supported');
-    metaSchema.validateSchema(schema, true);
-    return new Ajv2020({
-      validateSchema: false,
-      allErrors: true,
-      verbose: true,
-      useDefaults: true,
-      validateFormats: false,
-      strictTypes: false,
-      strictTuples: false,
-      logger: false,
-    }).compile(schema);
-  } catch (cause) {
-    throw new PluginError(
-      'PLUGIN_CONFIG_SCHEMA_INVALID',
-      `The configSchema of plugin ${id} is not a usable JSON Schema (draft 2020-12): ${messageOf(cause)}. ` +
-        'This is for the author of the plugin to correct.',
-      { cause, details: { plugin: id } },
-    );
-  }
-}
-
-interface ConfigIssue {
-  readonly path: string;
-  readonly value: string;
-  readonly message: string;
-}
-
-function invalid(id: string, issues: readonly ConfigIssue[]): PluginError {
-  const text = issues.map(({ path, value, message }) => `${path} is ${value}: ${message}`).join('; ');
-  return new PluginError('PLUGIN_CONFIG_INVALID', `The configuration of plugin ${id} is not valid: ${text}`, {
-    details: { plugin: id, issues },
-  });
-}
-
-function describe(
-  { instancePath, params, message, parentSchema }: ErrorObject,
-  config: unknown,
-): ConfigIssue {
-  const keys = instancePath
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const property =
-    params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty ?? params.propertyName;
-  if (typeof property === 'string') keys.push(property);
-  const allowed = params.allowedValues ?? params.allowedValue;
-  const unknown = params.additionalProperty ?? params.unevaluatedProperty;
-  const meant =
-    typeof unknown === 'string'
-      ? didYouMean(unknown, Object.keys(parentSchema?.properties ?? {}))
-      : undefined;
-  return {
-    path: ['config', ...keys].join('.'),
-    value: previewWithoutSecrets(valueAt(config, keys), keys),
-    message: [
-      message ?? 'is not valid',
-      allowed === undefined ? '' : `: ${JSON.stringify(allowed)}`,
-      meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`,
-    ].join(''),
-  };
-}
-
-function valueAt(root: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-        ? (value as Record<string, unknown>)[key]
-        : undefined,
-    root,
-  );
+  const filled = fillPlainConfiguration(configSchema, config);
+  if (filled !== null) return filled;
+  // To load the library and compile a schema takes longer than `hansard ls` as a whole, so it is loaded only when needed.
+  const { checkByJsonSchema } = await import('./json-schema-check.ts');
+  return checkByJsonSchema(id, configSchema, config);
 }

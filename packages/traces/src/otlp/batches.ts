@@ -14,8 +14,9 @@ export async function* inBatches(records: AsyncIterable<TraceRecord>): AsyncGene
   let spans: ReadableSpan[] = [];
   let logs: ReadableLogRecord[] = [];
   for await (const record of records) {
-    if (record.kind === 'span') spans.push(record.span);
-    else logs.push(record.log);
+    // Records of `traceDispatches` are whole objects of the libraries; their public type names no library.
+    if (record.kind === 'span') spans.push(record.span as unknown as ReadableSpan);
+    else logs.push(record.log as unknown as ReadableLogRecord);
     if (spans.length === size) {
       yield { kind: 'spans', spans };
       spans = [];

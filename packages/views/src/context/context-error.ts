@@ -1,4 +1,5 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import type { ErrorCodeOf, ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events/plain';
 
 /** The errors of context rendering. */
 export const contextErrors = defineErrors({

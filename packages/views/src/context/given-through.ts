@@ -1,4 +1,5 @@
-import { type CapturedEvent, isPlainObject } from '@hansard/events';
+import type { CapturedEvent } from '@hansard/events';
+import { isPlainObject } from '@hansard/events/plain';
 
 /**
  * The last event of the agent that a model call was given, as its `agent:inference` records it; null: none. Undefined:

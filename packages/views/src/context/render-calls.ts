@@ -1,4 +1,5 @@
-import { type CapturedEvent, isEvent } from '@hansard/events';
+import type { CapturedEvent } from '@hansard/events';
+import { isPlainEvent } from '@hansard/events/plain';
 import { ContextError } from './context-error.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
@@ -74,7 +75,7 @@ export function* renderCalls(
   for (const event of events) {
     const agentId = event.agentId ?? root;
     const observers = ofAgent.get(agentId);
-    if (observers === undefined || !isEvent(event)) continue;
+    if (observers === undefined || !isPlainEvent(event)) continue;
     if (!started.has(agentId)) yield* due(nothingBefore(agentId));
     started.add(agentId);
     for (const renderer of observers) renderer.observe(event);
@@ -125,7 +126,7 @@ function callsByLastEvent(
       known.push({ inference: event, agentId, recorded });
       calls.set(key, known);
     }
-    if (isEvent(event)) latest.set(agentId, event.id);
+    if (isPlainEvent(event)) latest.set(agentId, event.id);
   }
   return calls;
 }

@@ -1,4 +1,5 @@
-import { type CapturedEvent, type EventOf, isEventError, type KnownEventType } from '@hansard/events';
+import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
+import { isEventError } from '@hansard/events/plain';
 import { createTranscriptGatherer } from '../transcript/gather-transcripts.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import type { TranscriptEntry } from '../transcript/transcript-message.ts';

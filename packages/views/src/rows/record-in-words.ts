@@ -1,4 +1,5 @@
-import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import type { JsonObject, JsonValue } from '@hansard/events';
+import { isPlainObject } from '@hansard/events/plain';
 import { fitColumns } from '../text/columns.ts';
 
 const longest = 400;

@@ -1,12 +1,9 @@
 import type { Usage } from '@hansard/events';
 
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
-const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const fractionsOfCents = new Intl.NumberFormat('en-US', {
-  style: 'currency',
-  currency: 'USD',
-  maximumFractionDigits: 4,
-});
+// A format takes milliseconds to make, so each is made when it is needed first.
+const compact = lazily({ notation: 'compact', maximumFractionDigits: 1 });
+const cents = lazily({ style: 'currency', currency: 'USD' });
+const fractionsOfCents = lazily({ style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
 
 /** Milliseconds as `340ms`, `1.2s`, `1m 05s` or `2h 03m`. */
 export function formatDuration(milliseconds: number): string {
@@ -21,13 +18,13 @@ export function formatDuration(milliseconds: number): string {
 
 /** A count of tokens as `940`, `12.3K` or `1.2M`. */
 export function formatTokens(count: number): string {
-  return compact.format(count);
+  return compact().format(count);
 }
 
 /** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`. */
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.0001) return '<$0.0001';
-  return usd < 1 ? fractionsOfCents.format(usd) : cents.format(usd);
+  return usd < 1 ? fractionsOfCents().format(usd) : cents().format(usd);
 }
 
 /** What was used, in words: `300 in, 60 out, 5.2K cache read, 3 turns`. */
@@ -47,6 +44,14 @@ export function formatCount(count: number, noun: string): string {
 /** The time of day of a timestamp, `HH:MM:SS` in UTC. */
 export function formatTime(timestamp: string): string {
   return timestamp.slice(11, 19);
+}
+
+function lazily(options: Intl.NumberFormatOptions): () => Intl.NumberFormat {
+  let format: Intl.NumberFormat | undefined;
+  return () => {
+    format ??= new Intl.NumberFormat('en-US', options);
+    return format;
+  };
 }
 
 function twoDigits(count: number): string {

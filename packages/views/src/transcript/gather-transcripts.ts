@@ -1,10 +1,5 @@
-import {
-  type CapturedEvent,
-  type EventData,
-  EventError,
-  type JsonValue,
-  type KnownEventType,
-} from '@hansard/events';
+import type { CapturedEvent, EventData, JsonValue, KnownEventType } from '@hansard/events';
+import { EventError } from '@hansard/events/plain';
 import { isReadableAs } from './is-readable-as.ts';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';

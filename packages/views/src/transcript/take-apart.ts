@@ -1,4 +1,5 @@
-import { type EventLinks, type NewEvent, newEvent } from '@hansard/events';
+import type { EventLinks, NewEvent } from '@hansard/events';
+import { newEvent } from '@hansard/events/plain';
 import type { MessageFields, TranscriptMessage } from './transcript-message.ts';
 import { unknownTool } from './unknown-tool.ts';
 

@@ -1,4 +1,5 @@
-import { type CapturedEvent, EventError, type EventOf } from '@hansard/events';
+import type { CapturedEvent, EventOf } from '@hansard/events';
+import { EventError } from '@hansard/events/plain';
 import { isReadableAs } from '../../transcript/is-readable-as.ts';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';

@@ -1,4 +1,5 @@
-import { type EventData, type OutputPart, PrintedForm, reviveSnapshot } from '@hansard/events';
+import type { EventData, OutputPart } from '@hansard/events';
+import { PrintedForm, reviveSnapshot } from '@hansard/events/plain';
 
 /** What an agent observed, as text for its model. A value is printed as JSON; what JSON can't hold, by its own notation. */
 export function outputText({ parts }: EventData<'agent:output'>): string {

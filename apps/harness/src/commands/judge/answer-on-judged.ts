@@ -1,0 +1,51 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { Command } from 'commander';
+import { openExportSource } from '../../exports/export-source.ts';
+import type { ExportSource } from '../../exports/task-export.ts';
+import { findDispatch } from '../../tasks/find-dispatch.ts';
+import { toTaskDir } from '../../tasks/task-name.ts';
+import type { Answer } from '../../terminal/answer.ts';
+import { type CommonOptions, dispatchHelp } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { answerFromStore } from '../../terminal/with-store.ts';
+
+export interface JudgedOptions extends CommonOptions {
+  readonly dispatch: string;
+}
+
+export interface MappedOptions extends JudgedOptions {
+  readonly mapping: string;
+}
+
+/** Finds the judged dispatch, asks about it, and prints the answer once no progress is shown any more. */
+export async function answerOnJudged(
+  context: CliContext,
+  task: string,
+  options: JudgedOptions,
+  ask: (source: ExportSource, envelope: DispatchEnvelope, store: DispatchStore) => Promise<Answer>,
+): Promise<void> {
+  await answerFromStore(context, options, async ({ store }) => {
+    const taskDir = toTaskDir(task);
+    const envelope = await findDispatch(store, taskDir, options.dispatch);
+    const progress = createProgress(context, `judging ${task}: events`);
+    try {
+      const source = await openExportSource(context, store, taskDir, [envelope], progress);
+      return await ask(source, envelope, store);
+    } finally {
+      progress.end();
+    }
+  });
+}
+
+export function withDispatch(command: Command): Command {
+  return command.option('--dispatch <dispatch>', dispatchHelp, 'latest');
+}
+
+export function withMapping(command: Command): Command {
+  return withDispatch(command).requiredOption(
+    '--mapping <file>',
+    'what is speech, an action and reasoning: a game mapping (JSON or YAML), as for `export --as streams`',
+  );
+}

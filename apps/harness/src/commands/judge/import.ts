@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { createPseudonyms, indexPackets, playersOf, readVerdicts } from '@hansard/datasets';
+import { type CapturedEvent, messageOf } from '@hansard/events';
+import type { Command } from 'commander';
+import { readGameMapping } from '../../exports/read-game-mapping.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
+
+export function addVerdictImport(judge: Command, context: CliContext): void {
+  withMapping(withCommonOptions(judge.command('import').argument('<task>', taskHelp)))
+    .argument('<file>', 'verdicts, one JSON object a line')
+    .description('bring verdicts into the log of what was judged, each with the events that it cites')
+    .addHelpText(
+      'after',
+      '\nA verdict:\n  {"judge":"ann","pass":"external","target":"P3","question":"deceptive?","label":"yes","citations":[4,9],"packet_sha256":"…"}\nExample:\n  hansard judge import game/village verdicts.jsonl --mapping village.yaml',
+    )
+    .action((task: string, file: string, options: MappedOptions) =>
+      answerOnJudged(context, task, options, async (source, { dispatchId }, store) => {
+        const mapping = readGameMapping(context, options.mapping);
+        const text = readText(context, file);
+        const players = await playersOf(source.readEvents(dispatchId), mapping, dispatchId);
+        const pseudonyms = createPseudonyms(players, dispatchId);
+        const known = new Set<string>();
+        const read = noteVerdicts(source.readEvents(dispatchId), known);
+        const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });
+        const events = readVerdicts(text, { file: basename(file), packets, pseudonyms });
+        const fresh = events.filter(({ id }) => !known.has(id ?? ''));
+        await using dispatch = await store.openDispatch(source.taskDir, dispatchId, { write: true });
+        await dispatch.append(fresh);
+        const there = events.length - fresh.length;
+        const others = there === 0 ? '' : `, ${there} were there already`;
+        return {
+          rows: [{ dispatchId, verdicts: fresh.length, alreadyThere: there }],
+          text: `${fresh.length} verdicts on ${dispatchId}${others}`,
+        };
+      }),
+    );
+}
+
+/** The events as they come, and the ids of the verdicts among them. */
+async function* noteVerdicts(
+  events: AsyncIterable<CapturedEvent>,
+  ids: Set<string>,
+): AsyncGenerator<CapturedEvent> {
+  for await (const event of events) {
+    if (event.type === 'judge:verdict') ids.add(event.id);
+    yield event;
+  }
+}
+
+function readText(context: CliContext, file: string): string {
+  const path = resolve(context.cwd, file);
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new CliError(
+      exitCode.failed,
+      `${path} can't be read: ${messageOf(cause)}`,
+      'Check the path. Nothing was taken in.',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { openExportTarget } from '../../exports/export-target.ts';
+import { packedAnswer, writePackets } from '../../exports/judge-packets.ts';
+import { readGameMapping } from '../../exports/read-game-mapping.ts';
+import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
+
+interface PackOptions extends MappedOptions {
+  readonly out: string;
+}
+
+export function addPack(judge: Command, context: CliContext): void {
+  withMapping(withCommonOptions(judge.command('pack').argument('<task>', taskHelp)))
+    .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
+    .requiredOption('--out <folder>', 'the new folder to write')
+    .addHelpText(
+      'after',
+      '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
+    )
+    .action((task: string, options: PackOptions) =>
+      answerOnJudged(context, task, options, async (source, envelope) => {
+        const mapping = readGameMapping(context, options.mapping);
+        const target = openExportTarget(context, options.out, { id: 'judge pack', target: 'folder' });
+        try {
+          const packed = await writePackets(source, envelope.dispatchId, mapping, target);
+          await target.close();
+          return packedAnswer(envelope, packed, target.path);
+        } finally {
+          await target.discard();
+        }
+      }),
+    );
+}

@@ -1,0 +1,57 @@
+import { countMoves, type VerdictMove, verdictMoves } from '@hansard/datasets';
+import type { CapturedEvent } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/views';
+import type { Command } from 'commander';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { plainTable } from '../../terminal/plain-table.ts';
+import { answerOnJudged, type JudgedOptions, withDispatch } from './answer-on-judged.ts';
+
+export function addReport(judge: Command, context: CliContext): void {
+  withDispatch(withCommonOptions(judge.command('report').argument('<task>', taskHelp)))
+    .description('how verdicts move between the passes: before and after judges saw the reasoning')
+    .addHelpText('after', '\nExample:\n  hansard judge report game/village --json')
+    .action((task: string, options: JudgedOptions) =>
+      answerOnJudged(context, task, options, async (source, { dispatchId }) => {
+        const moves = verdictMoves(await verdictsIn(source.readEvents(dispatchId)));
+        if (moves.length === 0) {
+          throw new CliError(
+            exitCode.failed,
+            `Nobody has judged ${dispatchId} yet.`,
+            '`hansard judge pack` writes packets for judges, `hansard judge import` takes their verdicts.',
+          );
+        }
+        return { rows: moves, text: [await moveTable(moves), ...countLines(countMoves(moves))] };
+      }),
+    );
+}
+
+function moveTable(moves: readonly VerdictMove[]): Promise<string> {
+  const rows = moves.map(({ judge, player, question, external, internal, moved }) => [
+    judge,
+    player,
+    question,
+    inWords(external),
+    inWords(internal),
+    moved ? 'moved' : external === null || internal === null ? '' : 'same',
+  ]);
+  return plainTable(['judge', 'player', 'question', 'external', 'internal', ''], rows);
+}
+
+function inWords(verdict: VerdictMove['external']): string {
+  if (verdict === null) return '–';
+  return verdict.score === undefined ? verdict.label : `${verdict.label} (${verdict.score})`;
+}
+
+function countLines(counts: ReturnType<typeof countMoves>): string[] {
+  return counts.map(({ from, to, count }) =>
+    neutraliseControlsInLine(`${count} × ${from === to ? `stayed ${from}` : `${from} → ${to}`}`),
+  );
+}
+
+async function verdictsIn(events: AsyncIterable<CapturedEvent>): Promise<CapturedEvent[]> {
+  const verdicts: CapturedEvent[] = [];
+  for await (const event of events) if (event.type === 'judge:verdict') verdicts.push(event);
+  return verdicts;
+}

@@ -1,0 +1,35 @@
+import type { LogIndex } from '@hansard/views';
+import type { Command } from 'commander';
+import { readSessionLog } from '../../session/read-session-log.ts';
+import type { Answer } from '../../terminal/answer.ts';
+import { type CommonOptions, withCommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { answerFromStore } from '../../terminal/with-store.ts';
+
+export interface SessionViewOptions extends CommonOptions {
+  readonly dispatch: string;
+}
+
+/** A view of one session as a command: `words` are its arguments after the task. */
+export interface SessionViewCommand<Options extends SessionViewOptions> {
+  readonly example: string;
+  view(index: LogIndex, words: readonly string[], options: Options): Answer;
+}
+
+export function addSessionView<Options extends SessionViewOptions>(
+  command: Command,
+  context: CliContext,
+  { example, view }: SessionViewCommand<Options>,
+): void {
+  withCommonOptions(command)
+    .option('--dispatch <dispatch>', 'the dispatch that holds the session', 'latest')
+    .addHelpText('after', `\nExample:\n  hansard ${example}`)
+    .action((task: string, ...rest: unknown[]) => {
+      const words = rest.filter((word): word is string => typeof word === 'string');
+      const options = command.opts<Options>();
+      return answerFromStore(context, options, async (harness) => {
+        const { index } = await readSessionLog(context, harness, { task, dispatch: options.dispatch });
+        return view(index, words, options);
+      });
+    });
+}

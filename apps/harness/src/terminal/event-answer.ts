@@ -1,0 +1,29 @@
+import { type CapturedEvent, inLineOrder } from '@hansard/events';
+import { AgentNames, eventLine, renderEventLine } from '@hansard/views';
+import type { Answer, Pieces } from './answer.ts';
+import { type CliContext, terminalWidth } from './context.ts';
+
+/**
+ * Events of one dispatch as an answer: each as its line of JSON, or as a line for people, where agents go by the names
+ * that the events before it gave them. `names` may have learned from events that are not in the answer.
+ */
+export function eventAnswer(
+  context: CliContext,
+  events: Pieces<CapturedEvent>,
+  names: AgentNames = new AgentNames(),
+): Answer {
+  return { rows: lineOrdered(events), text: eventLines(context, events, names) };
+}
+
+async function* lineOrdered(events: Pieces<CapturedEvent>): AsyncGenerator<CapturedEvent> {
+  for await (const event of events) yield inLineOrder(event);
+}
+
+async function* eventLines(
+  context: CliContext,
+  events: Pieces<CapturedEvent>,
+  names: AgentNames,
+): AsyncGenerator<string> {
+  for await (const event of events)
+    yield renderEventLine(eventLine(event, names), { width: terminalWidth(context) });
+}

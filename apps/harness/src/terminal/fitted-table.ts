@@ -1,0 +1,48 @@
+import { columnsOf, fitColumns } from '@hansard/views';
+import { columnWidths, drawTable, tableGap } from './draw-table.ts';
+import type { TableFit } from './plain-table.ts';
+
+const leastWorth = 8;
+
+/**
+ * A table of any text, its head first, in so many columns; undefined: as many as it needs. To fit, columns in which nothing
+ * stands go first; then cells are cut; and a first cell that leaves the others no room stands whole on a line of its own,
+ * for it is what one goes on with.
+ */
+export function fittedTable(
+  [head = [], ...rows]: readonly (readonly string[])[],
+  { width, cut }: TableFit,
+): string {
+  if (width === undefined) return drawTable([head, ...rows], columnsOf);
+  const said = head.map((_, index) => rows.some((row) => row[index] !== ''));
+  const shown = [head, ...rows].map((row) => row.filter((_, index) => said[index]));
+  for (const { column, least, keep } of cut) {
+    const index = shown[0]?.indexOf(column) ?? -1;
+    if (index < 0) continue;
+    const widths = columnWidths(shown, columnsOf);
+    const room = Math.max(least, width - tableWidth(widths) + (widths[index] ?? 0));
+    const isWorthIt = least > 0 || room >= leastWorth;
+    for (const row of shown)
+      row.splice(index, 1, ...(isWorthIt ? [fitColumns(row[index] ?? '', room, keep)] : []));
+  }
+  const widths = columnWidths(shown, columnsOf);
+  return tableWidth(widths) <= width ? drawTable(shown, columnsOf) : drawOnTwoLines(shown, widths, width);
+}
+
+function drawOnTwoLines(
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  width: number,
+): string {
+  const room = Math.max(0, width - (tableWidth(widths) - (widths[0] ?? 0)));
+  const isTooLong = ([first = '']: readonly string[]) => columnsOf(first) > room;
+  const lines = drawTable(
+    rows.map((row) => (isTooLong(row) ? ['', ...row.slice(1)] : row)),
+    columnsOf,
+  ).split('\n');
+  return rows.flatMap((row, index) => [...(isTooLong(row) ? row.slice(0, 1) : []), lines[index]]).join('\n');
+}
+
+function tableWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + tableGap, -tableGap);
+}

@@ -1,0 +1,96 @@
+import { findNotJson, isPlainObject } from '../json/json.ts';
+
+/** The part of JSON Schema that the schemas of events use. */
+export interface Shape {
+  readonly type?: string;
+  readonly const?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly items?: Shape;
+  readonly minItems?: number;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+}
+
+type ShapeCheck = (value: unknown) => boolean;
+
+/** Makes a function of a shape. It answers as the zod schema does that the shape was made of. */
+export function compileShape(shape: Shape): ShapeCheck {
+  const choices = shape.anyOf ?? shape.oneOf;
+  if (choices !== undefined) {
+    const checks = choices.map(compileShape);
+    return (value) => checks.some((check) => check(value));
+  }
+  switch (shape.type) {
+    case 'string':
+      return compileString(shape);
+    case 'integer':
+      return compileNumber(shape, Number.isSafeInteger);
+    case 'number':
+      return compileNumber(shape, Number.isFinite);
+    case 'array':
+      return compileArray(shape);
+    case 'object':
+      return shape.properties === undefined ? isJsonObject : compileObject(shape.properties, shape.required);
+    case undefined:
+      return isJson;
+    default:
+      throw new TypeError(`A shape has the unknown type ${shape.type}.`);
+  }
+}
+
+function compileString({ const: only, enum: allowed, pattern, minLength = 0 }: Shape): ShapeCheck {
+  const regex = pattern === undefined ? null : new RegExp(pattern);
+  return (value) =>
+    typeof value === 'string' &&
+    value.length >= minLength &&
+    (only === undefined || value === only) &&
+    (allowed === undefined || allowed.includes(value)) &&
+    (regex === null || regex.test(value));
+}
+
+function compileNumber(
+  { minimum = -Infinity, exclusiveMinimum = -Infinity, maximum = Infinity }: Shape,
+  isOfType: ShapeCheck,
+): ShapeCheck {
+  return (value) =>
+    isOfType(value) &&
+    (value as number) >= minimum &&
+    (value as number) > exclusiveMinimum &&
+    (value as number) <= maximum;
+}
+
+function compileArray({ items = {}, minItems = 0 }: Shape): ShapeCheck {
+  const isItem = compileShape(items);
+  return (value) => Array.isArray(value) && value.length >= minItems && value.every((item) => isItem(item));
+}
+
+function compileObject(
+  properties: Readonly<Record<string, Shape>>,
+  required: readonly string[] = [],
+): ShapeCheck {
+  const fields = Object.entries(properties).map(([key, shape]) => {
+    return { key, mayBeAbsent: !required.includes(key), check: compileShape(shape) };
+  });
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    return fields.every(({ key, mayBeAbsent, check }) => {
+      const field = (value as Record<string, unknown>)[key];
+      return field === undefined ? mayBeAbsent : check(field);
+    });
+  };
+}
+
+function isJson(value: unknown): boolean {
+  return findNotJson(value) === null;
+}
+
+function isJsonObject(value: unknown): boolean {
+  return isPlainObject(value) && isJson(value);
+}

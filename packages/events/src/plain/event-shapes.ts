@@ -1,0 +1,41 @@
+import type { KnownEventType } from '../types/event.ts';
+import type { Shape } from './check-shape.ts';
+
+/** What an event and the data of each known type must look like. Written by `pnpm schema` from the zod schemas. */
+export const eventShapes: { readonly fields: Shape; readonly data: Readonly<Record<KnownEventType, Shape>> } = {
+  fields: {"type":"object","properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"type":{"type":"string","pattern":"^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$"},"v":{"type":"integer","exclusiveMinimum":0,"maximum":9007199254740991},"timestamp":{"type":"string","pattern":"^\\d{4}-(0\\d|1[0-2])-([0-2]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$"},"agentId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"messageId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"substance":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"cause":{"anyOf":[{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},{"minItems":1,"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}}]},"via":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"required":["id","type","timestamp"]},
+  data: {
+    'agent:created': {"type":"object","properties":{"name":{"type":"string"},"languageModel":{"type":"string"}}},
+    'agent:terminated': {"type":"object","properties":{"reason":{"type":"string"}}},
+    'agent:system_prompt': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
+    'agent:text': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
+    'agent:thinking': {"type":"object","properties":{"text":{"type":"string"},"signature":{"type":"string"}},"required":["text"]},
+    'agent:tool_call': {"type":"object","properties":{"toolCallId":{"type":"string","minLength":1},"tool":{"type":"string","minLength":1},"target":{"type":"string"},"metadata":{"type":"object"},"input":{}},"required":["toolCallId","tool","metadata"]},
+    'agent:tool_result': {"type":"object","properties":{"toolCallId":{"type":"string","minLength":1},"tool":{"type":"string","minLength":1},"target":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"string","enum":["completed","error"]},"durationMs":{"type":"number","minimum":0},"error":{"type":"string"},"output":{}},"required":["toolCallId","tool","metadata","status"]},
+    'agent:piece_of_text': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
+    'agent:inference': {"type":"object","properties":{"model":{"type":"string"},"durationMs":{"type":"number","minimum":0},"usage":{"type":"object","properties":{"inputTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"outputTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"cacheReadTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"cacheWriteTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"turns":{"type":"integer","minimum":0,"maximum":9007199254740991},"durationMs":{"type":"number","minimum":0}},"required":["inputTokens","outputTokens"]},"costUsd":{"type":"number","minimum":0},"stopReason":{"type":"string"},"context":{"type":"object"}},"required":["model","usage"]},
+    'agent:output': {"type":"object","properties":{"parts":{"type":"array","items":{"oneOf":[{"type":"object","properties":{"kind":{"type":"string","const":"text"},"text":{"type":"string"}},"required":["kind","text"]},{"type":"object","properties":{"kind":{"type":"string","const":"json"},"json":{}},"required":["kind","json"]},{"type":"object","properties":{"kind":{"type":"string","const":"image"},"mediaType":{"type":"string"},"base64":{"type":"string"}},"required":["kind","mediaType","base64"]},{"type":"object","properties":{"kind":{"type":"string","const":"value"},"encoding":{"type":"string","const":"devalue"},"encoded":{"type":"string"}},"required":["kind","encoding","encoded"]},{"type":"object","properties":{"kind":{"type":"string","const":"repr"},"repr":{"type":"string"}},"required":["kind","repr"]}]}}},"required":["parts"]},
+    'user:message': {"type":"object","properties":{"text":{"type":"string"},"source":{"type":"object","properties":{"kind":{"type":"string","enum":["user","agent","system"]},"agentId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"dispatchId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"required":["kind"]}},"required":["text","source"]},
+    'session:init': {"type":"object","properties":{"model":{"type":"string"},"sessionId":{"type":"string"},"cwd":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}}},"required":["model","sessionId"]},
+    'session:complete': {"type":"object","properties":{"status":{"type":"string","enum":["completed","aborted","failed"]},"reason":{"type":"string"},"result":{"type":"string"},"structuredResult":{},"costUsd":{"type":"number","minimum":0},"usage":{"type":"object","properties":{"inputTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"outputTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"cacheReadTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"cacheWriteTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"turns":{"type":"integer","minimum":0,"maximum":9007199254740991},"durationMs":{"type":"number","minimum":0}},"required":["inputTokens","outputTokens"]},"durationMs":{"type":"number","minimum":0},"turns":{"type":"integer","minimum":0,"maximum":9007199254740991},"errors":{"type":"array","items":{"type":"string"}}},"required":["status"]},
+    'session:compaction': {"type":"object","properties":{"trigger":{"type":"string"},"preTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"postTokens":{"type":"integer","minimum":0,"maximum":9007199254740991},"summary":{"type":"string"},"keptFrom":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"required":["trigger"]},
+    'session:rate_limit': {"type":"object"},
+    'session:status': {"type":"object"},
+    'harness:loop_warning': {"type":"object","properties":{"tool":{"type":"string"},"target":{"type":"string"},"count":{"type":"integer","minimum":0,"maximum":9007199254740991},"limit":{"type":"integer","minimum":0,"maximum":9007199254740991},"window":{"type":"integer","minimum":0,"maximum":9007199254740991}},"required":["tool","count","limit","window"]},
+    'harness:loop_kill': {"type":"object","properties":{"tool":{"type":"string"},"target":{"type":"string"},"count":{"type":"integer","minimum":0,"maximum":9007199254740991},"limit":{"type":"integer","minimum":0,"maximum":9007199254740991},"window":{"type":"integer","minimum":0,"maximum":9007199254740991}},"required":["tool","count","limit","window"]},
+    'harness:stall': {"type":"object","properties":{"idleMs":{"type":"number","minimum":0},"limitMs":{"type":"number","minimum":0}},"required":["idleMs","limitMs"]},
+    'harness:timeout': {"type":"object","properties":{"elapsedMs":{"type":"number","minimum":0},"limitMs":{"type":"number","minimum":0}},"required":["elapsedMs","limitMs"]},
+    'harness:abort': {"type":"object","properties":{"reason":{"type":"string"},"by":{"type":"string"}}},
+    'harness:error': {"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"stack":{"type":"string"}},"required":["message"]},
+    'harness:hook_decision': {"type":"object","properties":{"hook":{"type":"string"},"on":{"type":"string"},"decision":{"type":"string","enum":["allow","deny","alter"]},"reason":{"type":"string"},"toolCallId":{"type":"string"},"subject":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"input":{}},"required":["hook","on","decision"]},
+    'system:files_persisted': {"type":"object"},
+    'system:hook_started': {"type":"object"},
+    'system:hook_progress': {"type":"object"},
+    'system:hook_response': {"type":"object"},
+    'system:task_started': {"type":"object"},
+    'system:task_progress': {"type":"object"},
+    'system:task_updated': {"type":"object"},
+    'system:task_notification': {"type":"object"},
+    'system:notice': {"type":"object"},
+  },
+};

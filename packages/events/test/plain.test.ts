@@ -1,0 +1,84 @@
+import { eventDataSchemas, isEvent, type KnownEventType } from '@hansard/events';
+import { isDataOf, isPlainEvent } from '@hansard/events/plain';
+import { describe, expect, it } from 'vitest';
+import { sampleEvents } from './sample-events.ts';
+
+const oddValues = [
+  undefined,
+  null,
+  '',
+  'x',
+  'with space',
+  'completed',
+  'text',
+  'ä'.repeat(129),
+  0,
+  -1,
+  1.5,
+  2 ** 60,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  true,
+  [],
+  ['x'],
+  [1],
+  [undefined],
+  {},
+  { x: 1 },
+  { kind: 'text', text: 'x' },
+  [{ kind: 'json', json: null }],
+  [{ kind: 'json' }],
+  [{ kind: 'nothing' }],
+  new Date(0),
+  new Map(),
+  Object.create({ x: 1 }),
+  () => 1,
+  1n,
+];
+
+/** Every copy of a value in which one thing at any depth has another value, is missing or is added. */
+function* mutations(value: unknown): Generator<unknown> {
+  yield* oddValues;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    for (const odd of mutations(item)) yield changed(value, key, odd);
+    yield Object.fromEntries(Object.entries(value).filter(([other]) => other !== key));
+  }
+  yield changed(value, 'newer', 1);
+  yield changed(value, 'newer', Number.NaN);
+}
+
+function changed(value: object, key: string, item: unknown): unknown {
+  if (!Array.isArray(value)) return { ...value, [key]: item };
+  const copy: unknown[] = [...value];
+  copy[Number(key) || copy.length] = item;
+  return copy;
+}
+
+const samples = Object.entries(sampleEvents) as [KnownEventType, (typeof sampleEvents)[KnownEventType]][];
+
+describe('reading without schemas', () => {
+  it.each(samples)('takes and refuses the data of %s as its schema does', (type, { data }) => {
+    expect(isDataOf(type, data)).toBe(true);
+    for (const odd of mutations(data))
+      expect([odd, isDataOf(type, odd)]).toEqual([odd, eventDataSchemas[type].safeParse(odd).success]);
+  });
+
+  it.each(samples)('takes and refuses %s events as the schemas do', (_, event) => {
+    expect(isPlainEvent(event)).toBe(true);
+    const links = { ...event, v: 2, agentId: 'a', messageId: 'm', cause: ['c', 'd'], via: 'h' };
+    const all = [event, links, { ...event, substance: 's' }, { ...links, substance: 's' }];
+    for (const one of all)
+      for (const odd of mutations(one)) expect([odd, isPlainEvent(odd)]).toEqual([odd, isEvent(odd)]);
+  });
+
+  it.each(['game:vote', 'toString:x', 'delta:text', 'constructor', 'Agent:text'])(
+    'takes and refuses events of the type %s as the schemas do',
+    (type) => {
+      for (const data of [{}, { any: [1] }, [], null, 'x', { deep: { not: Number.NaN } }, new Map()]) {
+        const event = { ...sampleEvents['agent:text'], type, data };
+        expect([data, isPlainEvent(event)]).toEqual([data, isEvent(event)]);
+      }
+    },
+  );
+});

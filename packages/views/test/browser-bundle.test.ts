@@ -1,0 +1,67 @@
+import { fileURLToPath } from 'node:url';
+import { createContext, runInContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { createLogIndex, hearingMatrix, renderSessionView, sessionView } from '../src/index.ts';
+import { envelope } from './make.ts';
+import { marketLog } from './market-log.ts';
+
+const mostBytes = 40_000;
+
+/** What a page gets that asks for some views: one script without imports, which leaves them in `views`. */
+async function bundleFor(names: readonly string[]) {
+  const { outputFiles, metafile } = await build({
+    stdin: {
+      contents: `export { ${names.join(', ')} } from '@hansard/views';`,
+      resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+    },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'views',
+    conditions: ['@hansard/source'],
+  });
+  const [{ text } = { text: '' }] = outputFiles;
+  return { text, modules: Object.keys(metafile.inputs) };
+}
+
+describe('views on a page', () => {
+  it.each([
+    ['createLogIndex', 'hearingMatrix'],
+    ['sessionView', 'renderSessionView'],
+    ['createLogIndex', 'hearingMatrix', 'sessionView', 'renderSessionView'],
+  ])('%s and %s are small, without zod', async (...names) => {
+    const { text, modules } = await bundleFor(names);
+    expect(gzipSync(text).length).toBeLessThan(mostBytes);
+    expect(modules.filter((module) => /node_modules\/zod\//.test(module))).toEqual([]);
+  });
+
+  it('say there what they say in Node', async () => {
+    const { text } = await bundleFor(['createLogIndex', 'hearingMatrix', 'sessionView', 'renderSessionView']);
+    const log = JSON.stringify(marketLog());
+    const dispatch = JSON.stringify(envelope());
+    // A context has what the language has: no require, no process, no console, no modules.
+    const answer: unknown = runInContext(
+      `${text}
+      const events = ${log};
+      JSON.stringify({
+        heard: views.hearingMatrix(views.createLogIndex(events)).rows.map(({ saying, cells }) => [saying, [...cells]]),
+        session: views.renderSessionView(views.sessionView(${dispatch}, events)),
+      });`,
+      createContext({}),
+    );
+    const events = marketLog();
+    expect(JSON.parse(String(answer))).toEqual(
+      JSON.parse(
+        JSON.stringify({
+          heard: hearingMatrix(createLogIndex(events)).rows.map(({ saying, cells }) => [saying, [...cells]]),
+          session: renderSessionView(sessionView(envelope(), events)),
+        }),
+      ),
+    );
+  });
+});
