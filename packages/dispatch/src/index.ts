@@ -34,7 +34,7 @@ export type {
 export type {
   DispatchLog,
   PositionedEvent,
-  ReadLogOptions,
+  ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export type { DispatchStore } from './store/dispatch-store.ts';

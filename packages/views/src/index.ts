@@ -89,7 +89,7 @@ export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
-export { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task/task-timeline.ts';
+export { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';

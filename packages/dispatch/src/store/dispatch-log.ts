@@ -23,7 +23,7 @@ export interface DispatchLog {
    * The events after a position, in append order, read page by page. Ends at the end of the log.
    * @throws STORE_INVALID_CURSOR
    */
-  events(options?: ReadLogOptions): AsyncIterable<PositionedEvent>;
+  events(options?: ReadDispatchOptions): AsyncIterable<PositionedEvent>;
 
   /** The same as whole pages, none of them empty. @throws STORE_INVALID_CURSOR */
   pages(options?: ReadPagesOptions): AsyncIterable<EventPage>;
@@ -62,7 +62,7 @@ export interface ReadPagesOptions {
   readonly limit?: number;
 }
 
-export interface ReadLogOptions extends ReadPagesOptions {
+export interface ReadDispatchOptions extends ReadPagesOptions {
   /** Only events of these types, such as `agent:text` or `agent:*`. Absent: all. */
   readonly types?: readonly string[];
 }
