@@ -63,7 +63,7 @@ export { findEvent } from './log/find-node.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, type LogIndex } from './log/log-index.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
-export type { Hearing, HowHeard, Saying, Speaker } from './log/sayings.ts';
+export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';
 export { type EventLine, eventLine } from './rows/event-line.ts';
 export {

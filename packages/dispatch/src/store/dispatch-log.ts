@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { EventPage } from '@hansard/provider';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
-import type { FollowItem, FollowOptions } from './follow.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
 
 /**
  * A dispatch as its readers hold it. Reading claims nothing, so there is no limit on readers.

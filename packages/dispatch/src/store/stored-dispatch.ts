@@ -5,7 +5,8 @@ import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type { DispatchLog, PositionedEvent, ReadDispatchOptions, ReadPagesOptions } from './dispatch-log.ts';
-import { type FollowItem, type FollowOptions, follow } from './follow.ts';
+import { follow } from './follow.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Reads one dispatch of an open store. */
