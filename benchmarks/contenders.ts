@@ -144,18 +144,11 @@ export async function throughFacade(name: StoreName, folder: string): Promise<Co
     through: 'facade',
     openLog: async (dispatchId) => {
       const { dispatchId: _, schemaVersion: __, taskSlug: ___, ...envelope } = sampleEnvelope(dispatchId);
-      await store.createDispatch(taskDir, { ...envelope, dispatchId });
+      const dispatch = await store.beginDispatch(taskDir, { ...envelope, dispatchId });
       return {
-        fill: (events) =>
-          store.appendEvents(
-            taskDir,
-            dispatchId,
-            events.map(() => ({ type: 'agent:text', data: { text } })),
-          ),
+        fill: (events) => dispatch.append(events.map(() => ({ type: 'agent:text', data: { text } }))),
         append: async (events) => {
-          for (const _ of events) {
-            await store.appendEvent(taskDir, dispatchId, { type: 'agent:text', data: { text } });
-          }
+          for (const _ of events) await dispatch.append({ type: 'agent:text', data: { text } });
         },
       };
     },

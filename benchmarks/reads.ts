@@ -36,6 +36,7 @@ for (const name of storeNames) {
     const batch = Array.from({ length: 20 }, (_, index) => sampleEvent(index));
     await filling.appendEvents(manyDir, dispatchId, batch);
     await filling.updateDispatch(manyDir, dispatchId, { status: 'completed' });
+    await filling.releaseDispatch(manyDir, dispatchId);
   }
   await filling.close();
 
@@ -55,5 +56,11 @@ for (const name of storeNames) {
   await print('page of 100 in the middle', 201, () => store.readEvents(taskDir, long, half));
   await print('all', 5, () => store.getDispatchEvents(taskDir, long));
   await store.close();
+
+  const another = await openStore(name, place);
+  const tail = () => another.readEvents(taskDir, long, { last: 50 });
+  await print('last 50 with positions, first time', 1, tail);
+  await print('last 50 with positions', 201, tail, 1);
+  await another.close();
 }
 rmSync(folder, { recursive: true });

@@ -22,6 +22,7 @@ export function sampleEnvelope(dispatchId: string): DispatchEnvelope {
     dispatchId,
     taskSlug: 'append',
     role: 'worker',
+    title: null,
     model: 'model-a',
     cwd: '/home/ada/route-models',
     startedAt: '2026-03-01T09:00:00.000Z',

@@ -49,8 +49,9 @@ const store = openDispatchStore(await openStore('store-jsonfile', folder));
 const samples = new Map<string, number[]>();
 for (const length of lengths) {
   const dispatchId = `of-${length}`;
-  await store.createDispatch(taskDir, { dispatchId, role: 'session', fidelity: 'full' });
-  await store.appendEvents(taskDir, dispatchId, conversation(length));
+  const dispatch = await store.beginDispatch(taskDir, { dispatchId, role: 'session', fidelity: 'full' });
+  await dispatch.append(conversation(length));
+  await dispatch.release();
 }
 for (const length of lengths) {
   const dispatchId = `of-${length}`;

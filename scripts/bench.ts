@@ -5,6 +5,7 @@ for (const name of [
   'batches',
   'reads',
   'sessions',
+  'session-appends',
   'context',
   'import',
   'exports',

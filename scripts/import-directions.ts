@@ -13,8 +13,9 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/datasets$/, ['events', 'views', 'formats']],
   [/^packages\/session$/, ['events', 'provider', 'views', 'dispatch']],
   [/^packages\/import$/, ['events', 'provider', 'views', 'dispatch', 'claude', 'formats']],
+  [/^packages\/testing$/, ['events', 'provider', 'views', 'dispatch']],
   [/^plugins\/store-/, ['events', 'provider', 'store-kit']],
-  [/^plugins\/agent-claude$/, ['events', 'provider', 'claude']],
+  [/^plugins\/agent-claude$/, ['events', 'provider', 'claude', 'dispatch']],
   [/^plugins\/(comm-|tools-)/, ['events', 'provider', 'views']],
   [/^plugins\//, ['events', 'provider']],
 ];

@@ -50,9 +50,10 @@ describe('a store plugin outside the repository, written against the packed pack
       console.log(renderLoadReport(plugins.report));
       const [{ provider }] = plugins.providers('DispatchStoreProvider');
       const store = openDispatchStore(provider);
-      const { dispatchId } = await store.createDispatch('a/tasks/b', { role: 'tester' });
-      await store.appendEvent('a/tasks/b', dispatchId, { type: 'agent:text', data: { text: 'from afar' } });
-      console.log(JSON.stringify(await store.getDispatchEvents('a/tasks/b', dispatchId)));
+      const dispatch = await store.beginDispatch('a/tasks/b', { role: 'tester' });
+      await dispatch.append({ type: 'agent:text', data: { text: 'from afar' } });
+      console.log(JSON.stringify(await store.getDispatchEvents('a/tasks/b', dispatch.dispatchId)));
+      await dispatch.end({ status: 'completed' });
       await plugins.close();`;
     const { stdout } = run(process.execPath, ['--input-type=module', '-e', script], project);
     expect(stdout).toMatch(/loaded store-example/);

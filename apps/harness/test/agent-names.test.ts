@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 
@@ -14,9 +15,9 @@ beforeAll(async () => {
   line = commandLine();
   const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   const taskDir = 'research/tasks/route-models';
-  const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
+  const { dispatchId } = await createDispatch(store, taskDir, { role: 'worker' });
   const ofBen = (id: string, event: NewEvent): NewEvent => ({ ...event, id, agentId: 'agent_001' });
-  await store.appendEvents(taskDir, dispatchId, [
+  await appendEvents(store, taskDir, dispatchId, [
     ofBen('created', newEvent('agent:created', { name: 'Ben' })),
     ofBen('first', newEvent('agent:text', { text: 'One.' })),
     ofBen('second', newEvent('agent:thinking', { text: 'Hm.' })),

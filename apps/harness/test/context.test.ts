@@ -4,6 +4,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { createSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { createTokenCounter } from '@hansard/views/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -41,14 +42,14 @@ describe('hansard context', () => {
     const events = await store.getDispatchEvents(taskDir, 'D1');
     calls = events.flatMap(({ type, id }) => (type === 'agent:inference' ? [id] : []));
     await session.complete('completed', 'All twelve pages.');
-    await store.createDispatch(taskDir, {
+    await createDispatch(store, taskDir, {
       dispatchId: 'N1',
       role: 'waiter',
       botId: 'bot-7',
       fidelity: 'narrative',
     });
-    await store.appendEvents(taskDir, 'N1', [newEvent('agent:text', { text: 'Served.' })]);
-    await store.updateDispatch(taskDir, 'N1', { status: 'completed', structuredResult: { tables: 2 } });
+    await appendEvents(store, taskDir, 'N1', [newEvent('agent:text', { text: 'Served.' })]);
+    await updateDispatch(store, taskDir, 'N1', { status: 'completed', structuredResult: { tables: 2 } });
     await store.close();
   });
   afterAll(() => line[Symbol.dispose]());

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from '../../../scripts/engines/browser.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -19,9 +20,9 @@ beforeAll(async () => {
   cli = commandLine();
   browser = await openBrowser();
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
-  const { dispatchId } = await store.createDispatch('lab/tasks/talk', { role: 'host', fidelity: 'full' });
+  const { dispatchId } = await createDispatch(store, 'lab/tasks/talk', { role: 'host', fidelity: 'full' });
   const say = newEvent('agent:text', { text: hostile }, { agentId: 'agent_001', messageId: 'm1' });
-  await store.appendEvents('lab/tasks/talk', dispatchId, [
+  await appendEvents(store, 'lab/tasks/talk', dispatchId, [
     newEvent('agent:created', { name: 'Ann' }, { agentId: 'agent_001' }),
     newEvent('agent:created', { name: 'Ben' }, { agentId: 'agent_002' }),
     { ...say, id: 'said' },
@@ -32,7 +33,7 @@ beforeAll(async () => {
     ),
     newEvent('session:complete', { status: 'completed', costUsd: 0.25, result: hostile }),
   ]);
-  await store.updateDispatch('lab/tasks/talk', dispatchId, {
+  await updateDispatch(store, 'lab/tasks/talk', dispatchId, {
     status: 'completed',
     completedAt: new Date().toISOString(),
     cost: 0.25,

@@ -4,6 +4,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { type GameStream, gameStreams, streamLineSchemas } from '@hansard/formats';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 
@@ -43,9 +44,9 @@ beforeEach(async () => {
     ],
     [created, ...call('c1', 'speak', { text: 'Too early.' }), ...call('c2', 'speak', undefined)],
   ]) {
-    const { dispatchId } = await store.createDispatch('lab/tasks/game', { role: 'game', fidelity: 'full' });
-    await store.appendEvents('lab/tasks/game', dispatchId, events);
-    await store.updateDispatch('lab/tasks/game', dispatchId, { status: 'completed' });
+    const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
+    await appendEvents(store, 'lab/tasks/game', dispatchId, events);
+    await updateDispatch(store, 'lab/tasks/game', dispatchId, { status: 'completed' });
     runs.push(dispatchId);
   }
   await store.close();

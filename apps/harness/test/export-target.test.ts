@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 
@@ -11,9 +12,10 @@ let cli: CommandLine;
 beforeEach(async () => {
   cli = commandLine();
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
-  const { dispatchId } = await store.createDispatch('lab/tasks/talk', { role: 'host', fidelity: 'full' });
+  const { dispatchId } = await createDispatch(store, 'lab/tasks/talk', { role: 'host', fidelity: 'full' });
   const text = 'x'.repeat(1_000);
-  await store.appendEvents(
+  await appendEvents(
+    store,
     'lab/tasks/talk',
     dispatchId,
     Array.from({ length: 1_200 }, () => newEvent('agent:text', { text })),

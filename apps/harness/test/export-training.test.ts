@@ -8,6 +8,7 @@ import { openScriptedModel } from '@hansard/model-scripted';
 import type { LanguageModelProvider, ModelMessage } from '@hansard/provider';
 import { createSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { createSessionTools } from '@hansard/tools-session';
 import { createTokenCounter } from '@hansard/views/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,12 +63,16 @@ beforeAll(async () => {
   }
   await menu.session.complete('completed');
   for (const dispatchId of ['N1', 'N2']) {
-    await store.createDispatch('scenes/tasks/narrative', { dispatchId, role: 'host', fidelity: 'narrative' });
-    await store.appendEvents('scenes/tasks/narrative', dispatchId, [
+    await createDispatch(store, 'scenes/tasks/narrative', {
+      dispatchId,
+      role: 'host',
+      fidelity: 'narrative',
+    });
+    await appendEvents(store, 'scenes/tasks/narrative', dispatchId, [
       newEvent('agent:text', { text: 'Served.' }),
     ]);
   }
-  await store.createDispatch(taskDir, { dispatchId: 'N3', role: 'host', fidelity: 'narrative' });
+  await createDispatch(store, taskDir, { dispatchId: 'N3', role: 'host', fidelity: 'narrative' });
   await store.close();
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 
@@ -25,10 +26,10 @@ beforeEach(async () => {
   cli = commandLine();
   writeFileSync(join(cli.cwd, 'game.yaml'), mapping);
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
-  const { dispatchId } = await store.createDispatch('lab/tasks/game', { role: 'game', fidelity: 'full' });
+  const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
   const ann = { agentId: 'agent_001', messageId: 'm1' };
   const input = { message: 'I am no wolf, says Ann.' };
-  await store.appendEvents('lab/tasks/game', dispatchId, [
+  await appendEvents(store, 'lab/tasks/game', dispatchId, [
     newEvent('agent:created', { name: 'Ann' }, { agentId: 'agent_001' }),
     { type: 'game:day', data: { turn: 'Day 1' } },
     newEvent('agent:thinking', { text: 'I am the wolf.' }, ann),
@@ -39,7 +40,7 @@ beforeEach(async () => {
       ann,
     ),
   ]);
-  await store.updateDispatch('lab/tasks/game', dispatchId, {
+  await updateDispatch(store, 'lab/tasks/game', dispatchId, {
     status: 'completed',
     completedAt: new Date().toISOString(),
   });
@@ -163,9 +164,9 @@ describe('blind judging', () => {
 
   it('says where both packets hold the same, and that those of a running dispatch will not last', async () => {
     const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
-    const { dispatchId } = await store.createDispatch('lab/tasks/game', { role: 'game', fidelity: 'full' });
+    const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
     const ann = { agentId: 'agent_001', messageId: 'm1' };
-    await store.appendEvents('lab/tasks/game', dispatchId, [
+    await appendEvents(store, 'lab/tasks/game', dispatchId, [
       newEvent(
         'agent:tool_call',
         { toolCallId: 'c1', tool: 'speak', input: { message: 'Hi.' }, metadata: {} },
@@ -188,7 +189,7 @@ describe('blind judging', () => {
     const { sha, player } = await pack();
     const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
     const first = (await store.getDispatchEnvelopes('lab/tasks/game'))[0]?.dispatchId ?? '';
-    await store.createDispatch('lab/tasks/game', { role: 'game', fidelity: 'full' });
+    await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
     await store.close();
     const verdict = {
       judge: 'jo',

@@ -4,6 +4,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, newEvent } from '@hansard/events';
 import { currentProcess } from '@hansard/provider/process-owner';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvent, createDispatch } from '@hansard/testing';
 import { expect, it } from 'vitest';
 import { commandLine, demoStream } from './command-line.ts';
 
@@ -12,9 +13,9 @@ it('run says of each dispatch that a dead process left running how it ended', as
   const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   const taskDir = 'research/tasks/route-models';
   for (const dispatchId of ['DONE', 'LOST'])
-    await store.createDispatch(taskDir, { role: 'worker', dispatchId });
+    await createDispatch(store, taskDir, { role: 'worker', dispatchId });
   const done = newEvent('session:complete', { status: 'completed', costUsd: 0.25 });
-  await store.appendEvent(taskDir, 'DONE', done);
+  await appendEvent(store, taskDir, 'DONE', done);
   await store.close();
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
@@ -34,7 +35,7 @@ it('run in a sandbox leaves a dispatch alone whose writer it cannot see, such as
   const root = join(line.cwd, '.projects');
   const store = openDispatchStore(openJsonFileStore({ root }));
   const taskDir = 'research/tasks/route-models';
-  const parent = await store.createDispatch(taskDir, { role: 'lead', dispatchId: 'PARENT' });
+  const parent = await createDispatch(store, taskDir, { role: 'lead', dispatchId: 'PARENT' });
   await store.close();
   const outside = { ...currentProcess(), pid: 999_999_999, pidNamespace: 'pid:[1]', token: 'outside' };
   writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock'), JSON.stringify(outside));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 
@@ -23,9 +24,9 @@ async function recorded(...tasks: readonly string[]): Promise<CommandLine> {
       created: startedAt,
     });
     const dispatch = { role: 'product-analyst', model: 'claude-sonnet-4-5-20250929', startedAt };
-    const { dispatchId } = await store.createDispatch(taskDir, dispatch);
-    await store.updateDispatch(taskDir, dispatchId, { status: 'completed', cost: 1_234.5 });
-    await store.createDispatch(taskDir, { ...dispatch, parentDispatchId: dispatchId });
+    const { dispatchId } = await createDispatch(store, taskDir, dispatch);
+    await updateDispatch(store, taskDir, dispatchId, { status: 'completed', cost: 1_234.5 });
+    await createDispatch(store, taskDir, { ...dispatch, parentDispatchId: dispatchId });
   }
   await store.close();
   return line;
@@ -168,11 +169,11 @@ describe('ls of tasks whose cost nobody stated', () => {
   it('says null to programs and nothing to people, never 0', async () => {
     using line = commandLine();
     const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
-    const { dispatchId } = await store.createDispatch('a/tasks/one', { role: 'worker', startedAt });
-    await store.updateDispatch('a/tasks/one', dispatchId, { status: 'completed' });
-    const free = await store.createDispatch('a/tasks/two', { role: 'worker', startedAt });
-    await store.updateDispatch('a/tasks/two', free.dispatchId, { status: 'completed', cost: 0 });
-    await store.createDispatch('a/tasks/two', { role: 'worker', startedAt });
+    const { dispatchId } = await createDispatch(store, 'a/tasks/one', { role: 'worker', startedAt });
+    await updateDispatch(store, 'a/tasks/one', dispatchId, { status: 'completed' });
+    const free = await createDispatch(store, 'a/tasks/two', { role: 'worker', startedAt });
+    await updateDispatch(store, 'a/tasks/two', free.dispatchId, { status: 'completed', cost: 0 });
+    await createDispatch(store, 'a/tasks/two', { role: 'worker', startedAt });
     await store.close();
     expect((await line.hansard('ls', '--json')).json()).toMatchObject([
       { taskDir: 'a/tasks/one', costUsd: null },

@@ -7,13 +7,13 @@ import {
   type DispatchStream,
   openDispatchStore,
   replayDispatch,
-  streamDispatch,
 } from '@hansard/dispatch';
 import { isEventOf, newOutput, PrintedForm, reviveSnapshot } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { openSqliteStore } from '@hansard/store-sqlite';
+import { appendEvent, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const taskDir = 'lab/tasks/observe';
@@ -57,26 +57,26 @@ async function valuesOf(stream: DispatchStream): Promise<unknown[]> {
 
 async function begin(provider: DispatchStoreProvider): Promise<DispatchStore> {
   const store = openDispatchStore(provider);
-  await store.createDispatch(taskDir, { role: 'observer', dispatchId, fidelity: 'full' });
+  await createDispatch(store, taskDir, { role: 'observer', dispatchId, fidelity: 'full' });
   return store;
 }
 
 describe.each(stores)('observed values in the %s store', (_, open, kind) => {
   it('come back as they were on replay, as in the stream, though the objects changed meanwhile', async () => {
     let store = await begin(open());
-    const live = valuesOf(streamDispatch(store, taskDir, dispatchId));
+    const live = valuesOf((await store.openDispatch(taskDir, dispatchId)).stream());
     const values = makeValues();
-    const recording = store.appendEvent(taskDir, dispatchId, newOutput(values));
+    const recording = appendEvent(store, taskDir, dispatchId, newOutput(values));
     for (const value of values) change(value);
     await recording;
     for (const value of values) change(value);
-    await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await updateDispatch(store, taskDir, dispatchId, { status: 'completed' });
     expect(await live).toEqual(makeValues());
     if (kind === 'durable') {
       await store.close();
       store = openDispatchStore(open());
     }
-    const replayed = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+    const replayed = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
     expect(replayed).toEqual(await live);
     const [node] = replayed.filter((value) => (value as { name?: string }).name === 'cycle');
     expect((node as { self?: unknown }).self).toBe(node);
@@ -98,9 +98,9 @@ it('a database handle, a function and what throws when it is read become their p
   };
   const silent = new Proxy({}, { get: no, ownKeys: no });
   const values = [database, function compute() {}, { database, rows: 3 }, throwing, silent];
-  await store.appendEvent(taskDir, dispatchId, newOutput(values));
+  await appendEvent(store, taskDir, dispatchId, newOutput(values));
   database.close();
-  const back = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+  const back = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
   expect(back).toEqual([
     new PrintedForm(expect.stringContaining('DatabaseSync') as never),
     new PrintedForm(expect.stringContaining('compute') as never),
@@ -113,8 +113,8 @@ it('a database handle, a function and what throws when it is read become their p
 it('a huge value is kept whole', async () => {
   const store = await begin(openSqliteStore({ path: join(folder, 'huge.db') }));
   const huge = new Map(Array.from({ length: 50_000 }, (_, index) => [index, 'x'.repeat(100)]));
-  await store.appendEvent(taskDir, dispatchId, newOutput([huge, 'y'.repeat(5_000_000)]));
-  const [map, text] = await valuesOf(replayDispatch(store, taskDir, dispatchId));
+  await appendEvent(store, taskDir, dispatchId, newOutput([huge, 'y'.repeat(5_000_000)]));
+  const [map, text] = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
   expect(map).toEqual(huge);
   expect(text).toHaveLength(5_000_000);
   await store.close();

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent, toTimestamp } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDuration } from '../src/terminal/parse-duration.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -17,13 +18,13 @@ beforeAll(async () => {
   line = commandLine();
   const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   const taskDir = 'research/tasks/route-models';
-  const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
+  const { dispatchId } = await createDispatch(store, taskDir, { role: 'worker' });
   const at = (seconds: number) => toTimestamp(Date.UTC(2026, 2, 1) + seconds * 1_000);
   const events = ['one', 'two', 'three', 'four'].map((text, index) => ({
     ...newEvent('agent:text', { text }, { timestamp: at(index * 1_000) }),
     id: `event-${text}`,
   }));
-  await store.appendEvents(taskDir, dispatchId, events);
+  await appendEvents(store, taskDir, dispatchId, events);
   await store.close();
   all = (await line.hansard('events', task, 'latest', '--json')).json() as typeof all;
 });

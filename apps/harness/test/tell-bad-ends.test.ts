@@ -1,6 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import { type DispatchStatus, type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { expect, it } from 'vitest';
 import { tellBadEnds } from '../src/run/tell-bad-ends.ts';
 
@@ -37,8 +38,8 @@ const ends: readonly (readonly [string, DispatchStatus, readonly NewEvent[], Reg
 
 it.each(ends)('a run that ended badly tells %s', async (_what, status, events, told) => {
   await using store = openDispatchStore(createMemoryStore());
-  const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
-  await store.appendEvents(taskDir, dispatchId, events);
-  const ended = await store.updateDispatch(taskDir, dispatchId, { status });
+  const { dispatchId } = await createDispatch(store, taskDir, { role: 'worker' });
+  await appendEvents(store, taskDir, dispatchId, events);
+  const ended = await updateDispatch(store, taskDir, dispatchId, { status });
   await expect(tellBadEnds(store, taskDir, [ended])).rejects.toThrow(told);
 });

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
@@ -13,8 +14,8 @@ async function recorded(): Promise<CommandLine> {
   const line = commandLine();
   await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   for (const dispatchId of ['FIRST', 'SECOND']) {
-    await store.createDispatch(taskDir, { role: 'worker', dispatchId });
-    await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await createDispatch(store, taskDir, { role: 'worker', dispatchId });
+    await updateDispatch(store, taskDir, dispatchId, { status: 'completed' });
   }
   return line;
 }

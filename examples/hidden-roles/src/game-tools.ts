@@ -12,17 +12,17 @@ const begin = {
 };
 
 /** Adds an event to the log of a dispatch. */
-export type AppendEvent = (
-  dispatchId: string,
-  event: { readonly type: `game:${string}`; readonly data: Record<string, unknown> },
-) => Promise<unknown>;
+export type AppendEvent = (event: {
+  readonly type: `game:${string}`;
+  readonly data: Record<string, unknown>;
+}) => Promise<unknown>;
 
 /** The tools of one game: `begin_game` of the game master, who never plays, and those of the players. */
 export function createGameTools(append: AppendEvent): ToolProvider {
   let village: Village | null = null;
   return {
     listTools: () => [begin, ...playerTools.map(({ definition }) => definition)],
-    async callTool({ tool: name, input, agents, dispatchId }) {
+    async callTool({ tool: name, input, agents }) {
       if (agents === undefined) throw new TypeError('A game is played by the agents of a session.');
       try {
         if (name === 'begin_game') {
@@ -31,7 +31,7 @@ export function createGameTools(append: AppendEvent): ToolProvider {
           );
           village = game;
           const record: RecordEvent = async (type, data) => {
-            await append(dispatchId, { type, data: { turn: game.turn, ...data } });
+            await append({ type, data: { turn: game.turn, ...data } });
           };
           return { status: 'completed', text: await runGame(game, agents, record) };
         }

@@ -17,9 +17,7 @@ export interface PlayOptions {
 export async function playGame(provider: DispatchStoreProvider, options: PlayOptions = {}) {
   const store = openDispatchStore(provider, { ...options, schemas: gameEventSchemas });
   const model = await openScriptedModel({ path: `${import.meta.dirname}/../game.yaml` });
-  const tools = [
-    createGameTools((dispatchId, event) => store.appendEvents(taskDir, dispatchId, [event as NewEvent])),
-  ];
+  const tools = [createGameTools((event) => session.logEvents([event as NewEvent]))];
   const { root, session } = await createSession({ ...options, store, taskDir, model, tools, role: 'game' });
   await root.harken('Play a game of hidden roles.');
   const result = String(await root.response());

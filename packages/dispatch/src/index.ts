@@ -23,9 +23,22 @@ export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunDispatchOptions, RunLimits } from './run/run-options.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
-export type { DispatchStore, NewDispatch } from './store/dispatch-store.ts';
+export type {
+  AcceptedEvents,
+  AgentWriter,
+  Dispatch,
+  DispatchEnd,
+  NewDispatch,
+  WriterOptions,
+} from './store/dispatch.ts';
+export type {
+  DispatchLog,
+  PositionedEvent,
+  ReadLogOptions,
+  ReadPagesOptions,
+} from './store/dispatch-log.ts';
+export type { DispatchStore } from './store/dispatch-store.ts';
 export type { FollowItem, FollowOptions } from './store/follow.ts';
-export { type DispatchHold, holdDispatch } from './store/hold-dispatch.ts';
 export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
 export type {
   DispatchStream,
@@ -35,10 +48,8 @@ export type {
   StreamOptions,
 } from './streams/dispatch-stream.ts';
 export { type HandleStreamOptions, handleStream, type StreamHandlers } from './streams/handle-stream.ts';
-export { LiveFeed } from './streams/live-feed.ts';
 export { type Replay, type ReplayOptions, replayDispatch } from './streams/replay-dispatch.ts';
 export type { ReplayPace } from './streams/replay-schedule.ts';
-export { streamDispatch } from './streams/stream-dispatch.ts';
 export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
 export {
   askHooks,

@@ -2,6 +2,7 @@ import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@han
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate } from './gate.ts';
@@ -14,8 +15,8 @@ const taskDir = 'lab/tasks/route-models';
 async function leftBehind(provider: DispatchStoreProvider = createMemoryStore()) {
   const gone = openDispatchStore(provider);
   for (const dispatchId of ['done', 'lost-1', 'lost-2'])
-    await gone.createDispatch(taskDir, { role: 'worker', dispatchId });
-  await gone.updateDispatch(taskDir, 'done', { status: 'completed' });
+    await createDispatch(gone, taskDir, { role: 'worker', dispatchId });
+  await updateDispatch(gone, taskDir, 'done', { status: 'completed' });
   return openDispatchStore(provider, { clock: new ManualClock() });
 }
 
@@ -58,7 +59,7 @@ describe('dispatches that a dead process left running', () => {
       },
     }));
     const store = await leftBehind(provider);
-    const creating = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'new' });
+    const creating = createDispatch(store, taskDir, { role: 'worker', dispatchId: 'new' });
     const closed = await closeAbandonedDispatches(store, taskDir);
     gate.open();
     await creating;
@@ -67,7 +68,7 @@ describe('dispatches that a dead process left running', () => {
 
   it('are found also where this process failed to create one of that name', async () => {
     const store = await leftBehind();
-    const again = store.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost-1' });
+    const again = createDispatch(store, taskDir, { role: 'worker', dispatchId: 'lost-1' });
     await expect(again).rejects.toMatchObject({ code: 'STORE_DISPATCH_EXISTS' });
     expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(2);
   });
@@ -105,10 +106,12 @@ describe('dispatches that a dead process left running', () => {
   });
 
   it('are left alone where their writer lives elsewhere', async () => {
+    let isElsewhere = false;
     const provider = changedStore((store) => ({
-      updateDispatch(task, dispatchId, updates) {
-        if (dispatchId === 'lost-1') throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
-        return store.updateDispatch(task, dispatchId, updates);
+      claimDispatch(task, dispatchId) {
+        if (isElsewhere && dispatchId === 'lost-1')
+          throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
+        return store.claimDispatch(task, dispatchId);
       },
       readEvents(task, dispatchId, options) {
         if (dispatchId === 'lost-1') throw new Error('its log is long, and its writer lives');
@@ -116,16 +119,20 @@ describe('dispatches that a dead process left running', () => {
       },
     }));
     const store = await leftBehind(provider);
+    isElsewhere = true;
     const closed = await closeAbandonedDispatches(store, taskDir);
     expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-2']);
     expect(await store.getDispatchEnvelope(taskDir, 'lost-1')).toMatchObject({ status: 'running' });
+    expect(await store.getDispatchEvents(taskDir, 'lost-1')).toEqual([]);
   });
 
   it('are left alone where they ended after they were listed', async () => {
     const provider = changedStore((store) => ({
       async getDispatchEnvelopes(task) {
         const listed = await store.getDispatchEnvelopes(task);
+        await store.claimDispatch(task, 'lost-1');
         await store.updateDispatch(task, 'lost-1', { status: 'completed' });
+        await store.releaseDispatch(task, 'lost-1');
         return listed;
       },
     }));
@@ -192,10 +199,10 @@ async function closedWith(events: readonly NewEvent[]) {
   const provider = createMemoryStore();
   const clock = new ManualClock();
   const gone = openDispatchStore(provider, { clock });
-  await gone.createDispatch(taskDir, { role: 'worker', dispatchId: 'lost' });
+  await createDispatch(gone, taskDir, { role: 'worker', dispatchId: 'lost' });
   for (const event of events) {
     clock.advance(1_000);
-    await gone.appendEvent(taskDir, 'lost', event);
+    await appendEvent(gone, taskDir, 'lost', event);
   }
   const store = openDispatchStore(provider, { clock });
   clock.advance(60_000);

@@ -1,6 +1,7 @@
 import { type FollowItem, openDispatchStore, runDispatch } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvents, createDispatch, followDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { agent, says } from './scripted-agent.ts';
 
@@ -26,13 +27,14 @@ describe('timers and signals', () => {
 
   it('stop a follower while it still catches up', async () => {
     const store = openDispatchStore(createMemoryStore());
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'worker' });
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'worker' });
     const events = Array.from({ length: many }, () => newEvent('agent:text', { text: 'more' }));
-    await store.appendEvents(taskDir, dispatchId, events);
+    await appendEvents(store, taskDir, dispatchId, events);
     const stop = new AbortController();
     const items: FollowItem[] = [];
     setImmediate(() => stop.abort());
-    for await (const item of store.follow(taskDir, dispatchId, { signal: stop.signal })) items.push(item);
+    for await (const item of followDispatch(store, taskDir, dispatchId, { signal: stop.signal }))
+      items.push(item);
     expect(items.length).toBeLessThan(many);
   });
 });

@@ -7,6 +7,7 @@ import {
 import { newEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvents, createDispatch, followDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate, turn } from './gate.ts';
@@ -17,12 +18,13 @@ const id = 'D1';
 
 async function open(provider: DispatchStoreProvider = createMemoryStore(), clock = new ManualClock()) {
   const store = openDispatchStore(provider, { clock, pollIntervalMs: 100 });
-  await store.createDispatch(task, { role: 'worker', dispatchId: id });
+  await createDispatch(store, task, { role: 'worker', dispatchId: id });
   return store;
 }
 
 async function say(store: DispatchStore, ...texts: readonly string[]): Promise<void> {
-  await store.appendEvents(
+  await appendEvents(
+    store,
     task,
     id,
     texts.map((text) => newEvent('agent:text', { text })),
@@ -40,7 +42,8 @@ function gather(store: DispatchStore, options: FollowOptions = {}) {
   const items: string[] = [];
   const done = (async () => {
     const signal = options.signal ?? stop.signal;
-    for await (const item of store.follow(task, id, { ...options, signal })) items.push(inWords(item));
+    for await (const item of followDispatch(store, task, id, { ...options, signal }))
+      items.push(inWords(item));
   })();
   return { items, done, stop: () => stop.abort() };
 }
@@ -164,7 +167,8 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
-    const items = store.follow(task, id, { pageSize: 2 })[Symbol.asyncIterator]();
+    const log = await store.openDispatch(task, id);
+    const items = log.follow({ pageSize: 2 })[Symbol.asyncIterator]();
     await say(store, 'a');
     await items.next();
     for (let count = 0; count < 50; count += 1) await say(store, 'more');
@@ -186,7 +190,7 @@ describe('a follower', () => {
 
     const stop = new AbortController();
     const seen: string[] = [];
-    for await (const item of store.follow(task, id, { signal: stop.signal })) {
+    for await (const item of followDispatch(store, task, id, { signal: stop.signal })) {
       seen.push(inWords(item));
       if (seen.length === 2) stop.abort();
     }
@@ -202,6 +206,7 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
+    const log = await store.openDispatch(task, id);
     const waiting = gather(store);
     await turn();
     await say(store, 'a');
@@ -210,12 +215,12 @@ describe('a follower', () => {
     gate.open();
     await waiting.done;
     expect(waiting.items).toEqual(['caught up at -1', '0:a']);
-    expect(() => store.follow(task, id)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
+    expect(() => log.follow()).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
   });
 
   it('ends where the store was closed before the first item was asked for', async () => {
     const store = await open();
-    const items = store.follow(task, id);
+    const items = (await store.openDispatch(task, id)).follow();
     await store.close();
     for await (const item of items) throw new Error(`got ${inWords(item)}`);
   });
@@ -233,13 +238,14 @@ describe('a follower', () => {
       },
     }));
     const store = await open(provider);
-    for await (const _ of store.follow(task, id)) {
+    const log = await store.openDispatch(task, id);
+    for await (const _ of log.follow()) {
       expect(watching).toBe(1);
       break;
     }
     expect(watching).toBe(0);
 
-    const items = store.follow(task, id)[Symbol.asyncIterator]();
+    const items = log.follow()[Symbol.asyncIterator]();
     await items.next();
     const waiting = items.next();
     await items.return?.();
@@ -249,14 +255,17 @@ describe('a follower', () => {
 
   it('is told of a dispatch that is not there, of a cursor beyond the end, and of a store that fails', async () => {
     const store = await open();
-    const unknown = store.follow(task, 'none')[Symbol.asyncIterator]();
-    await expect(unknown.next()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+    const log = await store.openDispatch(task, id);
     await expect(gather(store, { after: 5 }).done).rejects.toMatchObject({ code: 'STORE_INVALID_CURSOR' });
-    expect(() => store.follow(task, id, { pageSize: 0 })).toThrow(TypeError);
+    const wrongCursor = () => log.follow({ after: -2 });
+    expect(wrongCursor).toThrow(expect.objectContaining({ code: 'STORE_INVALID_CURSOR' }));
+    expect(() => log.follow({ pageSize: 0 })).toThrow(TypeError);
 
     const follower = gather(store);
     await turn();
     await store.deleteDispatch(task, id);
     await expect(follower.done).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+    const late = log.follow()[Symbol.asyncIterator]();
+    await expect(late.next()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
   });
 });

@@ -107,7 +107,7 @@ describe('a handler of a stream', () => {
     const live: string[] = [];
     const replayed: string[] = [];
     await handleStream(run.stream(), { event: (item) => void live.push(inWords(item)) });
-    const replay = replayDispatch(store, taskDir, 'D1');
+    const replay = replayDispatch(await store.openDispatch(taskDir, 'D1'));
     await handleStream(replay, { event: (item) => void replayed.push(inWords(item)), delta: () => {} });
     expect(replayed).toEqual(live);
     expect(live).toHaveLength(5);
@@ -126,9 +126,11 @@ describe('a handler of a stream', () => {
   });
 
   it('is told of a stream that fails', async () => {
-    const { store } = await start(fiveLines());
-    const missing = replayDispatch(store, taskDir, 'none');
-    await expect(handleStream(missing, { event() {} })).rejects.toMatchObject({
+    const { store, run } = await start(fiveLines());
+    await run.ended;
+    const replay = replayDispatch(await store.openDispatch(taskDir, 'D1'));
+    await store.deleteDispatch(taskDir, 'D1');
+    await expect(handleStream(replay, { event() {} })).rejects.toMatchObject({
       code: 'STORE_DISPATCH_NOT_FOUND',
     });
   });

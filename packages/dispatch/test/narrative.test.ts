@@ -2,8 +2,10 @@ import { createCommunicationHub, openDispatchStore, runDispatch } from '@hansard
 import type { CapturedEvent, NewEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
+import { Gate } from './gate.ts';
 import { agent, event } from './scripted-agent.ts';
 
 const taskDir = 'lab/tasks/route-models';
@@ -44,7 +46,7 @@ const secrets = JSON.stringify(events).match(/CANARY_[a-z_]+_CANARY/g) ?? [];
 const secretsIn = (value: unknown) => secrets.filter((word) => JSON.stringify(value).includes(word));
 
 async function dispatched(provider: DispatchStoreProvider, fidelity: 'narrative' | 'full') {
-  const { dispatchId } = await openDispatchStore(provider).createDispatch(taskDir, { role: 'r', fidelity });
+  const { dispatchId } = await createDispatch(openDispatchStore(provider), taskDir, { role: 'r', fidelity });
   return dispatchId;
 }
 
@@ -53,27 +55,28 @@ const ways: Readonly<
 > = {
   'one at a time': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity });
-    for (const one of events) await store.appendEvent(taskDir, dispatchId, one);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity });
+    for (const one of events) await appendEvent(store, taskDir, dispatchId, one);
     return dispatchId;
   },
-  'before the dispatch is known to be created': async (provider, fidelity) => {
-    const store = openDispatchStore(provider);
-    const created = store.createDispatch(taskDir, { dispatchId: 'D', role: 'r', fidelity });
-    await Promise.all([created, ...events.map((one) => store.appendEvent(taskDir, 'D', one))]);
-    return 'D';
+  'by the object that began it': async (provider, fidelity) => {
+    const dispatch = await openDispatchStore(provider).beginDispatch(taskDir, { role: 'r', fidelity });
+    for (const one of events.slice(0, 2)) await dispatch.append(one);
+    await dispatch.append(dispatch.check(events.slice(2, 4)));
+    await dispatch.accept(events.slice(4)).recorded;
+    return dispatch.dispatchId;
   },
   'all at once': async (provider, fidelity) => {
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity });
-    await store.appendEvents(taskDir, dispatchId, events);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity });
+    await appendEvents(store, taskDir, dispatchId, events);
     return dispatchId;
   },
   'to a dispatch that another process created': async (provider, fidelity) => {
     const dispatchId = await dispatched(provider, fidelity);
     const store = openDispatchStore(provider);
-    await store.appendEvents(taskDir, dispatchId, events.slice(0, 2));
-    for (const one of events.slice(2)) await store.appendEvent(taskDir, dispatchId, one);
+    await appendEvents(store, taskDir, dispatchId, events.slice(0, 2));
+    for (const one of events.slice(2)) await appendEvent(store, taskDir, dispatchId, one);
     return dispatchId;
   },
   'by the run of an agent': async (provider, fidelity) => {
@@ -112,10 +115,32 @@ describe('what tools took and gave', () => {
   it('is left out of a dispatch from the time on at which its envelope says narrative', async () => {
     const provider = createMemoryStore();
     const store = openDispatchStore(provider);
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r', fidelity: 'full' });
-    await store.updateDispatch(taskDir, dispatchId, { fidelity: 'narrative' });
-    await store.appendEvents(taskDir, dispatchId, events);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity: 'full' });
+    await updateDispatch(store, taskDir, dispatchId, { fidelity: 'narrative' });
+    await appendEvents(store, taskDir, dispatchId, events);
     expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
+  });
+
+  it('is left out from the call on that makes the dispatch a narrative, though the store is slow to do so', async () => {
+    const gate = new Gate();
+    const provider = changedStore((inner) => ({
+      async updateDispatch(task, dispatchId, updates) {
+        await gate.opened;
+        return inner.updateDispatch(task, dispatchId, updates);
+      },
+    }));
+    const store = openDispatchStore(provider);
+    const dispatch = await store.beginDispatch(taskDir, { role: 'r', fidelity: 'full' });
+    const checked = dispatch.check(events);
+    expect(secretsIn(checked)).toEqual(secrets);
+    const narrowing = dispatch.update({ fidelity: 'narrative' });
+    const appended = [dispatch.append(events), dispatch.append(checked), dispatch.accept(checked).recorded];
+    gate.open();
+    await Promise.all([narrowing, ...appended]);
+    await dispatch.append(checked);
+    const stored = await store.getDispatchEvents(taskDir, dispatch.dispatchId);
+    expect(stored).toHaveLength(events.length);
+    expect(secretsIn(stored)).toEqual([]);
   });
 
   it('is not shown live either where the log leaves it out', async () => {
@@ -142,26 +167,32 @@ describe('what tools took and gave', () => {
 describe('an event of a narrative dispatch', () => {
   it('changes nothing when it is appended again, whole or as it was recorded', async () => {
     const store = openDispatchStore(createMemoryStore());
-    const { dispatchId } = await store.createDispatch(taskDir, { role: 'r' });
-    const recorded = await store.appendEvents(taskDir, dispatchId, events);
-    expect(await store.appendEvents(taskDir, dispatchId, events)).toEqual(recorded);
-    await store.appendEvents(taskDir, dispatchId, recorded);
+    const { dispatchId } = await createDispatch(store, taskDir, { role: 'r' });
+    const recorded = await appendEvents(store, taskDir, dispatchId, events);
+    expect(await appendEvents(store, taskDir, dispatchId, events)).toEqual(recorded);
+    await appendEvents(store, taskDir, dispatchId, recorded);
     expect(await store.getDispatchEvents(taskDir, dispatchId)).toEqual(recorded);
   });
 
-  it('costs one look at the envelope for as many as are appended', async () => {
-    let looks = 0;
+  it('costs no look at the envelope beyond the claim, for as many as are appended', async () => {
+    const reads: string[] = [];
     const provider = changedStore((inner) => ({
       getDispatchEnvelope(task, dispatchId) {
-        looks += 1;
+        reads.push('envelope');
         return inner.getDispatchEnvelope(task, dispatchId);
+      },
+      claimDispatch(task, dispatchId) {
+        reads.push('claim');
+        return inner.claimDispatch(task, dispatchId);
       },
     }));
     const dispatchId = await dispatched(provider, 'narrative');
     const store = openDispatchStore(provider);
-    for (const one of events) await store.appendEvent(taskDir, dispatchId, one);
-    await store.appendEvents(taskDir, dispatchId, events);
-    expect(looks).toBe(1);
+    const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true });
+    for (const one of events) await dispatch.append(one);
+    await dispatch.append(events);
+    expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
+    expect(reads).toEqual(['claim']);
   });
 });
 

@@ -1,12 +1,7 @@
-import {
-  type DispatchStore,
-  openDispatchStore,
-  type ReplayOptions,
-  replayDispatch,
-  streamDispatch,
-} from '@hansard/dispatch';
+import { type DispatchLog, openDispatchStore, type ReplayOptions, replayDispatch } from '@hansard/dispatch';
 import { newEvent, type OutputPart, snapshot, toTimestamp } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { turn } from './gate.ts';
@@ -17,9 +12,13 @@ const taskDir = 'lab/tasks/route-models';
 const dispatchId = 'D1';
 
 /** A stored dispatch with an event at each of these seconds of the log. */
-async function recorded(seconds: readonly number[], store = openDispatchStore(createMemoryStore())) {
-  await store.createDispatch(taskDir, { role: 'worker', dispatchId });
-  await store.appendEvents(
+async function recorded(
+  seconds: readonly number[],
+  store = openDispatchStore(createMemoryStore()),
+): Promise<DispatchLog> {
+  await createDispatch(store, taskDir, { role: 'worker', dispatchId });
+  await appendEvents(
+    store,
     taskDir,
     dispatchId,
     seconds.map((second) => ({
@@ -27,12 +26,12 @@ async function recorded(seconds: readonly number[], store = openDispatchStore(cr
       timestamp: toTimestamp(Date.UTC(2020, 0, 1) + second * 1_000),
     })),
   );
-  return store;
+  return store.openDispatch(taskDir, dispatchId);
 }
 
 /** Plays in the background, noting when each event came, in seconds of the replay. */
-function play(store: DispatchStore, options: ReplayOptions, clock = new ManualClock()) {
-  const replay = replayDispatch(store, taskDir, dispatchId, { clock, ...options });
+function play(log: DispatchLog, options: ReplayOptions, clock = new ManualClock()) {
+  const replay = replayDispatch(log, { clock, ...options });
   const words: string[] = [];
   const done = (async () => {
     for await (const item of replay) words.push(`${(clock.now() - startOfTest) / 1_000}: ${inWords(item)}`);
@@ -50,21 +49,22 @@ function play(store: DispatchStore, options: ReplayOptions, clock = new ManualCl
 describe('replay', () => {
   it('yields the same events as the stream did, values included', async () => {
     const store = openDispatchStore(createMemoryStore());
-    await store.createDispatch(taskDir, { role: 'worker', dispatchId });
+    await createDispatch(store, taskDir, { role: 'worker', dispatchId });
+    const log = await store.openDispatch(taskDir, dispatchId);
     const live = (async () => {
       const items = [];
-      for await (const item of streamDispatch(store, taskDir, dispatchId)) items.push(item);
+      for await (const item of log.stream()) items.push(item);
       return items;
     })();
     const rows = new Map([['rows', new Set([1n])]]);
     for (let count = 0; count < 300; count += 1) {
       const parts: OutputPart[] = [snapshot(rows), snapshot(`${count}`)];
       rows.set(`${count}`, new Set());
-      await store.appendEvent(taskDir, dispatchId, newEvent('agent:output', { parts }));
+      await appendEvent(store, taskDir, dispatchId, newEvent('agent:output', { parts }));
     }
-    await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await updateDispatch(store, taskDir, dispatchId, { status: 'completed' });
     const replayed = [];
-    for await (const item of replayDispatch(store, taskDir, dispatchId)) replayed.push(item);
+    for await (const item of replayDispatch(log)) replayed.push(item);
     expect(replayed).toHaveLength(300);
     expect(replayed).toEqual(await live);
   });
@@ -118,7 +118,7 @@ describe('replay', () => {
 
   it('does not drift with what its taker does meanwhile', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 1, 2, 3]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 1, 2, 3]), {
       clock,
       pace: 'original',
     });
@@ -138,7 +138,7 @@ describe('replay', () => {
 
   it('makes up for a taker that was late, and is on time again', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 1, 2, 10]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 1, 2, 10]), {
       clock,
       pace: 'original',
     });
@@ -196,7 +196,7 @@ describe('replay', () => {
 
   it('stands still in a pause also while its taker is busy', async () => {
     const clock = new ManualClock();
-    const replay = replayDispatch(await recorded([0, 10, 11]), taskDir, dispatchId, {
+    const replay = replayDispatch(await recorded([0, 10, 11]), {
       clock,
       pace: 'original',
     });
@@ -262,13 +262,13 @@ describe('replay', () => {
   });
 
   it('ends when its signal aborts, before it began, in a silence and in a pause, and frees its timer', async () => {
-    const store = await recorded([0, 100]);
-    const early = play(store, { signal: AbortSignal.abort() });
+    const log = await recorded([0, 100]);
+    const early = play(log, { signal: AbortSignal.abort() });
     await early.done;
     expect(early.words).toEqual([]);
     for (const paused of [false, true]) {
       const stop = new AbortController();
-      const { words, done, clock } = play(store, { pace: 'original', paused, signal: stop.signal });
+      const { words, done, clock } = play(log, { pace: 'original', paused, signal: stop.signal });
       await turn();
       stop.abort();
       await done;
@@ -299,24 +299,24 @@ describe('replay', () => {
         return store.readEvents(task, id, options);
       },
     }));
-    const store = await recorded([0, 1, 2, 3, 4], openDispatchStore(provider));
-    const { words, done } = gather(replayDispatch(store, taskDir, dispatchId, { pageSize: 2 }).withDeltas());
+    const log = await recorded([0, 1, 2, 3, 4], openDispatchStore(provider));
+    const { words, done } = gather(replayDispatch(log, { pageSize: 2 }).withDeltas());
     await done;
     expect(words).toHaveLength(5);
     expect(limits).toEqual([2, 2, 2, 2]);
   });
 
   it('is never shorter than the log without saying so', async () => {
-    const store = await recorded([0, 1]);
-    const items = replayDispatch(store, taskDir, dispatchId, { pageSize: 1 })[Symbol.asyncIterator]();
+    const store = openDispatchStore(createMemoryStore());
+    const items = replayDispatch(await recorded([0, 1], store), { pageSize: 1 })[Symbol.asyncIterator]();
     await items.next();
     await store.close();
     await expect(items.next()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
   });
 
   it('refuses numbers that make no sense', async () => {
-    const store = await recorded([]);
-    const wrong = (options: ReplayOptions) => () => replayDispatch(store, taskDir, dispatchId, options);
+    const log = await recorded([]);
+    const wrong = (options: ReplayOptions) => () => replayDispatch(log, options);
     expect(wrong({ after: -2 })).toThrow(expect.objectContaining({ code: 'STORE_INVALID_CURSOR' }));
     for (const pace of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
       expect(wrong({ pace })).toThrow(/factor above 0/);

@@ -2,6 +2,7 @@ import { openDispatchStore, type RunDispatchOptions, runDispatch, startDispatch 
 import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentRunRequest, DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { createDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate, turn } from './gate.ts';
@@ -131,7 +132,7 @@ describe('a dispatch that runs to its end', () => {
 describe('a worker', () => {
   it('names its parent, who is the source of its prompt', async () => {
     const { store, options, events } = prepare();
-    await store.createDispatch(taskDir, { role: 'product-analyst', dispatchId: 'PM' });
+    await createDispatch(store, taskDir, { role: 'product-analyst', dispatchId: 'PM' });
     const envelope = await runDispatch(
       options({ agent: yields(), prompt: 'Build it.', parentDispatchId: 'PM' }),
     );

@@ -1,8 +1,11 @@
-import { LiveFeed, openDispatchStore, startDispatch, streamDispatch } from '@hansard/dispatch';
+import { openDispatchStore, startDispatch } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvent, createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
+import { LiveFeed } from '../src/streams/live-feed.ts';
+import { streamDispatch } from '../src/streams/stream-dispatch.ts';
 import { changedStore } from './changed-store.ts';
 import { Gate, turn } from './gate.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -17,15 +20,16 @@ function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
   const store = openDispatchStore(provider, { clock });
   const start = (agent: AgentProvider) =>
     startDispatch({ store, taskDir, clock, role: 'worker', dispatchId, agent });
-  const say = (text: string) => store.appendEvent(taskDir, dispatchId, newEvent('agent:text', { text }));
+  const say = (text: string) => appendEvent(store, taskDir, dispatchId, newEvent('agent:text', { text }));
   return { clock, store, start, say };
 }
 
 async function open(provider?: DispatchStoreProvider) {
   const prepared = prepare(provider);
-  await prepared.store.createDispatch(taskDir, { role: 'worker', dispatchId });
-  const end = () => prepared.store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-  return { ...prepared, end };
+  await createDispatch(prepared.store, taskDir, { role: 'worker', dispatchId });
+  const end = () => updateDispatch(prepared.store, taskDir, dispatchId, { status: 'completed' });
+  const log = await prepared.store.openDispatch(taskDir, dispatchId);
+  return { ...prepared, end, log };
 }
 
 describe('stream() of a run', () => {
@@ -145,11 +149,11 @@ describe('stream() of a run', () => {
   });
 });
 
-describe('streamDispatch', () => {
+describe('stream() of a stored dispatch', () => {
   it('begins behind its cursor and goes on live, each iteration anew', async () => {
-    const { store, say, end } = await open();
+    const { log, say, end } = await open();
     for (const text of ['a', 'b', 'c']) await say(text);
-    const stream = streamDispatch(store, taskDir, dispatchId, { after: 0 });
+    const stream = log.stream({ after: 0 });
     const first = gather(stream);
     const second = gather(stream);
     await turn();
@@ -162,20 +166,20 @@ describe('streamDispatch', () => {
 
   it('ends when another process ends the dispatch', async () => {
     const provider = createMemoryStore();
-    const { store } = await open(provider);
-    const { words, done } = gather(streamDispatch(store, taskDir, dispatchId));
+    const { log } = await open(provider);
+    const { words, done } = gather(log.stream());
     await turn();
     const other = openDispatchStore(provider);
-    await other.appendEvent(taskDir, dispatchId, newEvent('agent:text', { text: 'from afar' }));
-    await other.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    await appendEvent(other, taskDir, dispatchId, newEvent('agent:text', { text: 'from afar' }));
+    await updateDispatch(other, taskDir, dispatchId, { status: 'completed' });
     await done;
     expect(words).toEqual(['0:from afar']);
   });
 
   it('ends at once where the store cannot watch, without a look at the clock', async () => {
     const capabilities = { ...createMemoryStore().capabilities, watch: false };
-    const { store, say, end } = await open(changedStore(() => ({ capabilities })));
-    const { words, done } = gather(streamDispatch(store, taskDir, dispatchId));
+    const { log, say, end } = await open(changedStore(() => ({ capabilities })));
+    const { words, done } = gather(log.stream());
     await turn();
     await say('a');
     await turn();
@@ -187,16 +191,21 @@ describe('streamDispatch', () => {
   it('misses no event that was appended while it learnt of the end', async () => {
     const gate = new Gate();
     const asked = new Gate();
+    let isStreaming = false;
     const provider = changedStore((store) => ({
       async getDispatchEnvelope(task, id) {
-        asked.open();
-        await gate.opened;
+        if (isStreaming) {
+          asked.open();
+          await gate.opened;
+        }
         return store.getDispatchEnvelope(task, id);
       },
     }));
-    const { store } = await open(provider);
-    const { words, done } = gather(streamDispatch(store, taskDir, dispatchId));
+    const { log } = await open(provider);
+    isStreaming = true;
+    const { words, done } = gather(log.stream());
     await asked.opened;
+    await provider.claimDispatch(taskDir, dispatchId);
     await provider.appendEvent(taskDir, dispatchId, {
       ...newEvent('agent:text', { text: 'last words' }),
       id: 'last',
@@ -209,9 +218,9 @@ describe('streamDispatch', () => {
   });
 
   it('takes deltas from the feed of whoever records', async () => {
-    const { store, end } = await open();
+    const { log, end } = await open();
     const feed = new LiveFeed();
-    const { words, done } = gather(streamDispatch(store, taskDir, dispatchId, { feed }).withDeltas());
+    const { words, done } = gather(streamDispatch(log, feed).withDeltas());
     feed.publish({ type: 'delta:text', text: 'Hm' });
     await turn();
     await end();
@@ -220,9 +229,9 @@ describe('streamDispatch', () => {
   });
 
   it('leaves out and counts deltas that a slow taker has no room for, and never an event', async () => {
-    const { store, say, end } = await open();
+    const { log, say, end } = await open();
     const feed = new LiveFeed();
-    const stream = streamDispatch(store, taskDir, dispatchId, { feed, deltaLimit: 3, pageSize: 2 });
+    const stream = streamDispatch(log, feed, { deltaLimit: 3, pageSize: 2 });
     const items = stream.withDeltas()[Symbol.asyncIterator]();
     for (let count = 0; count < 10; count += 1) {
       feed.publish({ type: 'delta:text', text: `${count}` });
@@ -248,7 +257,7 @@ describe('streamDispatch', () => {
         };
       },
     }));
-    const { store, say, end } = await open(provider);
+    const { log, say, end } = await open(provider);
     await say('a');
     const feed = new LiveFeed();
     let subscriptions = 0;
@@ -266,7 +275,7 @@ describe('streamDispatch', () => {
         },
       };
     };
-    const stream = streamDispatch(store, taskDir, dispatchId, { feed });
+    const stream = streamDispatch(log, feed);
     for await (const _ of stream.withDeltas()) {
       expect([watching, subscriptions]).toEqual([1, 1]);
       break;
@@ -289,13 +298,17 @@ describe('streamDispatch', () => {
   });
 
   it('ends when the store closes, and is told of what is not there and makes no sense', async () => {
-    const { store } = await open();
-    const { done } = gather(streamDispatch(store, taskDir, dispatchId).withDeltas());
-    const missing = gather(streamDispatch(store, taskDir, 'none').withDeltas());
-    await expect(missing.done).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+    const { store, log } = await open();
+    const { done } = gather(log.stream().withDeltas());
+    const gone = await createDispatch(store, taskDir, { role: 'worker' });
+    const stream = (await store.openDispatch(taskDir, gone.dispatchId)).stream();
+    await store.deleteDispatch(taskDir, gone.dispatchId);
+    await expect(gather(stream.withDeltas()).done).rejects.toMatchObject({
+      code: 'STORE_DISPATCH_NOT_FOUND',
+    });
     await store.close();
     await done;
-    const wrong = (options: object) => () => streamDispatch(store, taskDir, dispatchId, options);
+    const wrong = (options: object) => () => log.stream(options);
     expect(wrong({ after: -2 })).toThrow(expect.objectContaining({ code: 'STORE_INVALID_CURSOR' }));
     expect(wrong({ pageSize: 0 })).toThrow(TypeError);
     expect(wrong({ deltaLimit: 0 })).toThrow(TypeError);

@@ -2,6 +2,7 @@ import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@han
 import { newEvent } from '@hansard/events';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { dispatchTree, sessionView } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { turn } from './gate.ts';
@@ -133,9 +134,9 @@ describe('cost and tokens of a dispatch', () => {
     ])('%s are what its log states', async (_name, last, status) => {
       const provider = createMemoryStore();
       const gone = openDispatchStore(provider);
-      await gone.createDispatch(taskDir, { role: 'worker', dispatchId: 'D1' });
+      await createDispatch(gone, taskDir, { role: 'worker', dispatchId: 'D1' });
       const recorded = activities.flatMap((activity) => (activity.kind === 'event' ? [activity.event] : []));
-      await gone.appendEvents(taskDir, 'D1', [...recorded, ...last]);
+      await appendEvents(gone, taskDir, 'D1', [...recorded, ...last]);
       const store = openDispatchStore(provider);
       const [envelope] = await closeAbandonedDispatches(store, taskDir);
       if (envelope === undefined) throw new Error('The dispatch was not closed.');

@@ -1,4 +1,5 @@
 import type { AgentRunRequest, DispatchHost } from '@hansard/provider';
+import { createDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate } from './gate.ts';
@@ -284,7 +285,7 @@ describe('a worker', () => {
       },
       one: () => yields(says('I am one')).run({} as never),
     });
-    await store.createDispatch(taskDir, {
+    await createDispatch(store, taskDir, {
       role: 'stranger',
       dispatchId: 'STRANGER',
       parentDispatchId: 'LEAD',

@@ -5,6 +5,7 @@ const envelope = {
   dispatchId: '01JM0000000000000000000000',
   taskSlug: 'route-models',
   role: 'ts-dev',
+  title: null,
   model: null,
   cwd: null,
   startedAt: '2026-03-01T09:30:00.000Z',

@@ -94,6 +94,7 @@ describe('reading without schemas', () => {
       dispatchId: 'd1',
       taskSlug: 'cafe',
       role: 'lead',
+      title: null,
       model: null,
       cwd: null,
       startedAt: time,
@@ -109,6 +110,7 @@ describe('reading without schemas', () => {
     };
     const ended = {
       ...started,
+      title: 'Meet',
       model: 'model-1',
       cwd: '/work',
       completedAt: time,

@@ -20,7 +20,9 @@ import type { StoreError } from './store-error.ts';
  * 4. Reads return events in append order, equal to the appended events, as copies that only the caller has.
  * 5. The cost of an append, of the last N events and of a page does not grow with the length of the dispatch. Listing
  *    envelopes reads no events.
- * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it.
+ * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it. Each dispatch is
+ *    claimed by at most one opening of the store, and only that opening writes to it: any other write is STORE_LOCKED and
+ *    changes nothing. Reading needs no claim.
  * 7. After a kill at any byte, the store opens with every acknowledged event. A torn last record is repaired and the repair
  *    is reported. Other damage is STORE_CORRUPT with file and offset, never a shorter log.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
@@ -33,29 +35,47 @@ export interface DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
 
   /**
-   * Creates a dispatch. When it returns, every listing includes the dispatch. The task need not have a record. With
-   * `writers: 'dispatch'`, the caller that creates a dispatch as `running` becomes its writer.
+   * Creates a dispatch. When it returns, every listing includes the dispatch. The task need not have a record. A dispatch
+   * that is created as `running` is claimed by this opening; one with another status is not claimed.
    * @throws STORE_DISPATCH_EXISTS
    */
   createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<void>;
 
   /**
-   * Changes the given fields of an envelope and keeps the others. `null` is a value and is written. With
-   * `writers: 'dispatch'`, the caller becomes the writer if the dispatch is `running` after the update, even with empty updates.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   * Claims a dispatch, whatever its status, and returns its envelope. This opening may write to the dispatch until
+   * `releaseDispatch` or `close`, and no other opening may; a change of the status does not end the claim. Claiming a
+   * dispatch again changes nothing, and one release releases it. The claim of a process that has exited is free.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it; the message names the owner by
+   * its process id
    */
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<void>;
+  claimDispatch(taskDir: string, dispatchId: string): Awaitable<DispatchClaim>;
 
   /**
-   * Adds one event at the end. An ended dispatch still accepts events (a late notice, a verdict).
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id exists with other content), STORE_LOCKED
+   * Releases a claimed dispatch, whatever its status, so that another opening can claim it. A dispatch that this opening
+   * has not claimed, or that does not exist, is left alone.
+   */
+  releaseDispatch(taskDir: string, dispatchId: string): Awaitable<void>;
+
+  /**
+   * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns a copy of
+   * the changed envelope. An update never claims, whatever status it sets.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where this opening has not claimed the dispatch
+   */
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
+
+  /**
+   * Adds one event at the end. An ended dispatch still accepts events (a late notice, a verdict). An append never
+   * claims.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id exists with other content), STORE_LOCKED where this
+   * opening has not claimed the dispatch
    */
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;
 
   /**
    * Adds several events at the end, all or none. Events that already exist with equal content are skipped. An empty list
-   * changes nothing. If two events of the list have one id, equal ones count once and different ones are a conflict.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED
+   * changes nothing, but needs a claim. If two events of the list have one id, equal ones count once and different ones are
+   * a conflict.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED where this opening has not claimed the dispatch
    */
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
 
@@ -102,7 +122,7 @@ export interface DispatchStoreProvider {
   /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
-  /** Finishes pending work, then releases files, connections and leases. Safe to call twice. */
+  /** Finishes pending work, then releases every claim, file and connection. Safe to call twice. */
   close(): Awaitable<void>;
 
   /**
@@ -119,9 +139,10 @@ export interface DispatchStoreProvider {
   watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
 
   /**
-   * Removes a dispatch with its events. Only an explicit request of a user leads to this call. Needs
+   * Removes a dispatch with its events and its claim. It needs no claim. Only an explicit request of a user leads to this
+   * call. Needs
    * `capabilities.deleteDispatch`.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
 
@@ -131,11 +152,22 @@ export interface DispatchStoreProvider {
   getRepairs?(): Awaitable<StoreRepair[]>;
 }
 
+/** The right of one opening of a store to write a dispatch. */
+export interface DispatchClaim {
+  /** The envelope as it is when the claim is made. */
+  readonly envelope: DispatchEnvelope;
+}
+
 export interface ReadEventsOptions {
   /** The position of the last event already seen; the page starts after it. Absent or -1: from the beginning. */
   readonly after?: number;
   /** The maximum number of events in the page, at least 1. Absent: 1,000. */
   readonly limit?: number;
+  /**
+   * How many of the last events to read instead: a whole number from 0. All of them where there are fewer. With 0 the
+   * page is empty, and its `first` is the number of events. Never together with `after` or `limit`.
+   */
+  readonly last?: number;
 }
 
 /** A page of events. Positions count from 0 in append order. */
@@ -143,7 +175,10 @@ export interface EventPage {
   readonly events: CapturedEvent[];
   /** The position of the first event of the page; for an empty page, the position of the next event to be appended. */
   readonly first: number;
-  /** The `after` of the next page: the position of the last event of this page, or the given `after` if it is empty. */
+  /**
+   * The `after` of the next page: the position of the last event of this page. For an empty page the given `after`, or with
+   * `last` the position of the last event of the dispatch (-1 if it has none).
+   */
   readonly next: number;
 }
 

@@ -49,6 +49,7 @@ export { compareByStart } from './compare-by-start.ts';
 export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
+  DispatchClaim,
   DispatchListing,
   DispatchStoreProvider,
   EventPage,

@@ -99,7 +99,7 @@ function readProcess(pid: number): { readonly hasEnded: boolean; readonly startT
   });
 }
 
-/** Null also where the system refuses: nothing is known then, and nothing is concluded from it. */
+/** Null if the system refuses, too: nothing is known then, and nothing is concluded from it. */
 function orNull<T>(read: () => T | null): T | null {
   try {
     return read();

@@ -21,6 +21,8 @@ export type ProviderType = keyof ProviderTypes;
 export const requiredMethods = {
   DispatchStoreProvider: [
     'createDispatch',
+    'claimDispatch',
+    'releaseDispatch',
     'updateDispatch',
     'appendEvent',
     'appendEvents',

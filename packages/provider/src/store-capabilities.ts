@@ -9,8 +9,8 @@ export interface StoreCapabilities {
   readonly durability: 'memory' | 'process' | 'disk';
   /**
    * The writers that a store allows at the same time.
-   * `process`: the dispatches of one store belong to one process. `dispatch`: processes share a store, each dispatch
-   * has one writer at a time, and a second one gets STORE_LOCKED with the owner's name.
+   * `process`: one process has the store, and opens it once. `dispatch`: processes share a store; each dispatch is claimed
+   * by one opening at a time, and the claim of a second one is STORE_LOCKED with the owner's name.
    */
   readonly writers: 'process' | 'dispatch';
   /** The store has `searchEvents`. */

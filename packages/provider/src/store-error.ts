@@ -29,9 +29,9 @@ export const storeErrors = defineErrors({
     details: ['taskDir?', 'dispatchId?', 'file?'],
   },
   STORE_LOCKED: {
-    when: 'Another process, which the message names, writes this dispatch; or a run or a session of this process does.',
+    when: 'Another process, which the message names, has claimed this dispatch; or an object of this process writes it; or a write was made without a claim.',
     advice:
-      'Wait until that process is done, or stop it; in your own process, use the existing run or session or end it. The lock of a process that has exited is taken over without your help. A process of another host, boot or PID namespace (a container) cannot be checked: the message says how to release its lock once the process no longer runs.',
+      'Wait until that process is done, or stop it. In your own process, use the object that writes the dispatch, or end it; open a dispatch with `{ write: true }` before you write to it. The claim of a process that has exited is taken over without your help. A process of another host, boot or PID namespace (a container) cannot be checked: the message says how to release its claim once the process no longer runs.',
     details: ['owner', 'taskDir?', 'dispatchId?', 'file?'],
   },
   STORE_CORRUPT: {

@@ -1,11 +1,13 @@
-import { type DispatchHold, holdDispatch, openToolbox } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
-import { readLog } from './log/read-log.ts';
 import { SessionError } from './session-error.ts';
-import { checkSessionOptions, type LoadSessionOptions } from './session-options.ts';
+import {
+  checkSessionOptions,
+  type LoadSessionOptions,
+  withDefaults,
+  writerOptions,
+} from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
 import { interruption } from './turn/interruption.ts';
 
@@ -15,70 +17,50 @@ export interface LoadedParts {
 }
 
 /** Restores a session from its log and sets its dispatch running. */
-export async function loadParts(options: LoadSessionOptions): Promise<LoadedParts> {
-  checkSessionOptions(options);
+export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts> {
+  checkSessionOptions(given);
+  const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const { store, taskDir, dispatchId } = options;
-  const hold = holdDispatch(store, taskDir, dispatchId, 'a session');
+  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true, ...writerOptions(options) });
+  let parts: SessionParts | null = null;
   try {
-    return await restoreParts(options, hold);
+    assertFull(dispatch);
+    const toolbox = await openToolbox(options.tools ?? [], options.signal);
+    parts = createSessionParts(options, dispatch, toolbox);
+    const diagnostics = await restore(parts, dispatch);
+    await dispatch.update({ status: 'running', completedAt: null });
+    parts.start();
+    await closeOpenCalls(parts);
+    return { parts, diagnostics };
   } catch (error) {
-    hold.release();
+    if (dispatch.envelope.status === 'running') dispatch.abandon();
+    else await dispatch.release();
+    parts?.stop(error);
     throw error;
   }
 }
 
-async function restoreParts(options: LoadSessionOptions, hold: DispatchHold): Promise<LoadedParts> {
-  const { store, taskDir, dispatchId } = options;
-  const envelope = await fullEnvelope(options);
-  const toolbox = await openToolbox(options.tools ?? [], options.signal);
-  const parts = createSessionParts(options, envelope, toolbox, hold);
+async function restore(parts: SessionParts, dispatch: Dispatch): Promise<readonly SessionDiagnostic[]> {
   const finder = new DiagnosticFinder();
   let hasAgents = false;
-  let position = -1;
-  const restoreRest = async () => {
-    for await (const { events, first, next } of readLog(store, taskDir, dispatchId, position)) {
-      for (const [index, event] of events.entries()) {
-        if (finder.observe(event, first + index)) {
-          parts.restore(event, first + index);
-          hasAgents ||= event.type === 'agent:created';
-        } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
-      }
-      position = next;
-    }
-  };
-  await restoreRest();
-  if (!hasAgents || parts.registry.root === null) throw noAgents(dispatchId);
-  const running = await store.updateDispatch(taskDir, dispatchId, { status: 'running', completedAt: null });
-  try {
-    // What a session of another process added before it ended and this one had the dispatch.
-    await restoreRest();
-    parts.start(running);
-    await closeOpenCalls(parts);
-  } catch (error) {
-    hold.abandon();
-    parts.stop(error);
-    throw error;
+  for await (const { event, position } of dispatch.events()) {
+    if (finder.observe(event, position)) {
+      parts.restore(event, position);
+      hasAgents ||= event.type === 'agent:created';
+    } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
   }
-  return { parts, diagnostics: finder.finish() };
+  if (!hasAgents || parts.registry.root === null) throw noAgents(dispatch.dispatchId);
+  return finder.finish();
 }
 
-export async function fullEnvelope({
-  store,
-  taskDir,
-  dispatchId,
-}: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>): Promise<DispatchEnvelope> {
-  const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
-  const details = { taskDir, dispatchId };
-  if (envelope === null) {
-    const message = `The task ${taskDir} has no dispatch ${dispatchId}; getDispatchEnvelopes lists those that are there.`;
-    throw new StoreError('STORE_DISPATCH_NOT_FOUND', message, { details });
-  }
-  if (envelope.fidelity === 'full') return envelope;
+/** @throws SESSION_NOT_FULL */
+export function assertFull({ taskDir, dispatchId, envelope }: DispatchLog): void {
+  if (envelope.fidelity === 'full') return;
   throw new SessionError(
     'SESSION_NOT_FULL',
-    `The dispatch ${dispatchId} was recorded with fidelity ${envelope.fidelity}: what its tools took and gave is not in the log, so there is no transcript to go on with. Start a new session.`,
-    { details },
+    `The dispatch ${dispatchId} was recorded with fidelity ${envelope.fidelity}: its log does not hold what tools took and gave, so no transcript can be continued. Start a new session.`,
+    { details: { taskDir, dispatchId } },
   );
 }
 

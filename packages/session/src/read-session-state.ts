@@ -1,7 +1,6 @@
 import { isEvent, isEventOf } from '@hansard/events';
 import { AgentRegistry } from './agents/agent-registry.ts';
-import { fullEnvelope, noAgents } from './load-parts.ts';
-import { readLog } from './log/read-log.ts';
+import { assertFull, noAgents } from './load-parts.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 
 /** What a session has left to do, as its log says. */
@@ -22,18 +21,17 @@ export async function readSessionState(
   options: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>,
 ): Promise<SessionState> {
   const { store, taskDir, dispatchId } = options;
-  await fullEnvelope(options);
+  const log = await store.openDispatch(taskDir, dispatchId);
+  assertFull(log);
   const registry = new AgentRegistry();
   const heard = new Map<string | undefined, number>();
   let hasAgents = false;
-  for await (const { events, first } of readLog(store, taskDir, dispatchId)) {
-    for (const [index, event] of events.entries()) {
-      if (!isEvent(event)) continue;
-      registry.observe(event, first + index);
-      hasAgents ||= event.type === 'agent:created';
-      if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent')
-        heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
-    }
+  for await (const { event, position } of log.events()) {
+    if (!isEvent(event)) continue;
+    registry.observe(event, position);
+    hasAgents ||= event.type === 'agent:created';
+    if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent')
+      heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
   const { root } = registry;
   if (!hasAgents || root === null) throw noAgents(dispatchId);

@@ -1,5 +1,11 @@
-import type { Clock, CommunicationHub, DispatchStore } from '@hansard/dispatch';
-import type { IdSource } from '@hansard/events';
+import {
+  type Clock,
+  type CommunicationHub,
+  type DispatchStore,
+  systemClock,
+  type WriterOptions,
+} from '@hansard/dispatch';
+import { createIdSource, type IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
 import {
   type ContextOptions,
@@ -50,6 +56,32 @@ export interface SessionOptions extends SessionRunOptions {
 
 export interface LoadSessionOptions extends SessionRunOptions {
   readonly dispatchId: string;
+}
+
+/** The options with the clock and the source of ids that the session and its dispatch share. */
+export function withDefaults<T extends SessionRunOptions>(options: T): T & SessionDefaults {
+  const { clock = systemClock } = options;
+  return { ...options, clock, createId: options.createId ?? createIdSource({ now: () => clock.now() }) };
+}
+
+export interface SessionDefaults {
+  readonly clock: Clock;
+  readonly createId: IdSource;
+}
+
+/** How a session writes its dispatch: with ids and times of its own, and nothing after a write that failed. */
+export function writerOptions({
+  clock,
+  communication,
+  createId,
+}: SessionRunOptions & SessionDefaults): WriterOptions {
+  return {
+    holder: 'a session',
+    communication,
+    createId,
+    now: () => clock.now(),
+    haltsOnFailure: true,
+  };
 }
 
 /** @throws TypeError for a limit or a context policy that makes no sense */

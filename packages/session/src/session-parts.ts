@@ -1,20 +1,13 @@
-import { type Clock, type DispatchHold, describeFailure, systemClock, type Toolbox } from '@hansard/dispatch';
-import {
-  type CapturedEvent,
-  createIdSource,
-  type DispatchEnvelope,
-  isEvent,
-  newEvent,
-} from '@hansard/events';
+import { type Clock, type Dispatch, describeFailure, type Toolbox } from '@hansard/dispatch';
+import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { DispatchTotals } from '@hansard/views';
 import { AgentRegistry } from './agents/agent-registry.ts';
 import { Contexts, type ModelContext } from './agents/contexts.ts';
 import { Transcripts } from './agents/transcripts.ts';
-import { readLog } from './log/read-log.ts';
 import { SessionLog } from './log/session-log.ts';
-import { contextOptions, type SessionRunOptions } from './session-options.ts';
+import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
 
 /** What the parts of a session share. */
 export interface SessionParts {
@@ -46,21 +39,19 @@ export interface SessionParts {
   evict(agentId: string): Promise<void>;
   /** Takes over an event that was in the log before. */
   restore(event: CapturedEvent, position: number): void;
-  /** Takes over the envelope of the running dispatch; from now on the owner's signal is heeded. */
-  start(envelope: DispatchEnvelope): void;
+  /** Publishes the start of the running dispatch, and follows the owner's signal from now on. */
+  start(): void;
   /** Stops what the agents are doing and lets go of the owner's signal. */
   stop(reason: unknown): void;
 }
 
 export function createSessionParts(
-  options: SessionRunOptions,
-  envelope: DispatchEnvelope,
+  options: SessionRunOptions & SessionDefaults,
+  dispatch: Dispatch,
   toolbox: Toolbox,
-  hold: DispatchHold,
 ): SessionParts {
-  const { store, taskDir, clock = systemClock, communication } = options;
-  const { createId = createIdSource({ now: () => clock.now() }) } = options;
-  const { dispatchId } = envelope;
+  const { clock, createId } = options;
+  const { taskDir, dispatchId } = dispatch;
   const registry = new AgentRegistry(options.languageModel);
   const totals = new DispatchTotals();
   const stopping = new AbortController();
@@ -77,28 +68,24 @@ export function createSessionParts(
     // What names no agent is the root's, also before its first own event.
     const after = isRoot ? -1 : record.after;
     const events: CapturedEvent[] = [];
-    for await (const page of readLog(store, taskDir, dispatchId, after)) {
-      for (const event of page.events) {
-        const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
-        if (isTheirs && isEvent(event)) events.push(event);
-      }
+    for await (const { event } of dispatch.events({ after })) {
+      const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
+      if (isTheirs && isEvent(event)) events.push(event);
     }
     return events;
   };
   const transcripts = new Transcripts(eventsOf);
   const contexts = new Contexts(eventsOf, contextOptions(options));
   const log = new SessionLog({
-    store,
-    taskDir,
-    envelope,
-    hold,
-    communication,
+    dispatch,
     clock,
     createId,
     onAccepted: (event) => observe(event, restored + 1),
     onRecorded(events) {
-      transcripts.add(events);
-      contexts.add(events);
+      // A provider that is shown an event must not change what is kept.
+      const kept = options.communication === undefined ? events : structuredClone(events);
+      transcripts.add(kept);
+      contexts.add(kept);
     },
     onFailed: (closed) => stop(closed),
   });
@@ -138,8 +125,8 @@ export function createSessionParts(
       restored = position;
       observe(event, position);
     },
-    start(running) {
-      log.start(running, registry.list());
+    start() {
+      dispatch.announce(registry.list());
       release = watchSignal(options.signal, log);
     },
     stop,

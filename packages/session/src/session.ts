@@ -1,5 +1,5 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
-import { type EventData, newEvent } from '@hansard/events';
+import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
@@ -102,6 +102,14 @@ export class Session implements AsyncDisposable {
     const id = log.createId();
     void log.append([newEvent('agent:piece_of_text', { text: content }, { id, agentId, cause })]);
     return id;
+  }
+
+  /**
+   * Logs events of your own, such as `game:turn`. Resolves to their ids when they are durable.
+   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
+   */
+  async logEvents(events: readonly NewEvent[]): Promise<string[]> {
+    return (await this.#parts.log.append(events)).map(({ id }) => id);
   }
 
   /**

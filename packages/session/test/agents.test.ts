@@ -1,5 +1,6 @@
 import type { AgentHost, AgentInfo } from '@hansard/provider';
 import { LoggedString } from '@hansard/session';
+import { countEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, hostOf, model, type Reply, says, tools } from './scripted.ts';
@@ -196,7 +197,7 @@ describe('agents of a session', () => {
       { role: 'assistant', content: 'Two.' },
     ]);
     expect(await (await session.getAgent('agent_001')).transcript()).toEqual(await root.transcript());
-    expect(await store.countEvents('cafe/tasks/first-meeting', 'D1')).toBe((await events()).length);
+    expect(await countEvents(store, 'cafe/tasks/first-meeting', 'D1')).toBe((await events()).length);
   });
 
   it('are not found where there are none', async () => {

@@ -1,5 +1,6 @@
 import { type CapturedEvent, isEventOf, newEvent } from '@hansard/events';
 import type { ModelMessage } from '@hansard/provider';
+import { appendEvents } from '@hansard/testing';
 import { isContextError, renderContext, type TokenCounter } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, find, prepare, taskDir } from './prepare.ts';
@@ -119,7 +120,7 @@ describe('the context of each call', () => {
       { trigger: 'manual', summary: 'They met.', keptFrom },
       { agentId: root.agentId },
     );
-    await store.appendEvents(taskDir, dispatchId, [compaction]);
+    await appendEvents(store, taskDir, dispatchId, [compaction]);
     const seen: string[][] = [];
     const loaded = await prepared.load({
       model: model(({ messages }) => {

@@ -1,12 +1,18 @@
 import { type NewEvent, newEvent } from '@hansard/events';
+import type { DispatchStoreProvider } from '@hansard/provider';
+import { appendEvents, createDispatch } from '@hansard/testing';
 import { takeApart } from '@hansard/views';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 
 /** A log that some other program wrote. */
-export async function imported(events: readonly NewEvent[], fidelity: 'full' | 'narrative' = 'full') {
-  const prepared = prepare();
-  await prepared.store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity });
-  await prepared.store.appendEvents(taskDir, dispatchId, events);
+export async function imported(
+  events: readonly NewEvent[],
+  fidelity: 'full' | 'narrative' = 'full',
+  provider?: DispatchStoreProvider,
+) {
+  const prepared = prepare(provider);
+  await createDispatch(prepared.store, taskDir, { role: 'import', dispatchId, fidelity });
+  await appendEvents(prepared.store, taskDir, dispatchId, events);
   return prepared;
 }
 

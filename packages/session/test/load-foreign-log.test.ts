@@ -1,5 +1,6 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
+import { createDispatch } from '@hansard/testing';
 import { takeApart } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { called, created, heard, imported } from './foreign-log.ts';
@@ -84,8 +85,9 @@ describe('a log from elsewhere', () => {
   it('with an event whose data no reader knows is loaded without it, and says so', async () => {
     const provider = createMemoryStore();
     const { store, load } = prepare(provider);
-    await store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity: 'full' });
+    await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
     const timestamp = '2026-03-01T09:00:00.000Z';
+    provider.claimDispatch(taskDir, dispatchId);
     await provider.appendEvents(taskDir, dispatchId, [
       { ...created('agent_001', 'm1'), id: 'm1', timestamp },
       {
@@ -105,8 +107,9 @@ describe('a log from elsewhere', () => {
   it('gives the id of an agent whose creation no reader knows to nobody else', async () => {
     const provider = createMemoryStore();
     const { store, load } = prepare(provider);
-    await store.createDispatch(taskDir, { role: 'import', dispatchId, fidelity: 'full' });
+    await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
     const timestamp = '2026-03-01T09:00:00.000Z';
+    provider.claimDispatch(taskDir, dispatchId);
     await provider.appendEvents(taskDir, dispatchId, [
       { id: 'm1', type: 'agent:created', timestamp, agentId: 'agent_001', data: {} },
       { id: 'm2', type: 'agent:created', timestamp, agentId: 'agent_002', data: { name: ['Jack'] } },

@@ -1,4 +1,5 @@
 import { replayDispatch, type StreamItem } from '@hansard/dispatch';
+import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 import { model, says } from './scripted.ts';
@@ -36,7 +37,9 @@ describe('stream() of a session', () => {
     const log = await events();
     expect(log.at(-1)?.type).toBe('session:complete');
     expect(await onlyEvents).toEqual(log.map((event, position) => ({ kind: 'event', position, event })));
-    expect(await all(replayDispatch(store, taskDir, dispatchId))).toEqual(await onlyEvents);
+    expect(await all(replayDispatch(await store.openDispatch(taskDir, dispatchId)))).toEqual(
+      await onlyEvents,
+    );
   });
 
   it('begins behind its cursor, also after the session was loaded again', async () => {
@@ -56,21 +59,27 @@ describe('stream() of a session', () => {
   });
 
   it('rejects with the error of a write that fails', async () => {
-    const { create, store } = prepare();
+    const provider = createMemoryStore();
+    const { create } = prepare(provider);
     const error = new Error('The disk is full.');
     const { root, session } = await create();
     const streams = [all(session.stream()), all(session.stream().withDeltas())];
     const outcomes = Promise.allSettled(streams);
     await root.harken('Kept.');
-    store.appendEvents = () => Promise.reject(error);
+    provider.appendEvents = () => {
+      throw error;
+    };
     await expect(root.harken('Lost.')).rejects.toBe(error);
     expect(await outcomes).toEqual(streams.map(() => ({ status: 'rejected', reason: error })));
   });
 
   it('rejects with the error of an end that could not be written', async () => {
-    const { create, store } = prepare();
+    const provider = createMemoryStore();
+    const { create } = prepare(provider);
     const error = new Error('The disk is full.');
-    store.updateDispatch = () => Promise.reject(error);
+    provider.updateDispatch = () => {
+      throw error;
+    };
     const { session } = await create();
     const outcome = Promise.allSettled([all(session.stream())]);
     await expect(session.close()).rejects.toBe(error);

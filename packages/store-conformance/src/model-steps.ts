@@ -17,6 +17,8 @@ const eventIds = 60;
 
 const stepMakers: ReadonlyArray<readonly [weight: number, make: (random: Random) => Step]> = [
   [10, (random) => ({ method: 'createDispatch', args: [random.pick(tasks), anyEnvelope(random)] })],
+  [16, (random) => ({ method: 'claimDispatch', args: anyPlace(random) })],
+  [2, (random) => ({ method: 'releaseDispatch', args: anyPlace(random) })],
   [8, (random) => ({ method: 'updateDispatch', args: [...anyPlace(random), anyUpdates(random)] })],
   [30, (random) => ({ method: 'appendEvent', args: [...anyPlace(random), anyEvent(random)] })],
   [15, (random) => ({ method: 'appendEvents', args: [...anyPlace(random), anyBatch(random)] })],
@@ -25,6 +27,7 @@ const stepMakers: ReadonlyArray<readonly [weight: number, make: (random: Random)
   [4, (random) => ({ method: 'getDispatchEvents', args: anyPlace(random) })],
   [8, (random) => ({ method: 'getRecentEvents', args: [...anyPlace(random), random.below(40)] })],
   [14, (random) => ({ method: 'readEvents', args: [...anyPlace(random), anyPage(random)] })],
+  [8, (random) => ({ method: 'readEvents', args: [...anyPlace(random), { last: random.below(40) }] })],
   [
     4,
     (random) => ({
@@ -35,7 +38,7 @@ const stepMakers: ReadonlyArray<readonly [weight: number, make: (random: Random)
   [3, (random) => ({ method: 'getTask', args: [random.pick(tasks)] })],
   [3, () => ({ method: 'listTasks', args: [] })],
 ];
-const reopenStep: (typeof stepMakers)[number] = [3, () => ({ method: 'reopen', args: [] })];
+const reopenStep: (typeof stepMakers)[number] = [2, () => ({ method: 'reopen', args: [] })];
 const deleteStep: (typeof stepMakers)[number] = [
   2,
   (random) => ({ method: 'deleteDispatch', args: anyPlace(random) }),
@@ -79,6 +82,7 @@ function anyEnvelope(random: Random): DispatchEnvelope {
   return sampleEnvelope(random.pick(dispatches), {
     startedAt: random.pick(times),
     role: random.pick(texts) || 'worker',
+    status: random.pick(['running', 'running', 'completed']),
   });
 }
 
@@ -86,6 +90,7 @@ function anyUpdates(random: Random): EnvelopeUpdates {
   return {
     ...(random.below(2) === 0 ? { status: random.pick(['running', 'completed', 'crashed']) } : {}),
     ...(random.below(3) === 0 ? { startedAt: random.pick(times) } : {}),
+    ...(random.below(4) === 0 ? { title: random.pick(texts) || null } : {}),
     ...(random.below(2) === 0 ? { structuredResult: random.pick([null, { text: random.pick(texts) }]) } : {}),
     ...(random.below(3) === 0 ? { cost: random.pick([null, random.below(100) / 8]) } : {}),
   };

@@ -31,6 +31,7 @@ export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: 
  * copy of everything that comes in or goes out. What a store does is compared with it.
  */
 export function createModelStore(data: ModelData = emptyModelData()) {
+  const claimed = new Set<ModelDispatch>();
   let closed = false;
 
   const fail = (code: StoreErrorCode): never => {
@@ -45,6 +46,10 @@ export function createModelStore(data: ModelData = emptyModelData()) {
     enter(taskDir, dispatchId);
     return data.dispatches.get(taskDir)?.get(dispatchId) ?? fail('STORE_DISPATCH_NOT_FOUND');
   };
+  const findClaimed = (taskDir: string, dispatchId: string): ModelDispatch => {
+    const dispatch = find(taskDir, dispatchId);
+    return claimed.has(dispatch) ? dispatch : fail('STORE_LOCKED');
+  };
 
   return {
     capabilities: {
@@ -58,18 +63,31 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       enter(taskDir, envelope.dispatchId);
       const dispatches = data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
       if (dispatches.has(envelope.dispatchId)) fail('STORE_DISPATCH_EXISTS');
-      dispatches.set(envelope.dispatchId, { envelope: structuredClone(envelope), events: [] });
+      const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [] };
+      dispatches.set(envelope.dispatchId, dispatch);
       data.dispatches.set(taskDir, dispatches);
+      if (envelope.status === 'running') claimed.add(dispatch);
+    },
+    claimDispatch(taskDir: string, dispatchId: string) {
+      const dispatch = find(taskDir, dispatchId);
+      claimed.add(dispatch);
+      return { envelope: structuredClone(dispatch.envelope) };
+    },
+    releaseDispatch(taskDir: string, dispatchId: string) {
+      enter(taskDir, dispatchId);
+      const dispatch = data.dispatches.get(taskDir)?.get(dispatchId);
+      if (dispatch !== undefined) claimed.delete(dispatch);
     },
     updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates) {
-      const dispatch = find(taskDir, dispatchId);
+      const dispatch = findClaimed(taskDir, dispatchId);
       dispatch.envelope = { ...dispatch.envelope, ...structuredClone(updates) };
+      return structuredClone(dispatch.envelope);
     },
     appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent) {
       this.appendEvents(taskDir, dispatchId, [event]);
     },
     appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) {
-      const dispatch = find(taskDir, dispatchId);
+      const dispatch = findClaimed(taskDir, dispatchId);
       const next = [...dispatch.events];
       for (const event of events) {
         const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
@@ -96,8 +114,16 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       const { events } = find(taskDir, dispatchId);
       return structuredClone(events.slice(Math.max(0, events.length - count)));
     },
-    readEvents(taskDir: string, dispatchId: string, { after = -1, limit = 1_000 }: ReadEventsOptions = {}) {
+    readEvents(
+      taskDir: string,
+      dispatchId: string,
+      { after = -1, limit = 1_000, last }: ReadEventsOptions = {},
+    ) {
       const { events } = find(taskDir, dispatchId);
+      if (last !== undefined) {
+        const first = Math.max(0, events.length - last);
+        return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
+      }
       if (after >= events.length) fail('STORE_INVALID_CURSOR');
       const page = structuredClone(events.slice(after + 1, after + 1 + limit));
       return { events: page, first: after + 1, next: after + page.length };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import type { CaseContext } from './case-context.ts';
 import { sameContent } from './expectations.ts';
 import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
 
@@ -19,13 +20,20 @@ export async function prepareStore(store: DispatchStoreProvider): Promise<void> 
   await beginDispatch(store, prepared.events);
 }
 
-/** Begins the dispatch that most cases use, with these events in it. */
+/** Begins the dispatch that most cases use, claimed and with these events in it. */
 export async function beginDispatch(
   store: DispatchStoreProvider,
   events: readonly CapturedEvent[] = [],
 ): Promise<void> {
   await store.createDispatch(taskDir, prepared.envelope);
   if (events.length > 0) await store.appendEvents(taskDir, dispatchId, events);
+}
+
+/** Opens the data of a case again, and claims the dispatch that most cases use. */
+export async function reopenClaimed({ reopen }: Pick<CaseContext, 'reopen'>): Promise<DispatchStoreProvider> {
+  const store = await reopen();
+  await store.claimDispatch(taskDir, dispatchId);
+  return store;
 }
 
 /** Fails unless the dispatch holds exactly these events, by each of the three ways to read them. */

@@ -8,6 +8,7 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
     dispatchId,
     taskSlug: 'route-models',
     role: 'worker',
+    title: null,
     model: 'model-a',
     cwd: '/home/ada/route models',
     startedAt: startOfDay,

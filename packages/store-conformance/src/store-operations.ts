@@ -1,6 +1,6 @@
 import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
 import type { CapabilityFlag } from './conformance-case.ts';
-import { sameContent } from './expectations.ts';
+import { refuses, sameContent } from './expectations.ts';
 import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
 
@@ -13,6 +13,8 @@ export interface StoreOperation {
   readonly takes: 'taskDir and dispatchId' | 'taskDir' | 'nothing';
   /** The answer for a missing dispatch: STORE_DISPATCH_NOT_FOUND, a value, or the operation creates it. */
   readonly whenMissing: 'refused' | 'creates' | { readonly answer: unknown };
+  /** Whether it is refused for a dispatch that is not claimed. */
+  readonly needsClaim?: boolean;
   call(store: DispatchStoreProvider, taskDir: string, dispatchId: string): Awaitable<unknown>;
   /** Checks what the call answered and did, on a prepared store. */
   verify(answer: unknown, store: DispatchStoreProvider): Promise<void>;
@@ -42,19 +44,47 @@ export const storeOperations: readonly StoreOperation[] = [
       ),
   },
   {
+    name: 'claim-dispatch',
+    method: 'claimDispatch',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => store.claimDispatch(task, dispatch),
+    verify: async (answer, store) => {
+      sameContent(answer, { envelope: prepared.envelope }, 'claimDispatch');
+      await store.appendEvent(taskDir, dispatchId, added);
+      await holdsEvents(store, [...prepared.events, added]);
+    },
+  },
+  {
+    name: 'release-dispatch',
+    method: 'releaseDispatch',
+    needs: [],
+    takes: 'taskDir and dispatchId',
+    whenMissing: { answer: null },
+    call: async (store, task, dispatch) => {
+      await store.releaseDispatch(task, dispatch);
+      return null;
+    },
+    verify: (_, store) =>
+      refuses('STORE_LOCKED', 'appendEvent after the release', () =>
+        store.appendEvent(taskDir, dispatchId, added),
+      ),
+  },
+  {
     name: 'update-dispatch',
     method: 'updateDispatch',
     needs: [],
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
+    needsClaim: true,
     call: (store, task, dispatch) =>
       store.updateDispatch(task, dispatch, { status: 'completed', cost: 0.25 }),
-    verify: async (_, store) =>
-      sameContent(
-        await store.getDispatchEnvelope(taskDir, dispatchId),
-        { ...prepared.envelope, status: 'completed', cost: 0.25 },
-        'getDispatchEnvelope',
-      ),
+    verify: async (answer, store) => {
+      const expected = { ...prepared.envelope, status: 'completed', cost: 0.25 };
+      sameContent(answer, expected, 'updateDispatch');
+      sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), expected, 'getDispatchEnvelope');
+    },
   },
   {
     name: 'append-event',
@@ -62,6 +92,7 @@ export const storeOperations: readonly StoreOperation[] = [
     needs: [],
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
+    needsClaim: true,
     call: (store, task, dispatch) => store.appendEvent(task, dispatch, added),
     verify: (_, store) => holdsEvents(store, [...prepared.events, added]),
   },
@@ -71,6 +102,7 @@ export const storeOperations: readonly StoreOperation[] = [
     needs: [],
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
+    needsClaim: true,
     call: (store, task, dispatch) => store.appendEvents(task, dispatch, [added, addedToo]),
     verify: (_, store) => holdsEvents(store, [...prepared.events, added, addedToo]),
   },

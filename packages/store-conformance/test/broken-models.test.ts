@@ -1,10 +1,11 @@
-import type { DispatchStoreProvider } from '@hansard/provider';
+import { type DispatchStoreProvider, type StoreCapabilities, StoreError } from '@hansard/provider';
 import { describe, expect, it, vi } from 'vitest';
 import { runStoreConformance, type StoreFixture } from '../src/index.ts';
 import { createModelStore, emptyModelData, type ModelData } from '../src/model-store.ts';
 import { modelCapabilities, openModel } from './open-model.ts';
 
 type Reopen = (data: ModelData) => DispatchStoreProvider;
+type Beside = (store: DispatchStoreProvider, data: ModelData) => DispatchStoreProvider;
 
 /** Faults that only show when a store is opened again; those of an open store are tried with store-memory. */
 const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reopen]> = [
@@ -38,7 +39,43 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reo
   ],
 ];
 
+/** Faults that only show when a store is opened twice at the same time. */
+const sharingFaults: ReadonlyArray<readonly [fault: string, caseIds: readonly string[], beside: Beside]> = [
+  [
+    'lets every opening claim what another one has claimed',
+    ['claims/second-claim-refused', 'claims/claimed-at-once', 'claims/not-deleted-beside'],
+    (_, data) => createModelStore(data),
+  ],
+  [
+    'counts the claims of one opening for all of them',
+    ['claims/second-claim-refused', 'claims/writes-refused-beside'],
+    (store) => ({ ...store, close: () => {} }),
+  ],
+  [
+    'refuses a claim without naming the owner',
+    ['claims/second-claim-refused'],
+    (_, data) => ({
+      ...createModelStore(data),
+      claimDispatch() {
+        throw new StoreError('STORE_LOCKED', 'Somebody else has it.');
+      },
+    }),
+  ],
+];
+
 describe('the kit', () => {
+  it.each(sharingFaults)('notices a store that %s: %j', async (_, caseIds, beside) => {
+    const create = () => {
+      const data = emptyModelData();
+      const store = createModelStore(data);
+      return { store, reopen: () => beside(store, data), dispose: () => {} };
+    };
+    for (const caseId of caseIds)
+      expect(await failureOf(caseId, create, { ...modelCapabilities, writers: 'dispatch' })).toBeInstanceOf(
+        Error,
+      );
+  });
+
   it.each(faults)('notices a store that %s: %s', async (_, caseId, reopen) => {
     const create = () => {
       const data = emptyModelData();
@@ -73,7 +110,11 @@ describe('the kit', () => {
   });
 });
 
-async function failureOf(caseId: string, create: () => StoreFixture): Promise<unknown> {
-  const [result] = await runStoreConformance({ capabilities: modelCapabilities, create }, [caseId]);
+async function failureOf(
+  caseId: string,
+  create: () => StoreFixture,
+  capabilities: StoreCapabilities = modelCapabilities,
+): Promise<unknown> {
+  const [result] = await runStoreConformance({ capabilities, create }, [caseId]);
   return result?.error;
 }

@@ -20,6 +20,7 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
     dispatchId,
     taskSlug: 'cafe',
     role: 'lead',
+    title: null,
     model: 'claude-test-1',
     cwd: null,
     startedAt: at(0),
@@ -131,6 +132,7 @@ export const sampleRun: DispatchSource = {
     envelope(parentId),
     envelope(childId, {
       role: 'worker',
+      title: null,
       parentDispatchId: parentId,
       startedAt: at(2_150),
       completedAt: null,

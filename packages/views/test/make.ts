@@ -36,6 +36,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     dispatchId: '01JM0000000000000000000001',
     taskSlug: 'route-models',
     role: 'product-analyst',
+    title: null,
     model: 'claude-sonnet-4-5',
     cwd: '/workspace',
     startedAt: '2026-03-01T09:30:00.000Z',

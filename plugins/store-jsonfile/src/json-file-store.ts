@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
   assertDispatchId,
+  type DispatchClaim,
   type DispatchListing,
   type DispatchStoreProvider,
   type EventPage,
+  isStoreError,
   type ReadEventsOptions,
   type StopWatching,
   type StoreCapabilities,
@@ -14,7 +16,8 @@ import {
   type TaskListing,
 } from '@hansard/provider';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
-import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
+import { DispatchClaims } from './dispatch/dispatch-claims.ts';
+import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
@@ -29,6 +32,7 @@ import { WriterLocks } from './writer-lock.ts';
 export class JsonFileStore implements DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
   readonly #root: string;
+  readonly #locks: WriterLocks;
   readonly #context: DispatchContext;
   readonly #index: TaskIndex;
   readonly #handles = new HandleCache();
@@ -41,12 +45,13 @@ export class JsonFileStore implements DispatchStoreProvider {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
+    this.#locks = new WriterLocks(join(root, '.writers'));
     this.#context = {
-      locks: new WriterLocks(join(root, '.writers')),
+      claims: new DispatchClaims(this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
     };
-    this.#index = new TaskIndex(this.#context.locks, sync);
+    this.#index = new TaskIndex(this.#locks, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
@@ -61,12 +66,23 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.#index.refresh(folder, dispatchId);
   }
 
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): void {
+  claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
+    const handle = this.#handle(taskDir, dispatchId);
+    return withFile('claim', handle.name.paths.file, () => ({ envelope: handle.claim() }));
+  }
+
+  releaseDispatch(taskDir: string, dispatchId: string): void {
+    const name = this.#name(taskDir, dispatchId);
+    if (this.#context.claims.has(name)) withFile('release', name.paths.file, () => this.#release(name));
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
     const handle = this.#handle(taskDir, dispatchId);
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
     this.#watchers.notice(paths.file);
+    return envelope;
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
@@ -82,8 +98,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handle(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
-      if (events.length === 0) handle.assertThere();
-      else if (handle.appendAll(events)) this.#watchers.notice(file);
+      if (handle.appendAll(events)) this.#watchers.notice(file);
     });
   }
 
@@ -166,14 +181,23 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   close(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
     withFile('close', this.#root, () => {
-      try {
-        this.#watchers.close();
-        this.#handles.closeAll();
-      } finally {
-        this.#context.locks.releaseAll();
+      const errors: unknown[] = [];
+      const steps = [
+        () => this.#watchers.close(),
+        ...this.#context.claims.all().map((name) => () => this.#release(name)),
+        () => this.#handles.closeAll(),
+        () => this.#locks.releaseAll(),
+      ];
+      for (const step of steps) {
+        try {
+          step();
+        } catch (error) {
+          errors.push(error);
+        }
       }
+      this.#isClosed = true;
+      if (errors.length > 0) throw errors[0];
     });
   }
 
@@ -187,11 +211,27 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   #open(taskDir: string, dispatchId: string): DispatchHandle {
+    const name = this.#name(taskDir, dispatchId);
+    return this.#handles.add(
+      withFile('open', name.paths.file, () => DispatchHandle.open(this.#context, name)),
+    );
+  }
+
+  /** Releases a claim, including when the head can't be written; a dispatch whose file is gone has none. */
+  #release(name: DispatchName): void {
+    try {
+      this.#handle(name.taskDir, name.dispatchId).finish();
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    } finally {
+      this.#context.claims.release(name);
+    }
+  }
+
+  #name(taskDir: string, dispatchId: string): DispatchName {
     const folder = this.#taskFolder(taskDir);
     assertDispatchId(dispatchId);
-    const paths = dispatchPaths(folder, dispatchId);
-    const name = { taskDir, dispatchId, paths };
-    return this.#handles.add(withFile('open', paths.file, () => DispatchHandle.open(this.#context, name)));
+    return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
   }
 
   #taskFolder(taskDir: string): string {

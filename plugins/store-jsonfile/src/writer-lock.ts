@@ -33,10 +33,6 @@ export class WriterLocks {
     this.#folder = folder;
   }
 
-  has(path: string): boolean {
-    return this.#held.has(path);
-  }
-
   /** Takes a lock, or keeps the one that this store has. @throws STORE_LOCKED naming the owner */
   take(path: string): void {
     this.#unreleased.delete(path);
@@ -47,6 +43,12 @@ export class WriterLocks {
       if (this.#follow(path)) return;
     }
     throw locked(path, 'processes that come and go');
+  }
+
+  /** The STORE_LOCKED with which `take` would fail now; null where no running process has the lock. */
+  refusal(path: string): StoreError | null {
+    const owner = readLock(path)?.owner ?? null;
+    return owner === null || !isRunning(owner) ? null : locked(path, this.#describe(owner));
   }
 
   /**

@@ -9,6 +9,7 @@ import {
   makeEvent,
   makeEvents,
   makeRoot,
+  openClaimed,
   openStore,
   readDocument,
   taskDir,
@@ -27,7 +28,10 @@ const writes = [
   (store: JsonFileStore) => store.appendEvent(taskDir, 'd1', late),
   (store: JsonFileStore) => store.appendEvents(taskDir, 'd1', [late]),
   (store: JsonFileStore) => store.updateDispatch(taskDir, 'd1', { cost: 1 }),
-];
+].map((write) => (store: JsonFileStore) => {
+  store.claimDispatch(taskDir, 'd1');
+  write(store);
+});
 
 /** A dispatch of single events and a batch. */
 function makeDispatch() {
@@ -89,7 +93,7 @@ describe.each([
     }
   });
 
-  it('reads whole where only closing brackets are gone, which the next append repairs', () => {
+  it('reads whole where only closing brackets are gone, which the next claim repairs', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', updates);
     store.close();
@@ -98,6 +102,7 @@ describe.each([
       writeFileSync(file, bytes.subarray(0, size));
       reopened(root, (each) => {
         for (const read of reads) expect(read(each), `cut at ${size}`).toEqual(events);
+        each.claimDispatch(taskDir, 'd1');
         each.appendEvent(taskDir, 'd1', late);
         expect(each.getRepairs()).toMatchObject([{ place: file, removedBytes: 0 }]);
       });
@@ -122,20 +127,57 @@ describe('how far the events of an ended dispatch reach', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.appendEvent(taskDir, 'd1', late);
+    const killed = readFileSync(file);
     store.close();
-    const whole = readFileSync(file);
-    truncateSync(file, whole.length - 20);
-    reopened(root, (each) => {
+    writeFileSync(file, killed.subarray(0, killed.length - 20));
+    const changed = reopened(root, (each) => {
       for (const read of reads) expect(read(each)).toEqual(events);
+      each.claimDispatch(taskDir, 'd1');
       each.appendEvent(taskDir, 'd1', late);
       expect(each.getRepairs()).toHaveLength(1);
       each.updateDispatch(taskDir, 'd1', { cost: 0.5 });
+      return readFileSync(file);
     });
-    const { size } = statSync(file);
-    truncateSync(file, size - 20);
+    const size = changed.length - 20;
+    writeFileSync(file, changed.subarray(0, size));
     reopened(root, (each) => {
-      for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, size - 20);
+      for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, size);
     });
+  });
+
+  it.each([
+    ['is released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
+    ['is given back by a store that closes', (store: JsonFileStore) => store.close()],
+  ])('is exact once it %s, whether it runs or has ended', (_, giveBack) => {
+    for (const updates of [{}, { status: 'completed' }, { status: 'running', ...longResult }] as const) {
+      const { root, file, store } = makeDispatch();
+      store.updateDispatch(taskDir, 'd1', updates);
+      store.appendEvents(taskDir, 'd1', [late, makeEvent(98)]);
+      giveBack(store);
+      const bytes = readFileSync(file);
+      const { start, end } = eventsIn(bytes);
+      expect(readDocument(file)).toMatchObject({ ...updates, eventBytes: end - start });
+      reopened(root, (each) => {
+        for (const read of reads) expect(read(each).slice(-2)).toEqual([late, makeEvent(98)]);
+      });
+      writeFileSync(file, bytes.subarray(0, end - 1));
+      reopened(root, (each) => {
+        for (const work of [...reads, ...writes]) expectMissing(() => work(each), file, end - 1);
+      });
+    }
+  });
+
+  it('is exact for a dispatch that was not written to for long, among a hundred others', () => {
+    const { root, file, store } = makeDispatch();
+    for (let number = 0; number < 100; number += 1) {
+      store.createDispatch(taskDir, makeEnvelope(`other-${number}`));
+      store.appendEvent(taskDir, `other-${number}`, late);
+    }
+    store.close();
+    for (const path of [file, dispatchFile(root, 'other-0'), dispatchFile(root, 'other-99')]) {
+      const { start, end } = eventsIn(readFileSync(path));
+      expect(readDocument(path).eventBytes).toBe(end - start);
+    }
   });
 
   it('holds for one that runs again, also in a slot that grew, while the events since then may be torn', () => {
@@ -143,8 +185,8 @@ describe('how far the events of an ended dispatch reach', () => {
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.updateDispatch(taskDir, 'd1', { status: 'running', ...longResult });
     store.appendEvent(taskDir, 'd1', late);
-    store.close();
     const bytes = readFileSync(file);
+    store.close();
     const { end } = eventsIn(bytes);
     writeFileSync(file, bytes.subarray(0, end - 20));
     reopened(root, (each) => {
@@ -169,6 +211,7 @@ describe('how far the events of an ended dispatch reach', () => {
       expectMissing(() => read(reader), file, size - 10);
       expectMissing(() => read(store), file, size - 10);
     }
+    expectMissing(() => store.close(), file, size - 10);
   });
 
   it('is asked by a reader that finds the file as long as it was before', () => {
@@ -181,6 +224,7 @@ describe('how far the events of an ended dispatch reach', () => {
     truncateSync(file, size);
     while (statSync(file).ctimeMs === ctimeMs) utimesSync(file, 0, 0);
     for (const read of reads) expectMissing(() => read(reader), file, size);
+    expectMissing(() => store.close(), file, size);
   });
 
   it('is not known of files that were written without it, which read as before', () => {
@@ -192,6 +236,7 @@ describe('how far the events of an ended dispatch reach', () => {
     reopened(root, (each) => {
       expect(each.getDispatchEnvelope(taskDir, 'd1')).toEqual(makeEnvelope('d1', { status: 'completed' }));
       for (const read of reads) expect(read(each)).toEqual(events);
+      each.claimDispatch(taskDir, 'd1');
       each.appendEvent(taskDir, 'd1', late);
       each.updateDispatch(taskDir, 'd1', { cost: 1 });
     });
@@ -217,5 +262,18 @@ describe('a dispatch that is cut off while a store writes it', () => {
     for (const updates of [{ status: 'completed' }, longResult] as const)
       expectMissing(() => store.updateDispatch(taskDir, 'd1', updates), file, size - 30);
     expect(statSync(file).size).toBe(size - 30);
+    expect(codeOf(() => store.close())).toBe('none');
+  });
+
+  it.each([
+    ['released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
+    ['given back by a store that closes', (store: JsonFileStore) => store.close()],
+  ])('is reported when it is %s, where no write did, and is free then', (_, giveBack) => {
+    const { root, file, store } = makeDispatch();
+    const { size } = statSync(file);
+    truncateSync(file, size - 30);
+    expectMissing(() => giveBack(store), file, size - 30);
+    expect(codeOf(() => store.close())).toBe('none');
+    expect(openClaimed(root).getRepairs()).toHaveLength(1);
   });
 });

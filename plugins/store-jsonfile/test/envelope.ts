@@ -5,6 +5,7 @@ export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelo
     dispatchId,
     taskSlug: 'maps',
     role: 'worker',
+    title: null,
     model: null,
     cwd: null,
     startedAt: '2026-03-01T09:30:00.000Z',

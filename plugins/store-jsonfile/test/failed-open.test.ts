@@ -49,12 +49,11 @@ describe.each(['EMFILE', 'EIO'])(
       const [store, other] = [openStore(root), openStore(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
       store.appendEvent(taskDir, 'd1', makeEvent(1));
-      expect(
-        refusing('.lock', code, () =>
-          codeOf(() => store.updateDispatch(taskDir, 'd1', { status: 'completed' })),
-        ),
-      ).toBe('none');
-      expect(codeOf(() => other.appendEvent(taskDir, 'd1', makeEvent(2)))).toBe('STORE_LOCKED');
+      store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+      const released = refusing('.lock', code, () => codeOf(() => store.releaseDispatch(taskDir, 'd1')));
+      expect(released).toBe('none');
+      expect(codeOf(() => other.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+      store.claimDispatch(taskDir, 'd1');
       store.appendEvent(taskDir, 'd1', makeEvent(2));
       expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2)]);
     });
@@ -66,10 +65,9 @@ describe.each(['EMFILE', 'EIO'])(
       const root = makeRoot();
       const [store, other] = [openStore(root), openStore(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
-      refusing('.lock', code, () =>
-        codeOf(() => store.updateDispatch(taskDir, 'd1', { status: 'completed' })),
-      );
+      refusing('.lock', code, () => codeOf(() => store.releaseDispatch(taskDir, 'd1')));
       next(store);
+      other.claimDispatch(taskDir, 'd1');
       other.appendEvent(taskDir, 'd1', makeEvent(1));
       expect(other.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
     });
@@ -93,12 +91,14 @@ it('a takeover that the system refused half-way keeps nobody from writing', () =
   const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
   const { pid } = spawnSync(process.execPath, ['--version']);
   writeFileSync(lock, JSON.stringify({ ...currentProcess(), pid, startTime: '1', token: 'gone' }));
-  const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
-  expect(refusing('.lock', 'EMFILE', () => codeOf(append), 1)).toBe('STORE_UNAVAILABLE');
+  const claim = () => store.claimDispatch(taskDir, 'd1');
+  expect(refusing('.lock', 'EMFILE', () => codeOf(claim), 1)).toBe('STORE_UNAVAILABLE');
   expect(existsSync(`${lock}.gone`)).toBe(false);
+  other.claimDispatch(taskDir, 'd1');
   other.appendEvent(taskDir, 'd1', makeEvent(1));
   other.close();
-  append();
+  claim();
+  store.appendEvent(taskDir, 'd1', makeEvent(1));
   store.close();
   expect(readdirSync(join(root, taskDir, 'dispatches'))).toEqual(['d1.json']);
 });

@@ -3,7 +3,16 @@ import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { EventIndex } from '../src/lines/event-index.ts';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeEvents, makeRoot, openStore, taskDir } from './sample.ts';
+import {
+  codeOf,
+  dispatchFile,
+  makeEvent,
+  makeEvents,
+  makeRoot,
+  openClaimed,
+  openStore,
+  taskDir,
+} from './sample.ts';
 
 describe('an event that is appended again', () => {
   it.each([
@@ -16,7 +25,7 @@ describe('an event that is appended again', () => {
     store.appendEvents(taskDir, 'd1', events);
     const { size } = statSync(dispatchFile(root, 'd1'));
     store.close();
-    const again = openStore(root);
+    const again = openClaimed(root);
     for (const at of [0, 1, 1_499, 2_998, 2_999]) {
       const event = events[at] ?? makeEvent(0);
       again.appendEvent(taskDir, 'd1', event);
@@ -103,7 +112,7 @@ describe('a log that is appended once more', () => {
       const changed = { ...known, data: { ...known.data, at: -1 } };
       expect(codeOf(() => store.appendEvent(taskDir, 'd1', changed))).toBe('STORE_EVENT_CONFLICT');
       store.close();
-      store = openStore(root);
+      store = openClaimed(root);
       const stored = store.getDispatchEvents(taskDir, 'd1');
       expect(stored).toHaveLength(until);
       expect(new Set(stored.map(encodeEvent))).toEqual(new Set(log.slice(0, until).map(encodeEvent)));
@@ -122,7 +131,7 @@ describe('a log that is appended once more', () => {
     // A damaged line that only a search comes to.
     bytes.write('\\', bytes.indexOf(`{"id":"${log[30]?.id}"`) + '{"id":"'.length);
     writeFileSync(file, bytes);
-    const again = openStore(root);
+    const again = openClaimed(root);
     again.appendEvents(taskDir, 'd1', log.slice(0, 20));
     again.appendEvents(taskDir, 'd1', log.slice(20, 30));
     expect(readFileSync(file).equals(bytes)).toBe(true);

@@ -2,7 +2,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
 
 /** Puts a copy in the place of a file, as an editor does that saves it. */
 function saveAnew(file: string): void {
@@ -40,9 +40,23 @@ describe('a dispatch that another program touches while it is written', () => {
     saveAnew(file);
     expect(codeOf(() => store.updateDispatch(taskDir, 'd1', { cost: 1 }))).toBe('STORE_CORRUPT');
     store.close();
-    const next = openStore(root);
+    const next = openClaimed(root);
     next.appendEvent(taskDir, 'd1', makeEvent(2));
     expect(next.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2)]);
+  });
+
+  it('is reported as saved anew when the store closes, where no write reported it', () => {
+    const { root, store, file } = writing();
+    saveAnew(file);
+    expect(codeOf(() => store.close())).toBe('STORE_CORRUPT');
+    expect(openClaimed(root).getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+  });
+
+  it('is not missed by a store that releases it, where its file was removed', () => {
+    const { store, file } = writing();
+    rmSync(file);
+    expect(codeOf(() => store.releaseDispatch(taskDir, 'd1'))).toBe('none');
+    expect(codeOf(() => store.close())).toBe('none');
   });
 
   it('is not there for who deletes it after somebody else did', () => {
@@ -61,6 +75,6 @@ describe('the names of the writers', () => {
     rmSync(join(root, '.writers'), { recursive: true });
     store.createDispatch(taskDir, makeEnvelope('d2'));
     store.appendEvent(taskDir, 'd2', makeEvent(1));
-    expect(codeOf(() => openStore(root).appendEvent(taskDir, 'd2', makeEvent(2)))).toBe('STORE_LOCKED');
+    expect(codeOf(() => openStore(root).claimDispatch(taskDir, 'd2'))).toBe('STORE_LOCKED');
   });
 });

@@ -49,6 +49,7 @@ it('a process in another PID namespace is refused, and the writer that it cannot
   for await (const line of writer.lines) acknowledged = Number(line.slice('ack '.length));
   await ended;
   const store = openStore(root);
+  store.claimDispatch(taskDir, 'd1');
   const events = store.getDispatchEvents(taskDir, 'd1');
   expect(events.map(({ data }) => data.number)).toEqual(events.map((_, at) => at + 1));
   expect(events.length).toBeGreaterThanOrEqual(acknowledged);

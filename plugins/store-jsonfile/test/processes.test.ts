@@ -6,7 +6,16 @@ import { createInterface } from 'node:readline';
 import { currentProcess } from '@hansard/provider/process-owner';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, readDocument, taskDir } from './sample.ts';
+import {
+  codeOf,
+  dispatchFile,
+  makeEvent,
+  makeRoot,
+  openClaimed,
+  openStore,
+  readDocument,
+  taskDir,
+} from './sample.ts';
 
 const condition = '--conditions=@hansard/source';
 
@@ -57,6 +66,7 @@ describe('a process that is killed while it appends', () => {
       expect(events.map(({ data }) => data.number)).toEqual(events.map((_, at) => at + 1));
       expect(events.length % 4).toBeLessThan(2);
       expected += events.length;
+      store.claimDispatch(taskDir, 'd1');
       store.appendEvent(taskDir, 'd1', { ...makeEvent(expected), id: `~${length}` });
       expected += 1;
       expect(readDocument(dispatchFile(root, 'd1')).events).toHaveLength(expected);
@@ -88,8 +98,13 @@ describe('a reader beside a busy writer of another process', () => {
     }
     expect(seen).toBeGreaterThan(100);
     expect(store.getRepairs()).toEqual([]);
-    expect(codeOf(() => store.appendEvent(taskDir, 'd1', makeEvent(1)))).toBe('STORE_LOCKED');
-    expect(() => store.appendEvent(taskDir, 'd1', makeEvent(1))).toThrow(`process ${child.pid}`);
+    for (const write of [
+      () => store.claimDispatch(taskDir, 'd1'),
+      () => store.appendEvent(taskDir, 'd1', makeEvent(1)),
+    ]) {
+      expect(codeOf(write)).toBe('STORE_LOCKED');
+      expect(write).toThrow(`process ${child.pid}`);
+    }
   });
 });
 
@@ -168,7 +183,7 @@ describe('watching a dispatch', () => {
 
   it('tells of changes by this store, and of none after it was stopped', async () => {
     const root = prepare('d1');
-    const store = openStore(root);
+    const store = openClaimed(root);
     let calls = 0;
     let changed = Promise.withResolvers<void>();
     const stop = store.watchEvents(taskDir, 'd1', () => {

@@ -20,6 +20,13 @@ export function openStore(root: string, options: Omit<JsonFileStoreOptions, 'roo
   return store;
 }
 
+/** Opens a store that has claimed a dispatch. */
+export function openClaimed(root: string, dispatchId = 'd1'): JsonFileStore {
+  const store = openStore(root);
+  store.claimDispatch(taskDir, dispatchId);
+  return store;
+}
+
 /** An event whose id grows with `number`. */
 export function makeEvent(number: number, text = `This is event ${number}.`): CapturedEvent {
   return {

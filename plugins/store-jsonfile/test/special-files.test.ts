@@ -80,7 +80,7 @@ function expectRefused(outcome: string | undefined, place: Place, kind: Kind): v
 describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of a', (kind) => {
   it('dispatch is an error that names it, and hides neither its sibling nor the task', () => {
     const { close, create, listed, tasks, ...found } = outcomesOf('dispatch', kind);
-    for (const refused of ['envelope', 'events', 'append', 'update', 'envelopes'])
+    for (const refused of ['envelope', 'events', 'claim', 'append', 'update', 'envelopes'])
       expectRefused(found[refused], 'dispatch', kind);
     for (const done of ['appendToSibling', 'readSibling', 'getTask', 'putTask'])
       expect(found[done]).toBe('done');
@@ -90,8 +90,8 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
   });
 
   it('lock of a dispatch is an error that names it, and stops only writing to that dispatch', () => {
-    const { append, update, listed, tasks, ...found } = outcomesOf('lock of a dispatch', kind);
-    for (const refused of [append, update]) expectRefused(refused, 'lock of a dispatch', kind);
+    const { claim, append, update, listed, tasks, ...found } = outcomesOf('lock of a dispatch', kind);
+    for (const refused of [claim, append, update]) expectRefused(refused, 'lock of a dispatch', kind);
     for (const outcome of Object.values(found)) expect(outcome).toBe('done');
     expect(listed).toEqual(['bad ', 'good ', 'new ']);
     expect(tasks).toEqual([`${taskDir} `]);

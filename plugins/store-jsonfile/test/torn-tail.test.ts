@@ -37,8 +37,10 @@ function makeSample(root: string, shuffled = false) {
   note(5);
   store.appendEvent(taskDir, 'd1', events[5] ?? late);
   note(6);
+  // As a killed process leaves it: closing the store would write how far the events reach.
+  const bytes = readFileSync(file);
   store.close();
-  return { file, events, complete, bytes: readFileSync(file) };
+  return { file, events, complete, bytes };
 }
 
 /** Every offset of a file, but of the padding of its envelope only some. */
@@ -84,7 +86,7 @@ describe.each([
     }
   });
 
-  it('is repaired by the next append, which says so, and goes on', () => {
+  it('is repaired by the next claim, which says so, and goes on', () => {
     const root = makeRoot();
     const { file, events, complete, bytes } = makeSample(root, shuffled);
     const [empty] = complete;
@@ -92,6 +94,7 @@ describe.each([
       writeFileSync(file, bytes.subarray(0, size));
       const append = () =>
         reopened(root, (store) => {
+          store.claimDispatch(taskDir, 'd1');
           store.appendEvent(taskDir, 'd1', late);
           return store.getRepairs();
         });
@@ -116,6 +119,7 @@ describe.each([
           expect(repairs[0]?.removedBytes, `cut at ${size}`).toBe(size - whole.size);
       }
       reopened(root, (store) => {
+        store.claimDispatch(taskDir, 'd1');
         store.appendEvent(taskDir, 'd1', late);
         expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(whole.count + 1);
       });
@@ -147,7 +151,10 @@ describe('an append that overwrote only a part of the closing brackets', () => {
         const expected = [...before, ...added].slice(0, count);
         const read = reopened(root, (store) => store.getDispatchEvents(taskDir, id));
         expect(read, `${written} bytes written`).toEqual(expected);
-        reopened(root, (store) => store.appendEvent(taskDir, id, late));
+        reopened(root, (store) => {
+          store.claimDispatch(taskDir, id);
+          store.appendEvent(taskDir, id, late);
+        });
         expect(readDocument(file).events, `${written} bytes written`).toEqual([...expected, late]);
       }
     }
@@ -196,9 +203,7 @@ describe('a changed byte', () => {
       expect(store.getRecentEvents(taskDir, 'd1', 1)).toHaveLength(1);
     });
     writeFileSync(file, damaged.subarray(0, damaged.length - 2));
-    expect(codeOf(() => reopened(root, (store) => store.appendEvent(taskDir, 'd1', late)))).toBe(
-      'STORE_CORRUPT',
-    );
+    expect(codeOf(() => reopened(root, (store) => store.claimDispatch(taskDir, 'd1')))).toBe('STORE_CORRUPT');
     expect(readFileSync(file)).toHaveLength(damaged.length - 2);
   });
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { currentProcess, type ProcessOwner } from '@hansard/provider/process-owner';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
 
 const lockFile = (root: string, dispatchId: string) =>
   dispatchFile(root, dispatchId).replace(/json$/, 'lock');
@@ -23,12 +23,13 @@ function leaveDeadLock(path: string): void {
 }
 
 describe('the right to write a dispatch', () => {
-  it('is refused to a second store, which is told the owner, for appends, changes and deletion', () => {
+  it('is refused to a second store, with the name of the owner, for claims, appends, changes and deletion', () => {
     const root = makeRoot();
     const first = openStore(root);
     const second = openStore(root);
     first.createDispatch(taskDir, makeEnvelope('d1'));
     for (const write of [
+      () => second.claimDispatch(taskDir, 'd1'),
       () => second.appendEvent(taskDir, 'd1', makeEvent(1)),
       () => second.appendEvents(taskDir, 'd1', [makeEvent(1)]),
       () => second.updateDispatch(taskDir, 'd1', { cost: 1 }),
@@ -57,23 +58,43 @@ describe('the right to write a dispatch', () => {
     const second = openStore(root);
     first.createDispatch(taskDir, makeEnvelope('d1'));
     first.close();
+    second.claimDispatch(taskDir, 'd1');
     second.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(second.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
   });
 
-  it('passes on when the dispatch has ended, and is taken back by a late event', () => {
+  it('is kept when the dispatch ends, passes on when it is released, and is claimed back for a late event', () => {
     const root = makeRoot();
     const first = openStore(root);
     const second = openStore(root);
     first.createDispatch(taskDir, makeEnvelope('d1'));
     first.appendEvent(taskDir, 'd1', makeEvent(1));
     first.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    expect(codeOf(() => second.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+    first.releaseDispatch(taskDir, 'd1');
     expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+    second.claimDispatch(taskDir, 'd1');
     second.appendEvent(taskDir, 'd1', makeEvent(2));
     expect(codeOf(() => first.appendEvent(taskDir, 'd1', makeEvent(3)))).toBe('STORE_LOCKED');
     second.close();
+    first.claimDispatch(taskDir, 'd1');
     first.appendEvent(taskDir, 'd1', makeEvent(3));
     expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2), makeEvent(3)]);
+  });
+
+  it('is asked for by a write that has no claim, with the way to it and, where there is one, the owner', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
+    const asked = `has not claimed dispatch d1 of ${taskDir}; claim it first.`;
+    expect(append).toThrow(new RegExp(`${asked}$`));
+    const other = openClaimed(root);
+    expect(append).toThrow(`${asked} another open store of this process (${process.pid}) is writing here.`);
+    expect(append).toThrow(`remove ${lockFile(root, 'd1')}`);
+    other.close();
+    leaveDeadLock(lockFile(root, 'd1'));
+    expect(append).toThrow(new RegExp(`${asked}$`));
   });
 
   it('is taken over from a process that died', () => {
@@ -81,6 +102,7 @@ describe('the right to write a dispatch', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     leaveDeadLock(lockFile(root, 'd1'));
+    store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(JSON.parse(readFileSync(lockFile(root, 'd1'), 'utf8'))).toMatchObject({ pid: process.pid });
     store.close();
@@ -93,6 +115,7 @@ describe('the right to write a dispatch', () => {
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     leaveDeadLock(lockFile(root, 'd1'));
     leaveLock(`${lockFile(root, 'd1')}.gone`, 'gone-too', { pid: deadProcess(), startTime: '1' });
+    store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     store.close();
     expect(existsSync(lockFile(root, 'd1'))).toBe(false);
@@ -106,9 +129,9 @@ describe('the right to write a dispatch', () => {
     leaveDeadLock(lockFile(root, 'd1'));
     const follower = `${lockFile(root, 'd1')}.gone`;
     leaveLock(follower, 'alive', { pid: process.ppid, startTime: null });
-    const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(append).toThrow(`process ${process.ppid}`);
-    expect(append).toThrow(`remove ${follower} to release the lock`);
+    const claim = () => store.claimDispatch(taskDir, 'd1');
+    expect(claim).toThrow(`process ${process.ppid}`);
+    expect(claim).toThrow(`remove ${follower} to release the lock`);
   });
 
   it.each<[string, Partial<ProcessOwner>]>([
@@ -123,12 +146,13 @@ describe('the right to write a dispatch', () => {
       const store = openStore(root);
       store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
       leaveLock(lock, 'far', { pid: deadProcess(), startTime: '1', ...of });
-      const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
-      expect(codeOf(append)).toBe('STORE_LOCKED');
-      expect(append).toThrow(`(${reason}`);
-      expect(append).toThrow(`if it no longer runs, remove ${lock} to release the lock`);
+      const claim = () => store.claimDispatch(taskDir, 'd1');
+      expect(codeOf(claim)).toBe('STORE_LOCKED');
+      expect(claim).toThrow(`(${reason}`);
+      expect(claim).toThrow(`if it no longer runs, remove ${lock} to release the lock`);
       rmSync(lock);
-      append();
+      claim();
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
       expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
     },
   );
@@ -138,9 +162,9 @@ describe('the right to write a dispatch', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     leaveLock(lockFile(root, 'd1'), 'far', { pidNamespace: 'pid:[1]' });
-    const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(append).toThrow(`process ${process.pid} on `);
-    expect(append).not.toThrow('another open store of this process');
+    const claim = () => store.claimDispatch(taskDir, 'd1');
+    expect(claim).toThrow(`process ${process.pid} on `);
+    expect(claim).not.toThrow('another open store of this process');
   });
 
   it.runIf(currentProcess().startTime !== null)(
@@ -150,6 +174,7 @@ describe('the right to write a dispatch', () => {
       const store = openStore(root);
       store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
       leaveLock(lockFile(root, 'd1'), 'gone', { pid: process.ppid, startTime: '1' });
+      store.claimDispatch(taskDir, 'd1');
       store.appendEvent(taskDir, 'd1', makeEvent(1));
       expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
     },
@@ -160,6 +185,7 @@ describe('the right to write a dispatch', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     writeFileSync(lockFile(root, 'd1'), '');
+    store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
   });

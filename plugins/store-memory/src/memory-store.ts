@@ -3,6 +3,7 @@ import {
   assertTaskDir,
   type CapturedEvent,
   compareByStart,
+  type DispatchClaim,
   type DispatchEnvelope,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
@@ -16,6 +17,7 @@ import {
   type TaskListing,
   type TaskRecord,
 } from '@hansard/provider';
+import { dispatchExists, dispatchNotClaimed, dispatchNotFound } from './errors.ts';
 import { EventLog } from './event-log.ts';
 import { wordsOf, wordsOfEvent } from './event-words.ts';
 
@@ -37,6 +39,7 @@ interface Dispatch {
   envelope: string;
   readonly log: EventLog;
   readonly listeners: Set<() => void>;
+  isClaimed: boolean;
 }
 
 /** The store contract in memory. Every method answers at once. Made by {@link createMemoryStore}. */
@@ -51,25 +54,34 @@ export class MemoryStore implements DispatchStoreProvider {
     const { dispatchId } = envelope;
     const dispatches = this.#dispatchesOf(taskDir);
     assertDispatchId(dispatchId);
-    if (dispatches.has(dispatchId)) {
-      throw new StoreError(
-        'STORE_DISPATCH_EXISTS',
-        `Task ${taskDir} already has a dispatch ${dispatchId}. Use a new id.`,
-        { details: { taskDir, dispatchId } },
-      );
-    }
+    if (dispatches.has(dispatchId)) throw dispatchExists(taskDir, dispatchId);
     const dispatch = {
       envelope: JSON.stringify(envelope),
       log: new EventLog(),
       listeners: new Set<() => void>(),
+      isClaimed: envelope.status === 'running',
     };
     this.#dispatches.set(taskDir, dispatches.set(dispatchId, dispatch));
   }
 
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): void {
+  claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     const dispatch = this.#dispatch(taskDir, dispatchId);
+    dispatch.isClaimed = true;
+    return { envelope: envelopeOf(dispatch) };
+  }
+
+  releaseDispatch(taskDir: string, dispatchId: string): void {
+    const dispatches = this.#dispatchesOf(taskDir);
+    assertDispatchId(dispatchId);
+    const dispatch = dispatches.get(dispatchId);
+    if (dispatch !== undefined) dispatch.isClaimed = false;
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
+    const dispatch = this.#claimed(taskDir, dispatchId);
     dispatch.envelope = JSON.stringify({ ...envelopeOf(dispatch), ...updates });
     notify(dispatch);
+    return envelopeOf(dispatch);
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
@@ -77,7 +89,7 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
-    const dispatch = this.#dispatch(taskDir, dispatchId);
+    const dispatch = this.#claimed(taskDir, dispatchId);
     dispatch.log.append(events);
     notify(dispatch);
   }
@@ -107,9 +119,13 @@ export class MemoryStore implements DispatchStoreProvider {
   readEvents(
     taskDir: string,
     dispatchId: string,
-    { after = -1, limit = 1_000 }: ReadEventsOptions = {},
+    { after = -1, limit = 1_000, last }: ReadEventsOptions = {},
   ): EventPage {
     const { log } = this.#dispatch(taskDir, dispatchId);
+    if (last !== undefined) {
+      const first = Math.max(0, log.length - last);
+      return { events: log.read(first, log.length), first, next: log.length - 1 };
+    }
     if (after >= log.length) {
       throw new StoreError(
         'STORE_INVALID_CURSOR',
@@ -203,16 +219,18 @@ export class MemoryStore implements DispatchStoreProvider {
     return this.#dispatches.get(taskDir) ?? new Map<string, Dispatch>();
   }
 
+  #claimed(taskDir: string, dispatchId: string): Dispatch {
+    const dispatch = this.#dispatch(taskDir, dispatchId);
+    if (dispatch.isClaimed) return dispatch;
+    throw dispatchNotClaimed(taskDir, dispatchId);
+  }
+
   #dispatch(taskDir: string, dispatchId: string): Dispatch {
     const dispatches = this.#dispatchesOf(taskDir);
     assertDispatchId(dispatchId);
     const dispatch = dispatches.get(dispatchId);
     if (dispatch !== undefined) return dispatch;
-    throw new StoreError(
-      'STORE_DISPATCH_NOT_FOUND',
-      `Task ${taskDir} has no dispatch ${dispatchId}. Create it first.`,
-      { details: { taskDir, dispatchId } },
-    );
+    throw dispatchNotFound(taskDir, dispatchId);
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  type CapturedEvent,
   type DispatchEnvelope,
   type EnvelopeUpdates,
   isStoreError,
@@ -8,15 +7,9 @@ import {
   type TaskRecord,
 } from '@hansard/provider';
 import { MemoryStore } from '../src/memory-store.ts';
-
-interface BrokenStore {
-  readonly fault: string;
-  /** The cases that name the fault. */
-  readonly caseIds: readonly string[];
-  readonly create: () => MemoryStore;
-}
-
-type Events = readonly CapturedEvent[];
+import { brokenAnswers } from './broken-answers.ts';
+import { brokenClaims } from './broken-claims.ts';
+import type { BrokenStore, Events } from './broken-store.ts';
 
 /** The memory store, each time with one fault. */
 export const brokenStores: readonly BrokenStore[] = [
@@ -90,7 +83,7 @@ export const brokenStores: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           if (this.getDispatchEnvelope(taskDir, dispatchId) === null)
-            this.createDispatch(taskDir, { dispatchId } as DispatchEnvelope);
+            this.createDispatch(taskDir, { dispatchId, status: 'running' } as DispatchEnvelope);
           super.appendEvents(taskDir, dispatchId, events);
         }
       })(),
@@ -137,8 +130,8 @@ export const brokenStores: readonly BrokenStore[] = [
     caseIds: ['pages/first-and-next', 'pages/default-limit'],
     create: () =>
       new (class extends MemoryStore {
-        override readEvents(taskDir: string, dispatchId: string, { after = -1 }: ReadEventsOptions = {}) {
-          return super.readEvents(taskDir, dispatchId, { after, limit: Number.MAX_SAFE_INTEGER });
+        override readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}) {
+          return super.readEvents(taskDir, dispatchId, { ...options, limit: Number.MAX_SAFE_INTEGER });
         }
       })(),
   },
@@ -174,7 +167,7 @@ export const brokenStores: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates) {
           const kept = Object.entries(updates).filter(([, value]) => value !== null);
-          super.updateDispatch(taskDir, dispatchId, Object.fromEntries(kept));
+          return super.updateDispatch(taskDir, dispatchId, Object.fromEntries(kept));
         }
       })(),
   },
@@ -235,4 +228,6 @@ export const brokenStores: readonly BrokenStore[] = [
         override deleteDispatch() {}
       })(),
   },
+  ...brokenClaims,
+  ...brokenAnswers,
 ];

@@ -3,6 +3,7 @@ import {
   assertDispatchId,
   assertTaskDir,
   compareByStart,
+  type DispatchClaim,
   type DispatchStoreProvider,
   type EventPage,
   isStoreError,
@@ -16,9 +17,15 @@ import {
 } from '@hansard/provider';
 import { ChangeWatch } from './change-watch.ts';
 import { decodeJson } from './database/decode.ts';
-import type { DispatchRow } from './database/statements.ts';
-import { inTransaction } from './database/transaction.ts';
-import { dispatchNotFound } from './events/find-dispatch.ts';
+import {
+  claimDispatch,
+  decodeEnvelope,
+  insertDispatch,
+  isClaimedHere,
+  releaseDispatch,
+  removeDispatch,
+  updateEnvelope,
+} from './dispatch-table.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { StoreConnection, StoreParts } from './store-connection.ts';
 
@@ -46,38 +53,32 @@ export class SqliteStore implements DispatchStoreProvider {
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     this.#guard(() => {
-      const { dispatchId, status } = envelope;
-      assertPlace(taskDir, dispatchId);
-      this.#connection.writeFirst(({ database, statements, leases }) =>
-        inTransaction(database, () => {
-          const { changes, lastInsertRowid } = statements.insertDispatch.run(
-            taskDir,
-            dispatchId,
-            JSON.stringify(envelope),
-          );
-          if (changes === 0) throw dispatchExists(taskDir, dispatchId);
-          if (status === 'running') leases.take(Number(lastInsertRowid), dispatchId);
-        }),
-      );
+      assertPlace(taskDir, envelope.dispatchId);
+      this.#connection.writeFirst((parts) => insertDispatch(parts, taskDir, envelope));
     });
   }
 
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): void {
-    this.#write(({ database, statements, leases, writer }) => {
+  claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
+    return this.#write((parts) => {
       assertPlace(taskDir, dispatchId);
-      const ends = updates.status !== undefined && updates.status !== 'running';
-      inTransaction(database, () => {
-        const row = statements.getDispatch.get(taskDir, dispatchId);
-        if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
-        leases.assertFree(row.number, dispatchId);
-        const changed: Record<string, unknown> = { ...this.#decodeEnvelope(row) };
-        for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
-        if (changed.status === 'running') leases.take(row.number, dispatchId);
-        statements.setEnvelope.run(JSON.stringify(changed), row.number);
-        if (ends) leases.release(row.number);
-      });
-      if (ends) writer.forget(taskDir, dispatchId);
+      return claimDispatch(parts, taskDir, dispatchId, this.#file);
+    });
+  }
+
+  releaseDispatch(taskDir: string, dispatchId: string): void {
+    const isClaimed = this.#run((parts) => {
+      assertPlace(taskDir, dispatchId);
+      return isClaimedHere(parts, taskDir, dispatchId);
+    });
+    if (isClaimed) this.#write((parts) => releaseDispatch(parts, taskDir, dispatchId));
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
+    return this.#write((parts) => {
+      assertPlace(taskDir, dispatchId);
+      const envelope = updateEnvelope(parts, taskDir, dispatchId, updates, this.#file);
       this.#watch.changed(taskDir, dispatchId);
+      return envelope;
     });
   }
 
@@ -100,7 +101,7 @@ export class SqliteStore implements DispatchStoreProvider {
       assertTaskDir(taskDir);
       return statements.listDispatches
         .all(taskDir)
-        .map((row) => this.#decodeEnvelope(row))
+        .map((row) => decodeEnvelope(row, this.#file))
         .sort(compareByStart);
     });
   }
@@ -109,7 +110,7 @@ export class SqliteStore implements DispatchStoreProvider {
     return this.#run(({ statements }) => {
       assertPlace(taskDir, dispatchId);
       const row = statements.getDispatch.get(taskDir, dispatchId);
-      return row === undefined ? null : this.#decodeEnvelope(row);
+      return row === undefined ? null : decodeEnvelope(row, this.#file);
     });
   }
 
@@ -174,20 +175,9 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    this.#write(({ database, statements, leases, writer }) => {
+    this.#write((parts) => {
       assertPlace(taskDir, dispatchId);
-      inTransaction(database, () => {
-        const row = statements.getDispatch.get(taskDir, dispatchId);
-        if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
-        const { number } = row;
-        leases.assertFree(number, dispatchId);
-        statements.deleteSearchText.run(number, number);
-        statements.deleteEventIds.run(number);
-        statements.deleteEvents.run(number);
-        statements.deleteDispatch.run(number);
-        leases.release(number);
-      });
-      writer.forget(taskDir, dispatchId);
+      removeDispatch(parts, taskDir, dispatchId);
       this.#watch.changed(taskDir, dispatchId);
     });
   }
@@ -215,8 +205,8 @@ export class SqliteStore implements DispatchStoreProvider {
     this.#guard(() => this.#connection.append(work));
   }
 
-  #write(work: (parts: StoreParts) => void): void {
-    this.#guard(() => this.#connection.write(work));
+  #write<T>(work: (parts: StoreParts) => T): T {
+    return this.#guard(() => this.#connection.write(work));
   }
 
   #guard<T>(work: () => T): T {
@@ -230,10 +220,6 @@ export class SqliteStore implements DispatchStoreProvider {
     } catch (error) {
       throw toStoreError(error, this.#file);
     }
-  }
-
-  #decodeEnvelope({ dispatchId, envelope }: DispatchRow): DispatchEnvelope {
-    return decodeJson(envelope, `the envelope of dispatch ${dispatchId}`, this.#file, { dispatchId });
   }
 
   #listTask(taskDir: string, task: string | null): TaskListing {
@@ -253,14 +239,6 @@ export class SqliteStore implements DispatchStoreProvider {
 function assertPlace(taskDir: string, dispatchId: string): void {
   assertTaskDir(taskDir);
   assertDispatchId(dispatchId);
-}
-
-function dispatchExists(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
-    'STORE_DISPATCH_EXISTS',
-    `Task ${taskDir} already has a dispatch ${dispatchId}. Update it, or create one with a new id.`,
-    { details: { taskDir, dispatchId } },
-  );
 }
 
 function compare(left: string, right: string): number {

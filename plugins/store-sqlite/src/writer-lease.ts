@@ -5,8 +5,8 @@ import type { Statements } from './database/statements.ts';
 import { corrupt } from './sqlite-errors.ts';
 
 /**
- * The right to write a dispatch, held in the database by one store instance at a time. Looking and taking run
- * inside one transaction of the caller, so that they are one step for all processes.
+ * The claims on dispatches, kept in the database: each dispatch is claimed by one store instance at a time. Looking and
+ * taking run inside one transaction of the caller, so that they are one step for all processes.
  */
 export class WriterLeases {
   readonly #statements: Statements;
@@ -39,8 +39,24 @@ export class WriterLeases {
     return this.#statements.getWriter.get(dispatch)?.token === this.#token;
   }
 
-  release(dispatch: number): void {
+  /** @throws STORE_LOCKED where this instance has not claimed the dispatch, naming the owner where there is one */
+  assertHeld(dispatch: number, dispatchId: string): void {
+    const writer = this.#statements.getWriter.get(dispatch);
+    if (writer?.token === this.#token) return;
+    const message = `This opening of the store has not claimed dispatch ${dispatchId}; claim it first.`;
+    if (writer === undefined || !isRunning(this.#parseOwner(writer.owner)))
+      throw new StoreError('STORE_LOCKED', message, { details: { dispatchId } });
+    const locked = this.lockedError(dispatch, dispatchId);
+    throw new StoreError('STORE_LOCKED', `${message} ${locked.message}`, { details: locked.details });
+  }
+
+  /** From then on, fewer events than now mean damage. */
+  keepEventCount(dispatch: number): void {
     this.#statements.keepEventCount.run(dispatch);
+  }
+
+  release(dispatch: number): void {
+    this.keepEventCount(dispatch);
     this.#statements.deleteWriter.run(dispatch);
   }
 

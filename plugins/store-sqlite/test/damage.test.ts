@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
 import { toStoreError } from '../src/sqlite-errors.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
-import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const stored = growingEvents(600);
 
@@ -147,7 +147,7 @@ describe('a database that can not be used', () => {
 
   it('is STORE_UNAVAILABLE while another process writes for too long, and loses nothing by it', () => {
     const path = closedDatabase();
-    const store = openStore(path, { busyTimeout: 1 });
+    const store = openClaimed(path, { busyTimeout: 1 });
     store.appendEvent(taskDir, dispatchId, textEvent('f'));
     const raw = new DatabaseSync(path);
     raw.exec('BEGIN IMMEDIATE');

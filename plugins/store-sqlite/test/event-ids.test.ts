@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
-import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+import { codeOf, openClaimed, type openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const idsOf = (store: ReturnType<typeof openStore>) =>
   store.getDispatchEvents(taskDir, dispatchId).map((event) => event.id);
@@ -42,7 +42,7 @@ describe('an id that is already there', () => {
       ids.map((id) => textEvent(id)),
     );
     store.close();
-    const reopened = openStore(path);
+    const reopened = openClaimed(path);
     for (const id of [...ids, 'b', 'z', ...ids]) reopened.appendEvent(taskDir, dispatchId, textEvent(id));
     expect(idsOf(reopened)).toEqual([...ids, 'b', 'z']);
   });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnection } from '../src/store-connection.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
-import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const isRoot = process.geteuid?.() === 0;
 const nobody = 65534;
@@ -58,11 +58,11 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     const read = () => asReader(path, () => reader.getDispatchEvents(taskDir, dispatchId));
     const reader = asReader(path, () => openStore(path));
     expect(read()).toEqual([]);
-    const passing = openStore(path);
+    const passing = openClaimed(path);
     passing.appendEvent(taskDir, dispatchId, textEvent('a'));
     passing.close();
     expect(read()).toEqual([textEvent('a')]);
-    const staying = openStore(path);
+    const staying = openClaimed(path);
     staying.appendEvent(taskDir, dispatchId, textEvent('b'));
     expect(read()).toEqual([textEvent('a'), textEvent('b')]);
   });
@@ -79,7 +79,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
       const read = reader.all(taskDir, dispatchId);
       if (!isFirst) return read;
       isFirst = false;
-      const writer = openStore(file);
+      const writer = openClaimed(file);
       writer.appendEvent(taskDir, dispatchId, textEvent('a'));
       writer.close();
       return read;
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     const told = new Promise<void>((resolve) => {
       asReader(path, () => reader.watchEvents(taskDir, dispatchId, resolve));
     });
-    const writer = openStore(path);
+    const writer = openClaimed(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a'));
     await told;
     expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
@@ -120,28 +120,37 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
   it.each([
     ['closed', true],
     ['in use', false],
-  ])('gets STORE_UNAVAILABLE with what to check for each write to a database that is %s', (_, closed) => {
-    const path = temporaryPath();
-    const writer = storeWithDispatch(path);
-    writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-    if (closed) writer.close();
-    asReader(path, () => {
-      const reader = openStore(path);
-      const writes = [
-        () => reader.createDispatch(taskDir, envelope({ dispatchId: 'another' })),
-        () => reader.updateDispatch(taskDir, dispatchId, { cost: 1 }),
-        () => reader.appendEvent(taskDir, dispatchId, textEvent('a')),
-        () => reader.appendEvents(taskDir, dispatchId, [textEvent('a')]),
-        () => reader.putTask(taskDir, {} as never),
-        () => reader.deleteDispatch(taskDir, dispatchId),
-      ];
-      for (const write of writes) {
-        expect(codeOf(write)).toBe('STORE_UNAVAILABLE');
-        expect(write).toThrow(/may not be written\. Check the permissions/);
-      }
-      reader.close();
-    });
-  });
+  ])(
+    'gets STORE_UNAVAILABLE with what to check for each claim, and each write that needs none, to a database that is %s',
+    (_, closed) => {
+      const path = temporaryPath();
+      const writer = storeWithDispatch(path);
+      writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      writer.releaseDispatch(taskDir, dispatchId);
+      if (closed) writer.close();
+      asReader(path, () => {
+        const reader = openStore(path);
+        const writes = [
+          () => reader.createDispatch(taskDir, envelope({ dispatchId: 'another' })),
+          () => reader.claimDispatch(taskDir, dispatchId),
+          () => reader.putTask(taskDir, {} as never),
+          () => reader.deleteDispatch(taskDir, dispatchId),
+        ];
+        for (const write of writes) {
+          expect(codeOf(write)).toBe('STORE_UNAVAILABLE');
+          expect(write).toThrow(/may not be written\. Check the permissions/);
+        }
+        for (const unclaimed of [
+          () => reader.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+          () => reader.appendEvent(taskDir, dispatchId, textEvent('a')),
+          () => reader.appendEvents(taskDir, dispatchId, [textEvent('a')]),
+        ])
+          expect(codeOf(unclaimed)).toBe('STORE_LOCKED');
+        expect(codeOf(() => reader.releaseDispatch(taskDir, dispatchId))).toBe('none');
+        reader.close();
+      });
+    },
+  );
 
   it('searches what was indexed, and is refused an answer that would lack the latest events', () => {
     const path = temporaryPath();

@@ -51,6 +51,7 @@ it('a process in another PID namespace is refused, and the writer that it cannot
   const events = store.getDispatchEvents(taskDir, dispatchId);
   expect(events).toEqual(growingEvents(events.length));
   expect(events.length).toBeGreaterThanOrEqual(acknowledged);
+  store.claimDispatch(taskDir, dispatchId);
   store.appendEvent(taskDir, dispatchId, textEvent('f'));
   expect(store.getRecentEvents(taskDir, dispatchId, 1)).toEqual([textEvent('f')]);
 });

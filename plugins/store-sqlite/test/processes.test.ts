@@ -64,9 +64,11 @@ it('reads what another process appends, and is refused by its name until that on
   expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(3));
   const append = () => store.appendEvent(taskDir, dispatchId, textEvent('f'));
   expect(append).toThrow(`process ${writer.process.pid} on`);
+  expect(() => store.claimDispatch(taskDir, dispatchId)).toThrow(`process ${writer.process.pid} on`);
   expect(codeOf(append)).toBe('STORE_LOCKED');
   writer.process.stdin?.end();
   await writer.ended;
+  store.claimDispatch(taskDir, dispatchId);
   append();
   expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([...growingEvents(3), textEvent('f')]);
 });
@@ -81,6 +83,7 @@ it('loses nothing acknowledged when a writer is killed, and takes the dispatch o
   const events = store.getDispatchEvents(taskDir, dispatchId);
   expect(events.length).toBeGreaterThanOrEqual(writer.acknowledged.length);
   expect(events).toEqual(growingEvents(events.length));
+  store.claimDispatch(taskDir, dispatchId);
   store.appendEvent(taskDir, dispatchId, textEvent('f'));
   store.close();
   expect(openStore(path).getRecentEvents(taskDir, dispatchId, 1)).toEqual([textEvent('f')]);

@@ -8,6 +8,7 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
     dispatchId,
     taskSlug: 'route-models',
     role: 'worker',
+    title: null,
     model: null,
     cwd: null,
     startedAt: '2026-03-01T09:00:00.000Z',

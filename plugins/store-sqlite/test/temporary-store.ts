@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../src/index.ts';
-import { envelope, taskDir } from './sample-data.ts';
+import { dispatchId, envelope, taskDir } from './sample-data.ts';
 
 /** The path of a database that is not there yet, in a folder that is gone when the test is done. */
 export function temporaryPath(): string {
@@ -16,6 +16,13 @@ export function temporaryPath(): string {
 export function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
   const store = openSqliteStore({ path, ...options });
   onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store that has claimed the dispatch of a database that is there. */
+export function openClaimed(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
+  const store = openStore(path, options);
+  store.claimDispatch(taskDir, dispatchId);
   return store;
 }
 

@@ -29,7 +29,10 @@ describe('the writer of a dispatch', () => {
   ])('keeps it where it is of %s, which nobody here can ask, until its row is removed', (reason, of) => {
     const path = temporaryPath();
     const store = ownedBy(path, of);
-    const append = () => store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const append = () => {
+      store.claimDispatch(taskDir, dispatchId);
+      store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    };
     expect(codeOf(append)).toBe('STORE_LOCKED');
     expect(append).toThrow(`(${reason}`);
     expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
@@ -40,6 +43,7 @@ describe('the writer of a dispatch', () => {
 
   it('gives it up where its process has exited', () => {
     const store = ownedBy(temporaryPath(), {});
+    store.claimDispatch(taskDir, dispatchId);
     store.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
@@ -48,6 +52,7 @@ describe('the writer of a dispatch', () => {
     'gives it up where its process has exited and another process has its number now',
     () => {
       const store = ownedBy(temporaryPath(), { pid: process.ppid });
+      store.claimDispatch(taskDir, dispatchId);
       store.appendEvent(taskDir, dispatchId, textEvent('a'));
       expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
     },
@@ -58,15 +63,16 @@ describe('the writer of a dispatch', () => {
     const first = storeWithDispatch(path);
     const second = openStore(path);
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
-    expect(() => second.appendEvent(taskDir, dispatchId, textEvent('b'))).toThrow(
-      `process ${process.pid} on`,
-    );
     for (const write of [
+      () => second.claimDispatch(taskDir, dispatchId),
+      () => second.appendEvent(taskDir, dispatchId, textEvent('b')),
       () => second.appendEvents(taskDir, dispatchId, [textEvent('b')]),
       () => second.updateDispatch(taskDir, dispatchId, { cost: 1 }),
       () => second.deleteDispatch(taskDir, dispatchId),
-    ])
+    ]) {
       expect(codeOf(write)).toBe('STORE_LOCKED');
+      expect(write).toThrow(`process ${process.pid} on`);
+    }
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
@@ -79,6 +85,9 @@ describe('the writer of a dispatch', () => {
       'STORE_LOCKED',
     );
     first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    expect(codeOf(() => second.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+    first.releaseDispatch(taskDir, dispatchId);
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
   });
 
@@ -86,6 +95,10 @@ describe('the writer of a dispatch', () => {
     const path = temporaryPath();
     openStore(path).createDispatch(taskDir, envelope({ status: 'completed' }));
     const second = openStore(path);
+    expect(() => second.appendEvent(taskDir, dispatchId, textEvent('a'))).toThrow(
+      new RegExp(`has not claimed dispatch ${dispatchId}; claim it first\\.$`),
+    );
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
@@ -100,15 +113,18 @@ describe('the writer of a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'another')).toEqual([textEvent('a')]);
   });
 
-  it('changes when the dispatch ends, and the first can write again when the second is closed', () => {
+  it('changes when the dispatch is released, and the first can claim it again when the second is closed', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
     first.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    first.releaseDispatch(taskDir, dispatchId);
+    second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('b'));
     expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
     second.close();
+    first.claimDispatch(taskDir, dispatchId);
     first.appendEvent(taskDir, dispatchId, textEvent('c'));
     expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });

@@ -90,16 +90,13 @@ async function* matchingEvents(
   { store, taskDir, dispatchId, names, seen }: EventSource,
   type: string,
 ): AsyncIterable<CapturedEvent> {
-  let after = -1;
-  while (true) {
+  const log = await store.openDispatch(taskDir, dispatchId);
+  for await (const { events } of log.pages()) {
     await letInterrupt(context);
-    const page = await store.readEvents(taskDir, dispatchId, { after });
-    if (page.events.length === 0) return;
-    for (const event of page.events) {
+    for (const event of events) {
       names.learn(event);
       seen.add(event.type);
       if (matchesEventType(type, event.type)) yield event;
     }
-    after = page.next;
   }
 }

@@ -63,7 +63,7 @@ async function* replayedEvents(
   const onRead = (event: CapturedEvent) => names.learn(event);
   const cursor =
     after === undefined ? -1 : await findPosition(context, store, { taskDir, dispatchId, after, onRead });
-  const replay = replayDispatch(store, taskDir, dispatchId, {
+  const replay = replayDispatch(await store.openDispatch(taskDir, dispatchId), {
     pace: step ? 'fast' : speed,
     ...definedOnly({ maxGapMs: maxGap }),
     after: cursor,

@@ -56,16 +56,17 @@ async function* lastEvents(
     yield* await store.getRecentEvents(taskDir, dispatchId, lines);
     return;
   }
+  const log = await store.openDispatch(taskDir, dispatchId);
   const after =
     named === undefined
-      ? Math.max((await store.countEvents(taskDir, dispatchId)) - lines, 0) - 1
+      ? (await log.last(lines)).first - 1
       : await findPosition(context, store, {
           taskDir,
           dispatchId,
           after: named,
           onRead: (event) => names.learn(event),
         });
-  for await (const item of store.follow(taskDir, dispatchId, { after, signal: context.readSignal })) {
+  for await (const item of log.follow({ after, signal: context.readSignal })) {
     if (item.kind === 'event') yield item.event;
     else if (!follow) return;
   }

@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { type CapturedEvent, type DispatchEnvelope, definedOnly, type TaskRecord } from '@hansard/events';
+import type { DispatchEnvelope, TaskRecord } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
@@ -26,7 +26,8 @@ export async function openExportSource(
     envelopes,
     relatives: listings.flatMap(({ envelope }) => envelope ?? []),
     async *readEvents(dispatchId) {
-      for await (const events of pagesOf(store, taskDir, dispatchId)) {
+      const log = await store.openDispatch(taskDir, dispatchId);
+      for await (const { events } of log.pages({ limit: pageSize })) {
         await letInterrupt(context);
         yield* events;
         count += events.length;
@@ -48,20 +49,4 @@ async function readTask(
     noteProblem(context, error, 'What is exported lacks the name of the task.');
     return null;
   }
-}
-
-async function* pagesOf(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-): AsyncGenerator<readonly CapturedEvent[]> {
-  let after: number | undefined;
-  do {
-    const page = await store.readEvents(taskDir, dispatchId, {
-      limit: pageSize,
-      ...definedOnly({ after }),
-    });
-    yield page.events;
-    after = page.events.length < pageSize ? undefined : page.next;
-  } while (after !== undefined);
 }

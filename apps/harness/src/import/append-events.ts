@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { Dispatch } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 
@@ -7,18 +7,16 @@ import { isStoreError } from '@hansard/provider';
  * added under an id of its own, and `onRewritten` is told the id that it has in the log.
  */
 export async function appendEvents(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
+  dispatch: Dispatch,
   events: readonly CapturedEvent[],
   onRewritten: (id: string) => void,
 ): Promise<void> {
   try {
-    await store.appendEvents(taskDir, dispatchId, events);
+    await dispatch.append(events);
   } catch (error) {
     if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
     for (const event of events) {
-      if (await appendUnder(store, taskDir, dispatchId, event)) onRewritten(event.id);
+      if (await appendUnder(dispatch, event)) onRewritten(event.id);
     }
   }
 }
@@ -32,17 +30,12 @@ export function isRewritten(id: string): boolean {
 }
 
 /** Appends an event, under another id where its own has other content; whether it had. */
-async function appendUnder(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  event: CapturedEvent,
-): Promise<boolean> {
+async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
   for (let version = 1; ; version += 1) {
     const suffix = version === 1 ? '' : `:rewritten-${version}`;
     const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;
     try {
-      await store.appendEvent(taskDir, dispatchId, { ...event, id });
+      await dispatch.append({ ...event, id });
       return version > 1;
     } catch (error) {
       if (!isStoreError(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;

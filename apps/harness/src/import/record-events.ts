@@ -23,6 +23,7 @@ export interface RecordedEvents {
 
 const mostNamed = 20;
 const batchSize = 1_000;
+const holder = 'an import';
 
 /**
  * Brings the events of a log into its dispatch. What is there already stays as it is, so a log that has grown is brought
@@ -36,28 +37,30 @@ export async function recordEvents(
 ): Promise<RecordedEvents> {
   const startedAt = events[0]?.timestamp ?? toTimestamp(Date.now());
   const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
-  if (existing === null)
-    await store.createDispatch(taskDir, { dispatchId, role, startedAt, fidelity: 'full' });
   const before = existing === null ? [] : await store.getDispatchEvents(taskDir, dispatchId);
+  await using dispatch =
+    existing === null
+      ? await store.beginDispatch(taskDir, { dispatchId, role, startedAt, fidelity: 'full' }, { holder })
+      : await store.openDispatch(taskDir, dispatchId, { write: true, holder });
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   try {
     for (let at = 0; at < events.length && !signal.aborted; at += batchSize) {
-      await appendEvents(store, taskDir, dispatchId, events.slice(at, at + batchSize), (id) => {
+      await appendEvents(dispatch, events.slice(at, at + batchSize), (id) => {
         rewrittenCount += 1;
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
     }
   } catch (error) {
-    await store.updateDispatch(taskDir, dispatchId, { status: 'aborted', completedAt: startedAt });
+    await dispatch.end({ status: 'aborted', completedAt: startedAt });
     throw error;
   }
-  const added = (await store.countEvents(taskDir, dispatchId)) - before.length;
+  const added = (await dispatch.count()) - before.length;
   const ids = new Set(events.map(({ id }) => id));
   const notInLog = before.filter(({ id }) => !ids.has(id) && !isRewritten(id)).length;
   // Of a dispatch that has gone on elsewhere, or further than this copy, nothing is taken back.
   if (added > 0 || notInLog === 0) {
-    await store.updateDispatch(taskDir, dispatchId, {
+    await dispatch.end({
       status: isComplete && !signal.aborted ? 'completed' : 'aborted',
       completedAt: latest(events.at(-1)?.timestamp ?? startedAt, existing),
     });

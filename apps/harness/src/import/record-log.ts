@@ -1,12 +1,6 @@
 import type { ClaudeLog, ClaudeLogSummary } from '@hansard/claude';
-import type { DispatchStore } from '@hansard/dispatch';
-import {
-  type DispatchEnvelope,
-  definedOnly,
-  type EnvelopeUpdates,
-  type Fidelity,
-  toTimestamp,
-} from '@hansard/events';
+import type { DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
+import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { appendEvents } from './append-events.ts';
@@ -29,6 +23,7 @@ export interface RecordedLog {
 }
 
 const mostNamed = 20;
+const holder = 'an import';
 
 /** Brings a log into its dispatch. What is there already stays as it is, so a log that has grown is brought up to date. */
 export async function recordLog(
@@ -42,12 +37,11 @@ export async function recordLog(
   if (existing !== null && fidelity !== undefined && existing.fidelity !== fidelity)
     throw otherFidelity(log, existing.fidelity);
   const kept = fidelity ?? existing?.fidelity ?? 'full';
-  if (existing === null) {
-    const startedAt = toTimestamp(log.startedAt);
-    const { cwd } = log;
-    await store.createDispatch(taskDir, { dispatchId, role: 'imported', startedAt, cwd, fidelity: kept });
-  }
-  const before = existing === null ? null : await store.countEvents(taskDir, dispatchId);
+  await using dispatch =
+    existing === null
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
+      : await store.openDispatch(taskDir, dispatchId, { write: true, holder });
+  const before = existing === null ? null : await dispatch.count();
   const startsAt = Date.parse(existing?.startedAt ?? toTimestamp(log.startedAt));
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
@@ -57,7 +51,7 @@ export async function recordLog(
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
-      await appendEvents(store, taskDir, dispatchId, events, (id) => {
+      await appendEvents(dispatch, events, (id) => {
         rewrittenCount += 1;
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
@@ -65,20 +59,22 @@ export async function recordLog(
       for (const event of events) totals.observe(event);
     }
   } catch (error) {
-    const updates = updatesOf({ ...log.summary(), status: 'aborted' }, totals, existing);
-    await store.updateDispatch(taskDir, dispatchId, updates);
+    await dispatch.end(updatesOf({ ...log.summary(), status: 'aborted' }, totals, existing));
     throw error;
   }
   const summary = log.summary();
   // The events of a log have ids of their own, so of a new dispatch nobody has to count them.
-  const added = before === null ? appended : (await store.countEvents(taskDir, dispatchId)) - before;
+  const added = before === null ? appended : (await dispatch.count()) - before;
   if (signal.aborted) {
-    const updates = updatesOf({ ...summary, status: 'aborted' }, totals, existing);
-    await store.updateDispatch(taskDir, dispatchId, updates);
+    await dispatch.end(updatesOf({ ...summary, status: 'aborted' }, totals, existing));
   } else if (!isOlderCopy(existing, before, summary, added)) {
-    await store.updateDispatch(taskDir, dispatchId, updatesOf(summary, summary, existing));
+    await dispatch.end(updatesOf(summary, summary, existing));
   }
   return { summary, added, rewritten: [...rewritten], rewrittenCount };
+}
+
+function newDispatch({ dispatchId, startedAt, cwd }: ClaudeLog, fidelity: Fidelity): NewDispatch {
+  return { dispatchId, role: 'imported', startedAt: toTimestamp(startedAt), cwd, fidelity };
 }
 
 /** Whether the store has all of the log and more: what the log says of its end is not the last word then. */
@@ -96,7 +92,7 @@ function updatesOf(
   { status, model, structuredResult, completedAt }: ClaudeLogSummary,
   totals: Pick<DispatchTotals, 'usage' | 'costUsd'>,
   before: DispatchEnvelope | null,
-): EnvelopeUpdates {
+): DispatchEnd {
   return {
     status,
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),

@@ -85,13 +85,9 @@ async function resumeFrom(
 ): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
   const { dispatchId, cwd } = await findLead(store, taskDir, wanted);
   let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
-  for (let after = -1; ; ) {
-    const { events, next } = await store.readEvents(taskDir, dispatchId, { after });
-    if (events.length === 0) break;
-    for (const event of events) {
-      if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
-    }
-    after = next;
+  const log = await store.openDispatch(taskDir, dispatchId);
+  for await (const { event } of log.events({ types: ['session:init'] })) {
+    if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
   }
   if (found === null) {
     throw new CliError(

@@ -18,21 +18,20 @@ export async function findPosition(
   store: DispatchStore,
   { taskDir, dispatchId, after, onRead }: WantedPosition,
 ): Promise<number> {
+  const log = await store.openDispatch(taskDir, dispatchId);
   if (/^\d{1,9}$/.test(after)) {
-    const total = await store.countEvents(taskDir, dispatchId);
+    const total = await log.count();
     if (Number(after) < total) return Number(after);
     throw noSuchEvent(`${dispatchId} has ${total} events, the first at position 0; ${after} is beyond them.`);
   }
-  for (let cursor = -1; ; ) {
+  for await (const page of log.pages()) {
     await letInterrupt(context);
-    const page = await store.readEvents(taskDir, dispatchId, { after: cursor });
-    if (page.events.length === 0) throw noSuchEvent(`${dispatchId} has no event ${after}.`);
     for (const [index, event] of page.events.entries()) {
       onRead(event);
       if (event.id === after) return page.first + index;
     }
-    cursor = page.next;
   }
+  throw noSuchEvent(`${dispatchId} has no event ${after}.`);
 }
 
 /** What `--after` takes. */

@@ -7,7 +7,7 @@ import {
   isStoreError,
 } from '@hansard/provider';
 import type { ProjectTools } from '../tools/project-tools.ts';
-import type { ActivityRecorder } from './activity-recorder.ts';
+import type { RunLog } from './run-log.ts';
 import type { Supervision } from './supervision.ts';
 
 const activitiesPerTurn = 100;
@@ -15,7 +15,7 @@ const activitiesPerTurn = 100;
 export interface AgentListenerOptions {
   readonly agent: AgentProvider;
   readonly request: AgentRunRequest;
-  readonly recorder: ActivityRecorder;
+  readonly log: RunLog;
   readonly tools: ProjectTools;
   readonly supervision: Supervision;
   /** Whether what the agent yields is still anybody's business. */
@@ -62,17 +62,17 @@ export class AgentListener {
   }
 
   async #take(activity: AgentActivity): Promise<void> {
-    const { recorder, tools, supervision } = this.#options;
+    const { log, tools, supervision } = this.#options;
     const isHeartbeat = activity.kind === 'event' && activity.isHeartbeat === true;
     if (!isHeartbeat) supervision.touch();
     if (activity.kind === 'delta') {
-      recorder.publish(activity.delta);
+      log.dispatch.publish(activity.delta);
       return;
     }
     const event = await this.#record(activity.event);
     tools.observe(event);
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
-    if (isEventOf(event, 'session:init') && recorder.envelope.model === null)
+    if (isEventOf(event, 'session:init') && log.dispatch.envelope.model === null)
       await this.#recordModel(event.data.model);
     // A narrative log leaves out the inputs that tell calls apart.
     await supervision.observe({ ...event, data: activity.event.data });
@@ -81,9 +81,9 @@ export class AgentListener {
   }
 
   async #record(event: NewEvent): Promise<CapturedEvent> {
-    const { recorder, onFault } = this.#options;
+    const { log, onFault } = this.#options;
     try {
-      return await recorder.record(event);
+      return await log.append(event);
     } catch (error) {
       const isBadEvent = isEventError(error) || isStoreError(error, 'STORE_EVENT_CONFLICT');
       onFault(error, isBadEvent ? 'agent' : 'store');
@@ -92,9 +92,9 @@ export class AgentListener {
   }
 
   async #recordModel(model: string): Promise<void> {
-    const { recorder, onFault } = this.#options;
+    const { log, onFault } = this.#options;
     try {
-      await recorder.update({ model });
+      await log.dispatch.update({ model });
     } catch (error) {
       onFault(error, 'store');
       throw error;

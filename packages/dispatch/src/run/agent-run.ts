@@ -1,24 +1,18 @@
-import {
-  type CapturedEvent,
-  type DispatchEnvelope,
-  type NewEvent,
-  newEvent,
-  toTimestamp,
-} from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
 import { Bell } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { heedSignal } from '../async/heed-signal.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { DispatchError } from '../dispatch-error.ts';
-import type { LiveFeed } from '../streams/live-feed.ts';
+import type { Dispatch } from '../store/dispatch.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
-import { ActivityRecorder } from './activity-recorder.ts';
 import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
 import type { RunPlace } from './begin-dispatch.ts';
 import { completionUpdates, type Ending } from './completion.ts';
 import type { MessageSource } from './dispatch-run.ts';
+import type { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import { Supervision } from './supervision.ts';
 import { defaultMaxDepth } from './worker-options.ts';
@@ -32,7 +26,7 @@ export class AgentRun {
   readonly #options: RunDispatchOptions;
   readonly #place: RunPlace;
   readonly #clock: Clock;
-  readonly #recorder: ActivityRecorder;
+  readonly #log: RunLog;
   readonly #inbox = new MessageInbox();
   readonly #stopSignal = new AbortController();
   readonly #graceOver = new Bell();
@@ -50,18 +44,14 @@ export class AgentRun {
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
-  constructor(
-    options: RunDispatchOptions,
-    envelope: DispatchEnvelope,
-    place: RunPlace,
-    recordedStart: string | null,
-  ) {
-    const { store, taskDir, communication, clock = systemClock, hooks = [] } = options;
+  constructor(options: RunDispatchOptions, place: RunPlace, log: RunLog) {
+    const { taskDir, clock = systemClock, hooks = [] } = options;
+    const { envelope } = log.dispatch;
     this.#options = options;
     this.#place = place;
     this.#clock = clock;
-    this.#recorder = new ActivityRecorder({ store, taskDir, envelope, communication, recordedStart });
-    this.#supervision = new Supervision(options, clock, this.#recorder.totals, {
+    this.#log = log;
+    this.#supervision = new Supervision(options, clock, log.totals, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
@@ -83,7 +73,7 @@ export class AgentRun {
     this.#listener = new AgentListener({
       agent: options.agent,
       request: agentRequest(options, envelope, this.#inbox, this.#stopSignal.signal, this.#tools),
-      recorder: this.#recorder,
+      log,
       tools: this.#tools,
       supervision: this.#supervision,
       isHeard: () => this.#state !== 'over' && this.#storeFailure === null,
@@ -91,8 +81,8 @@ export class AgentRun {
     });
   }
 
-  get feed(): LiveFeed {
-    return this.#recorder.feed;
+  get #dispatch(): Dispatch {
+    return this.#log.dispatch;
   }
 
   /** `completed`: the dispatch itself has ended. `ended`: its workers have, too. */
@@ -102,7 +92,7 @@ export class AgentRun {
     const ignore = heedSignal(this.#options.signal, (reason) => this.abort(reason, 'signal'));
     // The error itself is that of `ended`.
     completed.catch((error) => {
-      this.feed.fail(error);
+      this.#dispatch.fail(error);
       this.#abortWorkers(storeFailedForParent);
     });
     return { completed, ended: this.#untilOver(completed).finally(ignore) };
@@ -118,19 +108,18 @@ export class AgentRun {
 
   async #untilCompleted(): Promise<DispatchEnvelope> {
     const { communication } = this.#options;
-    const { dispatchId } = this.#recorder.envelope;
+    const { dispatchId } = this.#dispatch;
     const deliver = (text: string) => this.deliver(text, { kind: 'user' });
     const detach = communication?.attach(dispatchId, deliver, { isWorker: this.#place.depth > 0 });
-    this.#recorder.start();
+    this.#dispatch.announce();
     try {
       const prompted = this.#recordPrompt();
       this.#supervision.start();
       await prompted;
       const ending = await this.#untilEnd();
-      const completedAt = this.#recorder.recordedTime ?? toTimestamp(this.#clock.now());
+      const completedAt = this.#log.endsAt(this.#clock.now());
       const { completion } = this.#listener;
-      const { totals } = this.#recorder;
-      return await this.#recorder.end(completionUpdates(completion, ending, completedAt, totals));
+      return await this.#dispatch.end(completionUpdates(completion, ending, completedAt, this.#log.totals));
     } finally {
       this.#finish();
       detach?.();
@@ -140,7 +129,7 @@ export class AgentRun {
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
     if (await this.deliver(text, source)) return;
     const state = this.#state === 'over' ? 'has ended' : 'is ending';
-    const { dispatchId } = this.#recorder.envelope;
+    const { dispatchId } = this.#dispatch;
     throw new DispatchError(
       'DISPATCH_ENDED',
       `The dispatch ${dispatchId} ${state} and takes no more messages; start a new one.`,
@@ -151,7 +140,7 @@ export class AgentRun {
   /** Gives a message to the agent; false where it takes no more. */
   async deliver(text: string, source: MessageSource): Promise<boolean> {
     if (!this.#isRunning()) return false;
-    const message = await this.#recorder.record(newEvent('user:message', { text, source }));
+    const message = await this.#log.append(newEvent('user:message', { text, source }));
     this.#supervision.touch();
     this.#inbox.push(message);
     // It may have been stopped while the message was recorded.
@@ -174,7 +163,7 @@ export class AgentRun {
     if (prompt === undefined) return;
     const source: MessageSource =
       parentDispatchId === undefined ? { kind: 'user' } : { kind: 'agent', dispatchId: parentDispatchId };
-    await this.#recorder.record(newEvent('user:message', { text: prompt, source }));
+    await this.#log.append(newEvent('user:message', { text: prompt, source }));
   }
 
   async #untilEnd(): Promise<Ending> {
@@ -184,7 +173,7 @@ export class AgentRun {
     if (this.#storeFailure !== null) throw this.#storeFailure.error;
     if (this.#kill !== null) return 'aborted';
     if (this.#crash === null) return 'ended';
-    await this.#recorder.record(newEvent('harness:error', describeFailure(this.#crash.error)));
+    await this.#log.append(newEvent('harness:error', describeFailure(this.#crash.error)));
     return 'crashed';
   }
 
@@ -200,7 +189,7 @@ export class AgentRun {
   /** Records something that the agent did not yield. */
   async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
     try {
-      return await this.#recorder.record(event);
+      return await this.#log.append(event);
     } catch (error) {
       this.#failForStore(error);
       throw error;
@@ -209,7 +198,7 @@ export class AgentRun {
 
   #killFor(event: NewEvent): void {
     if (!this.#isRunning()) return;
-    this.#kill = this.#recorder.record(event).then(
+    this.#kill = this.#log.append(event).then(
       () => {},
       (error) => this.#failForStore(error),
     );
@@ -232,7 +221,7 @@ export class AgentRun {
   }
 
   #abortWorkers(reason: string): void {
-    this.#workers?.abort(reason, this.#recorder.envelope.dispatchId);
+    this.#workers?.abort(reason, this.#dispatch.dispatchId);
   }
 
   #stopAgent(reason: string): void {
@@ -252,7 +241,7 @@ export class AgentRun {
     return new Workers({
       options: this.#options,
       place: this.#place,
-      caller: () => this.#recorder.envelope,
+      caller: () => this.#dispatch.envelope,
       tellFailure: (worker, error) => this.#tellFailure(worker, error),
       onEnd: () => this.#supervision.touch(),
     });

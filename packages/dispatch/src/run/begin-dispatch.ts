@@ -1,9 +1,9 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { holdDispatch } from '../store/hold-dispatch.ts';
-import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { AgentRun } from './agent-run.ts';
 import type { DispatchRun } from './dispatch-run.ts';
+import { RecordedTime } from './recorded-time.ts';
+import { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
 /** Where a dispatch stands among those that run together. */
@@ -41,27 +41,27 @@ export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Prom
 /** Resolves when the envelope is durable; the agent runs from then on. */
 async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Promise<BegunDispatch> {
   const { store, taskDir, agent, role, dispatchId, model, cwd, parentDispatchId, botId, fidelity } = options;
-  const recordedStart = (await agent.recordedStart?.(options.signal ?? new AbortController().signal)) ?? null;
-  const envelope = await store.createDispatch(taskDir, {
-    role,
-    dispatchId,
-    model,
-    cwd,
-    parentDispatchId,
-    botId,
-    fidelity,
-    ...(recordedStart === null ? {} : { startedAt: recordedStart }),
-  });
-  const hold = holdDispatch(store, taskDir, envelope.dispatchId, 'a run');
-  const run = new AgentRun(options, envelope, place, recordedStart);
+  const start = (await agent.recordedStart?.(options.signal ?? new AbortController().signal)) ?? null;
+  const recordedTime = start === null ? null : new RecordedTime(start);
+  const dispatch = await store.beginDispatch(
+    taskDir,
+    { role, dispatchId, model, cwd, parentDispatchId, botId, fidelity },
+    {
+      holder: 'a run',
+      communication: options.communication,
+      now: recordedTime === null ? undefined : () => recordedTime.now(),
+    },
+  );
+  const { envelope } = dispatch;
+  const run = new AgentRun(options, place, new RunLog(dispatch, recordedTime));
   const { completed, ended } = run.drive();
-  completed.then(hold.release, hold.abandon);
+  completed.catch(() => dispatch.abandon());
   return {
-    dispatchId: envelope.dispatchId,
+    dispatchId: dispatch.dispatchId,
     envelope,
     completed,
     ended,
-    stream: (live) => streamDispatch(store, taskDir, envelope.dispatchId, { ...live, feed: run.feed }),
+    stream: (live) => dispatch.stream(live),
     send: (text, source) => run.send(text, source),
     abort: (reason, by) => run.abort(reason, by),
   };

@@ -1,7 +1,7 @@
-import { type DispatchEnvelope, type EnvelopeUpdates, newEvent } from '@hansard/events';
+import { type DispatchEnvelope, newEvent } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
+import type { Dispatch, DispatchEnd } from '../store/dispatch.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
-import { holdDispatch, isDrivenHere } from '../store/hold-dispatch.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
 export interface CloseAbandonedOptions {
@@ -40,34 +40,28 @@ async function closeAbandoned(
   taskDir: string,
   dispatchId: string,
 ): Promise<DispatchEnvelope | null> {
-  if (isDrivenHere(store, taskDir, dispatchId)) return null;
-  const hold = holdDispatch(store, taskDir, dispatchId, 'a start-up that ends it');
   try {
-    // Changes nothing, but makes this process the writer, and is refused where somebody else is.
-    const now = await store.updateDispatch(taskDir, dispatchId, {});
+    const dispatch = await store.openDispatch(taskDir, dispatchId, {
+      write: true,
+      holder: 'a start-up that ends it',
+    });
+    await using _ = dispatch;
     // It may have ended since it was listed.
-    if (now.status !== 'running') return null;
-    return await store.updateDispatch(taskDir, dispatchId, await endOf(store, taskDir, dispatchId));
+    if (dispatch.envelope.status !== 'running') return null;
+    return await dispatch.end(await endOf(dispatch));
   } catch (error) {
     // Somebody else writes it, or removed it since it was listed.
     if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
     throw error;
-  } finally {
-    hold.release();
   }
 }
 
 /** What completes the envelope. Where the log does not say it yet, it does then. */
-async function endOf(store: DispatchStore, taskDir: string, dispatchId: string): Promise<EnvelopeUpdates> {
+async function endOf(dispatch: Dispatch): Promise<DispatchEnd> {
   const ending = new LoggedEnding();
-  for (let after = -1; ; ) {
-    const { events, next } = await store.readEvents(taskDir, dispatchId, { after });
-    if (events.length === 0) break;
-    for (const event of events) ending.observe(event);
-    after = next;
-  }
+  for await (const { event } of dispatch.events()) ending.observe(event);
   if (ending.updates !== null) return ending.updates;
   const message = 'The process that ran this dispatch ended before the dispatch did.';
-  const died = await store.appendEvent(taskDir, dispatchId, newEvent('harness:error', { message }));
+  const died = await dispatch.append(newEvent('harness:error', { message }));
   return ending.crashedAt(died.timestamp);
 }

@@ -1,5 +1,6 @@
-import type { DispatchStatus, EnvelopeUpdates, EventData } from '@hansard/events';
-import type { DispatchTotals } from '@hansard/views';
+import type { EventData } from '@hansard/events';
+import type { DispatchTotals } from '@hansard/views/basics';
+import type { DispatchEnd } from '../store/dispatch.ts';
 
 /** How the run of an agent came to its end: by itself, stopped by somebody or some limit, or with an error. */
 export type Ending = 'ended' | 'aborted' | 'crashed';
@@ -17,7 +18,7 @@ export function completionUpdates(
   ending: Ending,
   completedAt: string,
   { usage, costUsd }: Pick<DispatchTotals, 'usage' | 'costUsd'>,
-): EnvelopeUpdates {
+): DispatchEnd {
   return {
     status: statusOf(completion, ending),
     completedAt,
@@ -27,7 +28,7 @@ export function completionUpdates(
   };
 }
 
-function statusOf(completion: Completion | null, ending: Ending): DispatchStatus {
+function statusOf(completion: Completion | null, ending: Ending): DispatchEnd['status'] {
   if (ending !== 'ended') return ending;
   return completion === null ? 'completed' : statuses[completion.status];
 }

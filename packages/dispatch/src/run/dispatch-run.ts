@@ -19,7 +19,7 @@ export interface DispatchRun {
 
   /**
    * Records a message (`user:message`) and gives it to the agent. Without a source it comes from the user.
-   * @throws DISPATCH_ENDED where the dispatch ends or has ended; the errors of `appendEvent`
+   * @throws DISPATCH_ENDED where the dispatch ends or has ended; the errors of `Dispatch.append`
    */
   send(text: string, source?: MessageSource): Promise<void>;
 

@@ -1,5 +1,6 @@
-import { type CapturedEvent, type EnvelopeUpdates, type EventData, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views/basics';
+import type { DispatchEnd } from '../store/dispatch.ts';
 import { completionUpdates } from './completion.ts';
 
 const stops: ReadonlySet<string> = new Set([
@@ -45,7 +46,7 @@ export class LoggedEnding {
   }
 
   /** What completes the envelope; null where the log does not say that the dispatch ended. */
-  get updates(): EnvelopeUpdates | null {
+  get updates(): DispatchEnd | null {
     if (this.#state === 'running' || this.#latest === null) return null;
     if (this.#state === 'complete' && this.#tasks.size > 0) return null;
     const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
@@ -53,7 +54,7 @@ export class LoggedEnding {
   }
 
   /** What completes the envelope of a dispatch that ended with its process. */
-  crashedAt(time: string): EnvelopeUpdates {
+  crashedAt(time: string): DispatchEnd {
     return completionUpdates(this.#completion, 'crashed', time, this.#totals);
   }
 

@@ -9,7 +9,7 @@ import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
  * Dispatches an agent: creates the envelope, then records, publishes and watches what the agent yields. Resolves when
  * the envelope is durable; handle `ended` of what it gives at once.
  *
- * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `createDispatch` throws; the
+ * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `beginDispatch` throws; the
  * error of a tool provider that can't list its tools; TypeError for limits that make no sense
  */
 export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {

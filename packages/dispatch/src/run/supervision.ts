@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, type NewEvent, newEvent } from '@hansard/events';
-import type { DispatchTotals } from '@hansard/views';
+import type { DispatchTotals } from '@hansard/views/basics';
 import type { Clock } from '../async/clock.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
 import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';

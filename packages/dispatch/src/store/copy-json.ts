@@ -6,14 +6,15 @@ export function copyJson<T>(value: T): T {
 }
 
 /**
- * Like `ownValues` for an object that may hold anything: false where it holds what JSON cannot, or what needs a closer
- * look; then only some of its values were copied. Each value is read once, so that what was checked is what is kept.
+ * Like `ownValues` for an object that may hold anything: false where it holds a value that JSON cannot, or one that
+ * needs a closer look; then only some of its values were copied. Each value is read once, so that the checked value is the
+ * one that is kept.
  */
 export function ownPlainJson(target: object): boolean {
   try {
     return ownChecked(target as Record<string, unknown>, 0);
   } catch {
-    // A getter or a proxy in it threw, or it nests too deep: the closer look will tell.
+    // A getter or a proxy in it threw, or it nests too deep: the closer look reports it.
     return false;
   }
 }

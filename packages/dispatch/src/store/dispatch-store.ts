@@ -1,26 +1,18 @@
-import type {
-  CapturedEvent,
-  DispatchEnvelope,
-  EnvelopeUpdates,
-  Fidelity,
-  NewEvent,
-  TaskRecord,
-} from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import type {
   DispatchListing,
-  EventPage,
-  ReadEventsOptions,
   SearchEventsOptions,
   SearchHit,
   StoreCapabilities,
   StoreRepair,
   TaskListing,
 } from '@hansard/provider';
-import type { FollowItem, FollowOptions } from './follow.ts';
+import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
+import type { DispatchLog } from './dispatch-log.ts';
 
 /**
- * A store as its users hold it: any `DispatchStoreProvider` behind checks, minted ids and times, redaction and live
- * followers. Writes to one dispatch keep the order in which they were called, awaited or not.
+ * A store as its users hold it: any `DispatchStoreProvider` behind dispatch objects, checks, minted ids and times,
+ * redaction and live followers.
  *
  * Every method rejects with STORE_CLOSED after `close`, with STORE_INVALID_PATH for a task or dispatch that would leave
  * the root, with STORE_UNAVAILABLE where the storage fails, and those that read with STORE_CORRUPT.
@@ -29,33 +21,29 @@ export interface DispatchStore extends AsyncDisposable {
   readonly capabilities: StoreCapabilities;
 
   /**
-   * Begins a dispatch of status `running` and gives its envelope (D3).
+   * Creates a dispatch of status `running` and claims it (D3).
    * @throws STORE_DISPATCH_EXISTS, EVENT_ENVELOPE_INVALID
    */
-  createDispatch(taskDir: string, dispatch: NewDispatch): Promise<DispatchEnvelope>;
+  beginDispatch(taskDir: string, dispatch: NewDispatch, options?: WriterOptions): Promise<Dispatch>;
 
   /**
-   * Changes fields of an envelope, `null` included, and gives the envelope as it is then.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, EVENT_ENVELOPE_INVALID
+   * Claims a dispatch, whatever its status, to write to it.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED naming the owner: another process, or an object of this one
    */
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
+  openDispatch(
+    taskDir: string,
+    dispatchId: string,
+    options: WriterOptions & { readonly write: true },
+  ): Promise<Dispatch>;
 
-  /**
-   * Records one event and gives it as it was recorded: a copy, with id and timestamp, redacted, and in a dispatch of
-   * `narrative` fidelity without what that leaves out (`toNarrative`). Once it resolves, the event survives what `capabilities.durability` says. A key whose value is `undefined` counts as absent.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED, EVENT_INVALID, EVENT_NOT_JSON,
-   * EVENT_EPHEMERAL (a delta is never recorded, D8)
-   */
-  appendEvent(taskDir: string, dispatchId: string, event: NewEvent): Promise<CapturedEvent>;
-
-  /** Records several events, all or none. Otherwise as `appendEvent`. */
-  appendEvents(taskDir: string, dispatchId: string, events: readonly NewEvent[]): Promise<CapturedEvent[]>;
+  /** Opens a dispatch to read it. @throws STORE_DISPATCH_NOT_FOUND */
+  openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
 
   /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
 
   /**
-   * The same, and behind them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * The same, and after them the dispatches that can't be read, each with the reason. A store without `listDispatches`
    * fails as `getDispatchEnvelopes` does.
    */
   listDispatches(taskDir: string): Promise<DispatchListing[]>;
@@ -71,21 +59,9 @@ export interface DispatchStore extends AsyncDisposable {
 
   /**
    * The last `count` events, oldest first (D12).
-   * @throws STORE_DISPATCH_NOT_FOUND, TypeError where `count` is no whole number from 0
+   * @throws STORE_DISPATCH_NOT_FOUND, TypeError where `count` is not a whole number from 0
    */
   getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]>;
-
-  /**
-   * One page of events; `next` of the page is the `after` of the one behind it.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR, TypeError where `limit` is no whole number from 1
-   */
-  readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Promise<EventPage>;
-
-  /**
-   * How many events a dispatch has, found by some twenty reads of one event.
-   * @throws STORE_DISPATCH_NOT_FOUND
-   */
-  countEvents(taskDir: string, dispatchId: string): Promise<number>;
 
   /**
    * The session as text, in order (D12).
@@ -118,29 +94,8 @@ export interface DispatchStore extends AsyncDisposable {
   getRepairs(): Promise<StoreRepair[]>;
 
   /**
-   * Everything stored behind the cursor, a marker, then what is appended from then on, by any process: no gap, nothing
-   * twice, and no more than a page in memory however slow the follower. Ends when the signal aborts, the store closes or
-   * `until` says so, never by itself; leaving the loop frees what it holds. Each iteration starts anew behind the cursor.
-   * @throws STORE_DISPATCH_NOT_FOUND, STORE_INVALID_CURSOR while iterating
+   * Leaves every dispatch that is open for writing as leaving its scope does, ends the followers and closes the provider.
+   * Safe to call twice.
    */
-  follow(taskDir: string, dispatchId: string, options?: FollowOptions): AsyncIterable<FollowItem>;
-
-  /** Whether this store object began the dispatch, or set it running again, and has not ended it. */
-  isRunningHere(taskDir: string, dispatchId: string): boolean;
-
-  /** Ends the followers, finishes the writes under way and closes the provider. Safe to call twice. */
   close(): Promise<void>;
-}
-
-/** A dispatch to begin. What is absent is minted (`dispatchId`, `startedAt`), `null`, or `narrative` (`fidelity`). */
-export interface NewDispatch {
-  readonly role: string;
-  readonly dispatchId?: string | undefined;
-  /** RFC 3339, UTC, milliseconds. */
-  readonly startedAt?: string | undefined;
-  readonly model?: string | null | undefined;
-  readonly cwd?: string | null | undefined;
-  readonly parentDispatchId?: string | null | undefined;
-  readonly botId?: string | null | undefined;
-  readonly fidelity?: Fidelity | undefined;
 }

@@ -13,24 +13,24 @@ import {
   type TaskRecord,
   toTimestamp,
 } from '@hansard/events';
-import type { Clock } from '../async/clock.ts';
 import { copyJson } from './copy-json.ts';
-import type { NewDispatch } from './dispatch-store.ts';
+import type { NewDispatch } from './dispatch.ts';
 
 /** The envelope of a dispatch that begins. @throws EVENT_ENVELOPE_INVALID */
 export function newEnvelope(
   taskDir: string,
   dispatch: NewDispatch,
   createId: IdSource,
-  clock: Clock,
+  now: () => number,
 ): DispatchEnvelope {
   return parseEnvelope({
     dispatchId: dispatch.dispatchId ?? createId(),
     taskSlug: taskDir.slice(taskDir.lastIndexOf('/') + 1),
     role: dispatch.role,
+    title: dispatch.title ?? null,
     model: dispatch.model ?? null,
     cwd: dispatch.cwd ?? null,
-    startedAt: dispatch.startedAt ?? toTimestamp(clock.now()),
+    startedAt: dispatch.startedAt ?? toTimestamp(now()),
     completedAt: null,
     status: 'running',
     cost: null,

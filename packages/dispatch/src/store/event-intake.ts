@@ -19,6 +19,13 @@ export interface EventIntakeOptions {
   readonly redact: ((event: CapturedEvent) => CapturedEvent) | undefined;
 }
 
+/** How an event gets its id and its time where it has none. */
+export interface EventMinting {
+  readonly createId?: IdSource | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
 /** What every event passes on its way into a store: mint what is absent, check, copy, redact. */
 export class EventIntake {
   readonly #clock: Clock;
@@ -33,9 +40,12 @@ export class EventIntake {
     this.#redact = redact;
   }
 
-  /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
-  take(event: NewEvent): CapturedEvent {
-    const captured = this.#own(this.#mint(event));
+  /**
+   * `minting` gives the id and the time of an event that has none; absent: those of the store.
+   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
+   */
+  take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
+    const captured = this.#own(this.#mint(event, minting));
     if (this.#redact === undefined) return captured;
     return copyJson(parseEvent(this.#redact(captured), this.#schemas));
   }
@@ -50,13 +60,13 @@ export class EventIntake {
     return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
 
-  /** A new object, or what is no event at all as it is. */
-  #mint(event: NewEvent): unknown {
+  /** A new object; a value that is not an object as it is. */
+  #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
     if (typeof event !== 'object' || event === null) return event;
     return inLineOrder({
       ...event,
-      id: event.id ?? this.#createId(),
-      timestamp: event.timestamp ?? toTimestamp(this.#clock.now()),
+      id: event.id ?? createId(),
+      timestamp: event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now()),
     });
   }
 }

@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
-import {
-  type Awaitable,
-  type DispatchStoreProvider,
-  isStoreError,
-  type StopWatching,
-} from '@hansard/provider';
-import { Bell, type Bells } from '../async/bell.ts';
-import type { Clock } from '../async/clock.ts';
+import { type Awaitable, isStoreError, type StopWatching } from '@hansard/provider';
+import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
 
-/** How often a follower looks unasked where the store watches: file systems may forget to tell of a change. */
+/** How often a follower looks unasked where the store watches: file systems may not report every change. */
 const lookAnywayMs = 5_000;
 
 export type FollowItem =
@@ -31,18 +26,12 @@ export interface FollowOptions {
   readonly until?: () => Awaitable<boolean>;
 }
 
-/** What followers share: the store that they read, and what tells them to. */
-export interface FollowSource {
-  readonly provider: DispatchStoreProvider;
-  readonly bells: Bells;
-  readonly clock: Clock;
-  readonly pollIntervalMs: number;
-  isClosed(): boolean;
-}
+/** What followers use of an open store. */
+export type FollowSource = Pick<StoreContext, 'provider' | 'bells' | 'clock' | 'pollIntervalMs' | 'isClosed'>;
 
 /**
  * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;
- * the follower reads behind its own cursor, so that it can neither miss an event nor see one twice.
+ * the follower reads after its own cursor, so that it can neither miss an event nor see one twice.
  */
 export function follow(
   source: FollowSource,

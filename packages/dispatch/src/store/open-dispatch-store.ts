@@ -2,20 +2,14 @@ import {
   type CapturedEvent,
   createIdSource,
   type DispatchEnvelope,
-  type EnvelopeUpdates,
   type EventDataSchemas,
   type IdSource,
-  type NewEvent,
   type TaskRecord,
-  toNarrative,
 } from '@hansard/events';
 import {
-  type Awaitable,
   assertTaskDir,
   type DispatchListing,
   type DispatchStoreProvider,
-  type EventPage,
-  type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
   type StoreCapabilities,
@@ -25,15 +19,16 @@ import {
 } from '@hansard/provider';
 import { Bells } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
-import { assertCount, assertCursor } from '../check-arguments.ts';
-import { dispatchKey } from '../dispatch-key.ts';
-import { countEvents } from './count-events.ts';
-import type { DispatchStore, NewDispatch } from './dispatch-store.ts';
-import { checkTask, checkUpdates, newEnvelope } from './envelope-intake.ts';
+import { assertCount } from '../check-arguments.ts';
+import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
+import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
+import type { DispatchLog } from './dispatch-log.ts';
+import type { DispatchStore } from './dispatch-store.ts';
+import { DispatchWriters } from './dispatch-writers.ts';
+import { checkTask, newEnvelope } from './envelope-intake.ts';
 import { EventIntake } from './event-intake.ts';
-import { type FollowItem, type FollowOptions, follow } from './follow.ts';
-import { isPromise } from './is-promise.ts';
-import { KnownFidelities } from './known-fidelities.ts';
+import type { StoreContext } from './store-context.ts';
+import { dispatchNotFound, StoredDispatch } from './stored-dispatch.ts';
 import { WriteOrder } from './write-order.ts';
 
 export interface DispatchStoreOptions {
@@ -48,7 +43,7 @@ export interface DispatchStoreOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** Puts a provider behind the checks and followers of a {@link DispatchStore}. Reads and writes nothing by itself. */
+/** Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself. */
 export function openDispatchStore(
   provider: DispatchStoreProvider,
   options: DispatchStoreOptions = {},
@@ -59,100 +54,58 @@ export function openDispatchStore(
 class CheckedStore implements DispatchStore {
   readonly capabilities: StoreCapabilities;
   readonly #provider: DispatchStoreProvider;
-  readonly #clock: Clock;
-  readonly #createId: IdSource;
-  readonly #pollIntervalMs: number;
-  readonly #intake: EventIntake;
-  readonly #fidelities: KnownFidelities;
-  readonly #writes = new WriteOrder();
-  readonly #bells = new Bells();
-  readonly #runningHere = new Set<string>();
+  readonly #context: StoreContext;
+  readonly #taskWrites = new WriteOrder();
+  /** The dispatches that are being created, claimed or deleted. */
+  readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | null = null;
+  #isClosed = false;
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     const { clock = systemClock, schemas, redact } = options;
+    const createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.capabilities = provider.capabilities;
     this.#provider = provider;
-    this.#clock = clock;
-    this.#createId = options.createId ?? createIdSource({ now: () => clock.now() });
-    this.#pollIntervalMs = options.pollIntervalMs ?? 250;
-    this.#fidelities = new KnownFidelities(provider);
-    this.#intake = new EventIntake({ clock, createId: this.#createId, schemas, redact });
+    this.#context = {
+      provider,
+      clock,
+      createId,
+      intake: new EventIntake({ clock, createId, schemas, redact }),
+      bells: new Bells(),
+      pollIntervalMs: options.pollIntervalMs ?? 250,
+      writers: new DispatchWriters(),
+      begin: (taskDir, dispatch, writer) => this.#begin(taskDir, dispatch, writer),
+      isClosed: () => this.#isClosed,
+      assertOpen: () => this.#assertOpen(),
+    };
   }
 
-  async createDispatch(taskDir: string, dispatch: NewDispatch): Promise<DispatchEnvelope> {
+  async beginDispatch(
+    taskDir: string,
+    dispatch: NewDispatch,
+    options: WriterOptions = {},
+  ): Promise<Dispatch> {
     this.#assertOpen();
     assertTaskDir(taskDir);
-    const envelope = newEnvelope(taskDir, dispatch, this.#createId, this.#clock);
-    const { dispatchId } = envelope;
-    const key = dispatchKey(taskDir, dispatchId);
-    const ranBefore = this.#runningHere.has(key);
-    // Before the write: a listing may have the dispatch before the provider has answered.
-    this.#runningHere.add(key);
-    try {
-      await this.#writes.run(taskDir, dispatchId, () => this.#provider.createDispatch(taskDir, envelope));
-    } catch (error) {
-      if (!ranBefore) this.#runningHere.delete(key);
-      throw error;
-    }
-    this.#fidelities.note(taskDir, envelope);
-    return envelope;
+    return this.#begin(taskDir, dispatch, options);
   }
 
-  async updateDispatch(
+  openDispatch(
     taskDir: string,
     dispatchId: string,
-    updates: EnvelopeUpdates,
-  ): Promise<DispatchEnvelope> {
+    options: WriterOptions & { readonly write: true },
+  ): Promise<Dispatch>;
+  openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
+  async openDispatch(
+    taskDir: string,
+    dispatchId: string,
+    options?: WriterOptions & { readonly write: true },
+  ): Promise<Dispatch | DispatchLog> {
     this.#assertOpen();
-    const checked = checkUpdates(updates);
-    const envelope = await this.#writes.run(taskDir, dispatchId, async () => {
-      await this.#provider.updateDispatch(taskDir, dispatchId, checked);
-      return this.#provider.getDispatchEnvelope(taskDir, dispatchId);
-    });
+    if (options?.write === true) return this.#claim(taskDir, dispatchId, options);
+    const envelope = await this.#provider.getDispatchEnvelope(taskDir, dispatchId);
     if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
-    this.#fidelities.note(taskDir, envelope);
-    if (checked.status === 'running') this.#runningHere.add(dispatchKey(taskDir, dispatchId));
-    else if (checked.status !== undefined) this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
-    this.#bells.ring(taskDir, dispatchId);
-    return envelope;
-  }
-
-  async appendEvent(taskDir: string, dispatchId: string, event: NewEvent): Promise<CapturedEvent> {
-    this.#assertOpen();
-    const captured = this.#intake.take(event);
-    const written = this.#write(taskDir, dispatchId, (isFull) => {
-      const recorded = isFull ? captured : toNarrative(captured);
-      return after(this.#provider.appendEvent(taskDir, dispatchId, recorded), recorded);
-    });
-    const recorded = isPromise(written) ? await written : written;
-    this.#bells.ring(taskDir, dispatchId);
-    return recorded;
-  }
-
-  async appendEvents(
-    taskDir: string,
-    dispatchId: string,
-    events: readonly NewEvent[],
-  ): Promise<CapturedEvent[]> {
-    this.#assertOpen();
-    const captured = events.map((event) => this.#intake.take(event));
-    const recorded = await this.#write(taskDir, dispatchId, (isFull) => {
-      const written = isFull ? captured : captured.map((event) => toNarrative(event));
-      return after(this.#provider.appendEvents(taskDir, dispatchId, written), written);
-    });
-    this.#bells.ring(taskDir, dispatchId);
-    return recorded;
-  }
-
-  /** Writes events to a dispatch whose fidelity is known then; at once where nothing has to be waited for. */
-  #write<T>(taskDir: string, dispatchId: string, write: (isFull: boolean) => Awaitable<T>): Awaitable<T> {
-    return this.#writes.run(taskDir, dispatchId, () => {
-      const fidelity = this.#fidelities.of(taskDir, dispatchId);
-      return isPromise(fidelity)
-        ? fidelity.then((read) => write(read === 'full'))
-        : write(fidelity === 'full');
-    });
+    return new StoredDispatch(this.#context, taskDir, envelope);
   }
 
   async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
@@ -184,18 +137,6 @@ class CheckedStore implements DispatchStore {
     return this.#provider.getRecentEvents(taskDir, dispatchId, count);
   }
 
-  async readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Promise<EventPage> {
-    this.#assertOpen();
-    if (options?.limit !== undefined) assertCount('limit', options.limit, 1);
-    if (options?.after !== undefined) assertCursor(options.after);
-    return this.#provider.readEvents(taskDir, dispatchId, options);
-  }
-
-  async countEvents(taskDir: string, dispatchId: string): Promise<number> {
-    this.#assertOpen();
-    return countEvents(this.#provider, taskDir, dispatchId);
-  }
-
   async renderSessionView(taskDir: string, dispatchId: string): Promise<string> {
     const envelope = await this.getDispatchEnvelope(taskDir, dispatchId);
     if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
@@ -208,7 +149,7 @@ class CheckedStore implements DispatchStore {
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {
     this.#assertOpen();
     const record = checkTask(task);
-    await this.#writes.run(taskDir, '', () => this.#provider.putTask(taskDir, record));
+    await this.#taskWrites.run(taskDir, () => this.#provider.putTask(taskDir, record));
   }
 
   async getTask(taskDir: string): Promise<TaskRecord | null> {
@@ -235,33 +176,19 @@ class CheckedStore implements DispatchStore {
     const provider = this.#provider;
     if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
       unsupported('deleteDispatch', 'use a store that can delete dispatches');
-    await this.#writes.run(taskDir, dispatchId, () => provider.deleteDispatch?.(taskDir, dispatchId));
-    this.#runningHere.delete(dispatchKey(taskDir, dispatchId));
-    this.#fidelities.forget(taskDir, dispatchId);
-    this.#bells.ring(taskDir, dispatchId);
+    const { writers, bells } = this.#context;
+    writers.reserve(taskDir, dispatchId, 'its deletion');
+    try {
+      await this.#untilDone(async () => provider.deleteDispatch?.(taskDir, dispatchId));
+    } finally {
+      writers.remove(taskDir, dispatchId);
+    }
+    bells.ring(taskDir, dispatchId);
   }
 
   async getRepairs(): Promise<StoreRepair[]> {
     this.#assertOpen();
     return this.#provider.getRepairs?.() ?? [];
-  }
-
-  follow(taskDir: string, dispatchId: string, options: FollowOptions = {}): AsyncIterable<FollowItem> {
-    this.#assertOpen();
-    if (options.after !== undefined) assertCursor(options.after);
-    if (options.pageSize !== undefined) assertCount('pageSize', options.pageSize, 1);
-    const source = {
-      provider: this.#provider,
-      bells: this.#bells,
-      clock: this.#clock,
-      pollIntervalMs: this.#pollIntervalMs,
-      isClosed: () => this.#closing !== null,
-    };
-    return follow(source, taskDir, dispatchId, options);
-  }
-
-  isRunningHere(taskDir: string, dispatchId: string): boolean {
-    return this.#runningHere.has(dispatchKey(taskDir, dispatchId));
   }
 
   close(): Promise<void> {
@@ -273,11 +200,65 @@ class CheckedStore implements DispatchStore {
     return this.close();
   }
 
+  async #begin(taskDir: string, dispatch: NewDispatch, options: WriterOptions): Promise<Dispatch> {
+    const { createId, clock } = this.#context;
+    const envelope = newEnvelope(taskDir, dispatch, createId, options.now ?? (() => clock.now()));
+    const { dispatchId } = envelope;
+    const { holder = defaultHolder } = options;
+    return this.#holding(taskDir, dispatchId, holder, async () => {
+      await this.#provider.createDispatch(taskDir, envelope);
+      return new ClaimedDispatch(this.#context, taskDir, envelope, options, true);
+    });
+  }
+
+  #claim(taskDir: string, dispatchId: string, options: WriterOptions): Promise<Dispatch> {
+    const { holder = defaultHolder } = options;
+    return this.#holding(taskDir, dispatchId, holder, async () => {
+      const { envelope } = await this.#provider.claimDispatch(taskDir, dispatchId);
+      return new ClaimedDispatch(this.#context, taskDir, envelope, options, false);
+    });
+  }
+
+  /** Makes the one object that writes a dispatch in this process. */
+  async #holding(
+    taskDir: string,
+    dispatchId: string,
+    holder: string,
+    make: () => Promise<ClaimedDispatch>,
+  ): Promise<Dispatch> {
+    const { writers } = this.#context;
+    writers.reserve(taskDir, dispatchId, holder);
+    try {
+      return await this.#untilDone(async () => {
+        const dispatch = await make();
+        writers.set(taskDir, dispatchId, dispatch);
+        return dispatch;
+      });
+    } catch (error) {
+      writers.remove(taskDir, dispatchId);
+      throw error;
+    }
+  }
+
+  /** What `close` waits for. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T> {
+    const done = work();
+    this.#underWay.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#underWay.delete(done);
+    }
+  }
+
   async #close(): Promise<void> {
-    // `#closing` is set by the next turn, when the followers look at it.
+    // `#closing` is set by the next turn, when everything else looks at it.
     await null;
-    this.#bells.ringAll();
-    await this.#writes.settled();
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    await this.#context.writers.disposeAll();
+    this.#isClosed = true;
+    this.#context.bells.ringAll();
+    await this.#taskWrites.settled();
     await this.#provider.close();
   }
 
@@ -285,19 +266,6 @@ class CheckedStore implements DispatchStore {
     if (this.#closing !== null)
       throw new StoreError('STORE_CLOSED', 'The store is closed; open it again to use it.');
   }
-}
-
-/** A value that is there once something is done; now, where it is done now. */
-function after<T>(done: Awaitable<void>, value: T): Awaitable<T> {
-  return isPromise(done) ? done.then(() => value) : value;
-}
-
-function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
-    'STORE_DISPATCH_NOT_FOUND',
-    `There is no dispatch ${dispatchId} in the task ${taskDir}; getDispatchEnvelopes lists those that are there.`,
-    { details: { taskDir, dispatchId } },
-  );
 }
 
 function unsupported(capability: keyof StoreCapabilities, instead: string): never {

@@ -1,19 +1,18 @@
 import type { Awaitable } from '@hansard/provider';
-import { dispatchKey } from '../dispatch-key.ts';
 import { isPromise } from './is-promise.ts';
 
 /**
- * Hands the writes of each dispatch to the store one after the other, in the order in which they were asked for.
- * Dispatches don't wait for each other, and a store that answers at once is called at once.
+ * Hands the writes of each task record to the store one after the other, in the order of their calls. Tasks don't wait
+ * for each other, and a store that answers at once is called at once.
  */
 export class WriteOrder {
-  /** The last write under way, by dispatch. Never rejects. */
+  /** The last write under way, by task. Never rejects. */
   readonly #latest = new Map<string, Promise<void>>();
 
-  run<T>(taskDir: string, dispatchId: string, write: () => Awaitable<T>): Awaitable<T> {
-    const before = this.#latest.size === 0 ? undefined : this.#latest.get(dispatchKey(taskDir, dispatchId));
+  run<T>(taskDir: string, write: () => Awaitable<T>): Awaitable<T> {
+    const before = this.#latest.size === 0 ? undefined : this.#latest.get(taskDir);
     const answer = before === undefined ? write() : before.then(write);
-    if (isPromise(answer)) this.#hold(dispatchKey(taskDir, dispatchId), answer);
+    if (isPromise(answer)) this.#hold(taskDir, answer);
     return answer;
   }
 

@@ -1,7 +1,7 @@
 import type { CapturedEvent, Delta } from '@hansard/events';
 
 /**
- * What happens in a dispatch, live or once more: `streamDispatch`, `DispatchRun.stream` and `Session.stream` give one
+ * What happens in a dispatch, live or once more: `DispatchLog.stream`, `DispatchRun.stream` and `Session.stream` give one
  * that is live, `replayDispatch` one of what is stored. Who takes one need not know which.
  *
  * Iterated by itself it gives events and nothing else: those of the log, each once and in order, read behind a cursor of
@@ -17,7 +17,7 @@ export interface DispatchStream extends AsyncIterable<StreamedEvent> {
   withDeltas(): AsyncIterable<StreamItem>;
 }
 
-/** An event of the log and where it stands there: a cursor for `after`. */
+/** An event of the log and its position: a cursor for `after`. */
 export interface StreamedEvent {
   readonly kind: 'event';
   readonly position: number;

@@ -8,9 +8,9 @@ export interface DeltaSubscription {
 }
 
 /**
- * What the streams of a dispatch can't read from its store: the deltas of an agent that runs in this process, and that
- * its recording failed, after which the store says `running` for ever. `startDispatch` and sessions have one each;
- * whoever records a dispatch in another way gives theirs to `streamDispatch`.
+ * What the streams of a dispatch cannot read from its store: the deltas of an agent that runs in this process, and that
+ * its recording failed, after which the store says `running` until somebody ends the dispatch. Each object that writes a
+ * dispatch has one.
  */
 export class LiveFeed {
   readonly #channels = new Set<DeltaChannel>();

@@ -3,7 +3,7 @@ import { Bell } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
-import type { DispatchStore } from '../store/dispatch-store.ts';
+import type { DispatchLog } from '../store/dispatch-log.ts';
 import type { DispatchStream, StreamedEvent, StreamItem, StreamOptions } from './dispatch-stream.ts';
 import { type ReplayPace, ReplaySchedule } from './replay-schedule.ts';
 
@@ -32,16 +32,11 @@ export interface Replay extends DispatchStream {
  * Replays a stored dispatch: the same events as a live stream gave, in the same type. Each event has its time counted
  * from the beginning, so that what the taker does meanwhile delays nothing behind it, as long as it keeps up.
  *
- * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating what `readEvents` throws
+ * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating the errors of `DispatchLog.pages`
  */
-export function replayDispatch(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-  options: ReplayOptions = {},
-): Replay {
+export function replayDispatch(log: DispatchLog, options: ReplayOptions = {}): Replay {
   checkOptions(options);
-  return new LogReplay(store, taskDir, dispatchId, options);
+  return new LogReplay(log, options);
 }
 
 /** One iteration. */
@@ -53,9 +48,7 @@ interface Playing {
 }
 
 class LogReplay implements Replay {
-  readonly #store: DispatchStore;
-  readonly #taskDir: string;
-  readonly #dispatchId: string;
+  readonly #log: DispatchLog;
   readonly #options: ReplayOptions;
   readonly #clock: Clock;
   /** Rings when something changes that a wait depends on. */
@@ -66,10 +59,8 @@ class LogReplay implements Replay {
   #pausedMs = 0;
   #steps = 0;
 
-  constructor(store: DispatchStore, taskDir: string, dispatchId: string, options: ReplayOptions) {
-    this.#store = store;
-    this.#taskDir = taskDir;
-    this.#dispatchId = dispatchId;
+  constructor(log: DispatchLog, options: ReplayOptions) {
+    this.#log = log;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     if (options.paused === true) this.#pausedAt = this.#clock.now();
@@ -128,18 +119,15 @@ class LogReplay implements Replay {
 
   async *#read(playing: Playing): AsyncGenerator<StreamedEvent, undefined> {
     const { after = -1, pageSize: limit = 256 } = this.#options;
-    let position = after;
-    while (!playing.isOver) {
-      const page = await this.#store.readEvents(this.#taskDir, this.#dispatchId, { after: position, limit });
-      if (page.events.length === 0) return;
+    for await (const page of this.#log.pages({ after, limit })) {
       for (const [index, event] of page.events.entries()) {
         await this.#untilTurn(playing, playing.schedule.gapBefore(event.timestamp));
         if (playing.isOver) return;
         yield { kind: 'event', position: page.first + index, event };
       }
-      position = page.next;
       // A store that answers at once would keep timers and signals waiting until the end.
       await nextTurn();
+      if (playing.isOver) return;
     }
   }
 

@@ -13,6 +13,8 @@ export const envelopeSchema = z.object({
   dispatchId: idSchema,
   taskSlug: z.string().min(1),
   role: z.string().min(1),
+  /** What people call it; null: nobody named it. */
+  title: z.string().min(1).nullable(),
   model: z.string().nullable(),
   cwd: z.string().nullable(),
   startedAt: timestampSchema,

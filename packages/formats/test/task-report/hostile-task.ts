@@ -31,6 +31,7 @@ export const envelope: DispatchEnvelope = {
   dispatchId: '01JM0000000000000000000000',
   taskSlug: 'hostile',
   role: hostileTexts[0] ?? '',
+  title: null,
   model: hostileTexts[1] ?? '',
   cwd: hostileTexts[2] ?? '',
   startedAt: '2026-03-01T09:30:00.000Z',

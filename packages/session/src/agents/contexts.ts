@@ -17,9 +17,13 @@ export interface ModelContext {
   readonly manifest: ContextManifest;
 }
 
+const mostFresh = 1_000;
+
 /** What the models of agents are given, kept up to date event by event. One that is not in memory is made from the log. */
 export class Contexts {
   readonly #held = new Map<string, ContextRenderer>();
+  /** Recorded events that the renderers have not observed yet. */
+  #fresh: CapturedEvent[] = [];
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
   readonly #options: ContextOptions;
 
@@ -37,22 +41,30 @@ export class Contexts {
     return (await this.#of(agentId)).render();
   }
 
-  /** Takes events that were just recorded. */
+  /** Takes events that were just recorded. Keeps them: they must not change. */
   add(events: readonly CapturedEvent[]): void {
     for (const event of events) {
       const { type, agentId } = event;
       if (agentId === undefined) continue;
       if (type === 'agent:created' && !this.#held.has(agentId))
         this.#held.set(agentId, createContextRenderer(this.#options));
-      this.#held.get(agentId)?.observe(event);
+      if (this.#held.has(agentId)) this.#fresh.push(event);
     }
+    if (this.#fresh.length >= mostFresh) this.#observeFresh();
   }
 
   evict(agentId: string): void {
+    this.#observeFresh();
     this.#held.delete(agentId);
   }
 
+  #observeFresh(): void {
+    for (const event of this.#fresh) this.#held.get(event.agentId ?? '')?.observe(event);
+    this.#fresh = [];
+  }
+
   async #of(agentId: string): Promise<ContextRenderer> {
+    this.#observeFresh();
     const held = this.#held.get(agentId);
     if (held !== undefined) return held;
     const renderer = createContextRenderer(this.#options);

@@ -1,9 +1,13 @@
 import type { CapturedEvent } from '@hansard/events';
 import { putTogether, type TranscriptEntry } from '@hansard/views';
 
+const mostFresh = 1_000;
+
 /** The transcripts that are in memory. One that is not is read from the log when it is asked for. */
 export class Transcripts {
   readonly #held = new Map<string, TranscriptEntry[]>();
+  /** Recorded events that are not in the transcripts yet. */
+  #fresh: CapturedEvent[] = [];
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
 
   /** `read` gives the readable events of an agent, in the order of the log. */
@@ -13,6 +17,7 @@ export class Transcripts {
 
   /** To be called in the order of the log's writes. */
   async of(agentId: string): Promise<readonly TranscriptEntry[]> {
+    this.#addFresh();
     const held = this.#held.get(agentId);
     if (held !== undefined) return held;
     const entries = putTogether(await this.#read(agentId)).map((entry) => ({ ...entry, agentId }));
@@ -20,15 +25,24 @@ export class Transcripts {
     return entries;
   }
 
-  /** Takes events that were just recorded; all blocks of a message come together. */
+  /** Takes events that were just recorded; all blocks of a message come together. Keeps them: they must not change. */
   add(events: readonly CapturedEvent[]): void {
-    for (const { type, agentId } of events)
+    for (const event of events) {
+      const { type, agentId } = event;
       if (type === 'agent:created' && agentId !== undefined) this.#held.set(agentId, []);
-    // Copies: who is shown the events must not change what is held.
-    for (const entry of putTogether(structuredClone(events))) this.#held.get(entry.agentId)?.push(entry);
+      if (agentId !== undefined && this.#held.has(agentId)) this.#fresh.push(event);
+    }
+    if (this.#fresh.length >= mostFresh) this.#addFresh();
   }
 
   evict(agentId: string): void {
+    this.#addFresh();
     this.#held.delete(agentId);
+  }
+
+  #addFresh(): void {
+    if (this.#fresh.length === 0) return;
+    for (const entry of putTogether(this.#fresh)) this.#held.get(entry.agentId)?.push(entry);
+    this.#fresh = [];
   }
 }

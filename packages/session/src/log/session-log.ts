@@ -1,58 +1,37 @@
-import {
-  type Clock,
-  type CommunicationHub,
-  type DispatchHold,
-  type DispatchStore,
-  type DispatchStream,
-  LiveFeed,
-  type LiveStreamOptions,
-  streamDispatch,
+import type {
+  AcceptedEvents,
+  Clock,
+  Dispatch,
+  DispatchEnd,
+  DispatchStream,
+  LiveStreamOptions,
 } from '@hansard/dispatch';
-import {
-  type CapturedEvent,
-  type Delta,
-  type DispatchEnvelope,
-  type EnvelopeUpdates,
-  type IdSource,
-  inLineOrder,
-  type NewEvent,
-  parseEvent,
-  toTimestamp,
-} from '@hansard/events';
-import type { AgentInfo } from '@hansard/provider';
+import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
 import { SessionError } from '../session-error.ts';
 
 export interface SessionLogOptions {
-  readonly store: DispatchStore;
-  readonly taskDir: string;
-  readonly envelope: DispatchEnvelope;
-  /** Let go at the end. */
-  readonly hold: DispatchHold;
-  readonly communication: CommunicationHub | undefined;
+  readonly dispatch: Dispatch;
   readonly clock: Clock;
   readonly createId: IdSource;
   /** Takes each event when it is accepted, before it is durable. */
   readonly onAccepted: (event: CapturedEvent) => void;
-  /** Takes what was appended together once it is durable, as it was recorded. */
+  /** Takes what was appended together once it is durable. */
   readonly onRecorded: (events: readonly CapturedEvent[]) => void;
-  /** Called once, where a write failed, with what is thrown from then on. */
+  /** Called once, when a write failed, with the error that every later call throws. */
   readonly onFailed: (closed: SessionError) => void;
 }
 
-/** The one way into the log of a session: checks at once, writes in order, stops for good at the first failed write. */
+/** The one way into the log of a session. It stops for good at the first failed write. */
 export class SessionLog {
   readonly createId: IdSource;
   readonly #options: SessionLogOptions;
-  readonly #feed = new LiveFeed();
-  #envelope: DispatchEnvelope;
-  /** What was asked for last. Never rejects. */
-  #latest: Promise<unknown> = Promise.resolve();
+  /** The last write or task that was asked for and is not done. Never rejects. Null: nothing is under way. */
+  #latest: Promise<unknown> | null = null;
   #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
   #hasEnded = false;
 
   constructor(options: SessionLogOptions) {
     this.#options = options;
-    this.#envelope = options.envelope;
     this.createId = options.createId;
   }
 
@@ -62,44 +41,42 @@ export class SessionLog {
 
   assertOpen(): void {
     if (this.#failure !== null) throw this.#failure.closed;
-    if (this.#hasEnded) throw sessionWasClosed(this.#envelope.dispatchId);
+    if (this.#hasEnded) throw sessionWasClosed(this.#options.dispatch.dispatchId);
   }
 
   timestamp(): string {
     return toTimestamp(this.#options.clock.now());
   }
 
-  /** The events as they would be recorded. @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
-  check(events: readonly NewEvent[]): CapturedEvent[] {
-    const timestamp = this.timestamp();
-    return events.map((event) => {
-      const { id = this.createId() } = event;
-      // A copy: what is written later is what was given now.
-      return structuredClone(parseEvent(inLineOrder({ timestamp, ...event, id })));
-    });
+  /** The events as they would be recorded; `append` does not check them again. @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
+  check(events: readonly NewEvent[]): readonly CapturedEvent[] {
+    return this.#options.dispatch.check(events);
   }
 
   /**
-   * Takes events into the log, all or none, behind all that it took before. Throws at once what `check` throws, and
-   * SESSION_CLOSED; what it gives back may be left alone, for a failed write is kept.
+   * Takes events into the log, all or none, after all that it took before. Throws at once EVENT_INVALID, EVENT_NOT_JSON,
+   * EVENT_EPHEMERAL and SESSION_CLOSED; the promise may be left alone, because a failed write is kept.
    */
   append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     this.assertOpen();
-    const accepted = this.check(events);
-    for (const event of accepted) this.#options.onAccepted(event);
-    const recorded = this.inOrder(() => this.#write(accepted));
-    recorded.catch(() => {});
-    return recorded;
+    const { dispatch, onAccepted, onRecorded } = this.#options;
+    const accepted = dispatch.accept(events);
+    for (const event of accepted.events) onAccepted(event);
+    if (accepted.recorded === null && this.#latest === null) {
+      onRecorded(accepted.events);
+      return Promise.resolve(accepted.events);
+    }
+    return this.#whenRecorded(accepted);
   }
 
   /** Does something when all that was asked for before is done. */
   inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const done = this.#latest.then(() => {
+    const before = this.#latest ?? Promise.resolve();
+    const done = before.then(() => {
       if (this.#failure !== null) this.assertOpen();
       return task();
     });
-    const settled = () => {};
-    this.#latest = done.then(settled, settled);
+    this.#follow(done);
     return done;
   }
 
@@ -110,60 +87,64 @@ export class SessionLog {
   }
 
   stream(options: LiveStreamOptions): DispatchStream {
-    const { store, taskDir } = this.#options;
-    return streamDispatch(store, taskDir, this.#envelope.dispatchId, { ...options, feed: this.#feed });
+    return this.#options.dispatch.stream(options);
   }
 
   publish(delta: Delta): void {
-    const { communication, taskDir } = this.#options;
-    this.#feed.publish(delta);
-    communication?.deltaReceived({ taskDir, envelope: this.#envelope, delta });
+    this.#options.dispatch.publish(delta);
   }
 
-  /** Takes over the envelope as it is now, and tells that the dispatch started. */
-  start(envelope: DispatchEnvelope, agents: readonly AgentInfo[]): void {
-    const { communication, taskDir } = this.#options;
-    this.#envelope = envelope;
-    communication?.dispatchStarted({ taskDir, envelope, agents });
-  }
-
-  /** Takes the last events and completes the envelope with `updates` of the whole log. Nothing is taken behind them. */
-  async end(events: readonly NewEvent[], updates: () => EnvelopeUpdates): Promise<void> {
-    const { store, taskDir, hold, communication } = this.#options;
+  /** Takes the last events and completes the envelope with `updates` of the whole log. Nothing is taken after them. */
+  async end(events: readonly NewEvent[], updates: () => DispatchEnd): Promise<void> {
     void this.append(events);
     this.#hasEnded = true;
     await this.flushed();
     try {
-      this.#envelope = await store.updateDispatch(taskDir, this.#envelope.dispatchId, updates());
+      await this.#options.dispatch.end(updates());
     } catch (error) {
       this.#fail(error);
       throw error;
     }
-    hold.release();
-    communication?.dispatchEnded({ taskDir, envelope: this.#envelope });
   }
 
-  async #write(events: readonly CapturedEvent[]): Promise<readonly CapturedEvent[]> {
-    const { store, taskDir, communication, onRecorded } = this.#options;
-    const envelope = this.#envelope;
-    try {
-      const recorded = await store.appendEvents(taskDir, envelope.dispatchId, events);
-      onRecorded(recorded);
-      for (const event of recorded) communication?.eventRecorded({ taskDir, envelope, event });
-      return recorded;
-    } catch (error) {
-      this.#fail(error);
-      throw error;
-    }
+  #whenRecorded({ events, recorded }: AcceptedEvents): Promise<readonly CapturedEvent[]> {
+    const before = this.#latest;
+    const write = async () => {
+      try {
+        await recorded;
+      } catch (error) {
+        this.#fail(error);
+        throw error;
+      }
+      await before;
+      this.#options.onRecorded(events);
+      return events;
+    };
+    const done = write();
+    done.catch(() => {});
+    this.#follow(done);
+    return done;
+  }
+
+  #follow(step: Promise<unknown>): void {
+    const settled: Promise<unknown> = step
+      .then(
+        () => {},
+        () => {},
+      )
+      .then(() => {
+        if (this.#latest === settled) this.#latest = null;
+      });
+    this.#latest = settled;
   }
 
   #fail(error: unknown): void {
     if (this.#failure !== null) return;
-    const { hold, onFailed } = this.#options;
-    const closed = writeFailed(this.#envelope.dispatchId, error);
+    const { dispatch, onFailed } = this.#options;
+    const closed = writeFailed(dispatch.dispatchId, error);
     this.#failure = { error, closed };
-    this.#feed.fail(error);
-    hold.abandon();
+    dispatch.fail(error);
+    dispatch.abandon();
     onFailed(closed);
   }
 }
@@ -177,7 +158,7 @@ function writeFailed(dispatchId: string, cause: unknown): SessionError {
 }
 
 export function sessionWasClosed(dispatchId: string): SessionError {
-  return new SessionError('SESSION_CLOSED', `The session ${dispatchId} was closed; load it to go on.`, {
+  return new SessionError('SESSION_CLOSED', `The session ${dispatchId} was closed; load it to continue.`, {
     details: { dispatchId },
   });
 }

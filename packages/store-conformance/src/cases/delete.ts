@@ -35,6 +35,7 @@ export const deleteCases = caseFamily('delete', [
         readEvents: () => store.readEvents(taskDir, dispatchId),
         appendEvent: () => store.appendEvent(taskDir, dispatchId, sampleEvent('late')),
         updateDispatch: () => store.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+        claimDispatch: () => store.claimDispatch(taskDir, dispatchId),
         deleteDispatch: () => remove(taskDir, dispatchId),
       };
       for (const [what, call] of Object.entries(touches))

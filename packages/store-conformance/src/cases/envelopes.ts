@@ -6,6 +6,7 @@ import { sampleEnvelope, sampleEvent } from '../sample-data.ts';
 
 const everything: Required<EnvelopeUpdates> = {
   role: 'reviewer',
+  title: 'Route models, reviewed',
   model: 'model-b',
   cwd: '/elsewhere',
   startedAt: '2026-03-01T09:00:00.001Z',
@@ -68,6 +69,7 @@ export const envelopeCases = caseFamily('envelopes', [
       await beginDispatch(store);
       await store.updateDispatch(taskDir, dispatchId, everything);
       const nulls: EnvelopeUpdates = {
+        title: null,
         model: null,
         cwd: null,
         completedAt: null,
@@ -99,6 +101,35 @@ export const envelopeCases = caseFamily('envelopes', [
         { ...prepared.envelope, ...everything, usage, structuredResult: { scores: [3] } },
         'getDispatchEnvelope',
       );
+    },
+  },
+  {
+    name: 'update-gives-the-envelope',
+    rule: null,
+    title: 'an update returns the envelope as it is then, with the fields that it did not name',
+    run: async ({ store }) => {
+      await beginDispatch(store, prepared.events);
+      let expected = prepared.envelope;
+      for (const updates of [{ cost: 1 }, {}, everything, { usage: null }, { status: 'running' }] as const) {
+        expected = { ...expected, ...updates };
+        sameContent(
+          await store.updateDispatch(taskDir, dispatchId, updates),
+          expected,
+          `updateDispatch with ${Object.keys(updates).join(', ') || 'no field'}`,
+        );
+      }
+    },
+  },
+  {
+    name: 'title',
+    rule: null,
+    title: 'the title of a dispatch is kept, in any language',
+    run: async ({ store }) => {
+      const title = 'Größe “ändern” 会 🎈\nline two';
+      await store.createDispatch(taskDir, sampleEnvelope(dispatchId, { title }));
+      sameContent((await store.getDispatchEnvelope(taskDir, dispatchId))?.title, title, 'the title');
+      await store.updateDispatch(taskDir, dispatchId, { cost: 1 });
+      sameContent((await store.getDispatchEnvelopes(taskDir))[0]?.title, title, 'the title after an update');
     },
   },
   {

@@ -12,7 +12,7 @@ import { sampleEvent, sampleEvents } from '../sample-data.ts';
 import { storeOperations } from '../store-operations.ts';
 
 const copies = storeOperations
-  .filter(({ method }) => /^(get|read|list|search)/.test(method) && method !== 'getRepairs')
+  .filter(({ method }) => /^(get|read|list|search|claim|update)/.test(method) && method !== 'getRepairs')
   .map(
     ({ name, method, needs, call }): NamedCase => ({
       name: `copies-${name}`,

@@ -7,6 +7,7 @@ import {
   holdsEvents,
   prepared,
   prepareStore,
+  reopenClaimed,
   taskDir,
 } from '../prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask, valueEvent } from '../sample-data.ts';
@@ -20,7 +21,7 @@ const operations = storeOperations.map(
     needs: ['durability', ...operation.needs],
     run: async ({ store, reopen }) => {
       await prepareStore(store);
-      const again = await reopen();
+      const again = operation.needsClaim ? await reopenClaimed({ reopen }) : await reopen();
       await operation.verify(await operation.call(again, taskDir, dispatchId), again);
     },
   }),
@@ -73,7 +74,7 @@ export const reopenedCases = caseFamily('reopened', [
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store, prepared.events);
-      const again = await reopen();
+      const again = await reopenClaimed({ reopen });
       const [first] = prepared.events as readonly CapturedEvent[];
       if (first !== undefined) await again.appendEvent(taskDir, dispatchId, first);
       await again.appendEvents(taskDir, dispatchId, [...prepared.events, sampleEvent('new')]);
@@ -99,7 +100,7 @@ export const reopenedCases = caseFamily('reopened', [
       for (const [index, event] of events.entries()) {
         if (index % 4 === 3) await current.updateDispatch(taskDir, dispatchId, { cost: index });
         await current.appendEvent(taskDir, dispatchId, event);
-        current = await reopen();
+        current = await reopenClaimed({ reopen });
         sameContent(
           await current.readEvents(taskDir, dispatchId, { after: index - 1 }),
           { events: [event], first: index, next: index },
@@ -126,7 +127,7 @@ export const reopenedCases = caseFamily('reopened', [
       const events = [valueEvent('one', data), sampleEvent('two')];
       await beginDispatch(store, events);
       await store.updateDispatch(taskDir, dispatchId, { structuredResult: data });
-      const again = await reopen();
+      const again = await reopenClaimed({ reopen });
       await again.appendEvents(taskDir, dispatchId, events);
       await holdsEvents(again, events);
       sameContent(

@@ -57,6 +57,9 @@ export const sharedCases = caseFamily('shared', [
       await beginDispatch(store, prepared.events);
       const second = await openBeside();
       const append = () => second.appendEvent(taskDir, dispatchId, sampleEvent('second'));
+      await refuses('STORE_LOCKED', 'claimDispatch of a second writer', () =>
+        second.claimDispatch(taskDir, dispatchId),
+      );
       await refuses('STORE_LOCKED', 'appendEvent of a second writer', append);
       await refuses('STORE_LOCKED', 'appendEvents of a second writer', () =>
         second.appendEvents(taskDir, dispatchId, [sampleEvent('second')]),
@@ -66,6 +69,7 @@ export const sharedCases = caseFamily('shared', [
       );
       await store.appendEvent(taskDir, dispatchId, sampleEvent('first'));
       await store.close();
+      await second.claimDispatch(taskDir, dispatchId);
       await append();
       await holdsEvents(second, [...prepared.events, sampleEvent('first'), sampleEvent('second')]);
     },
@@ -78,10 +82,8 @@ export const sharedCases = caseFamily('shared', [
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
       await beginDispatch(store);
-      const append = () => second.appendEvent(taskDir, dispatchId, sampleEvent('second'));
-      await refuses('STORE_LOCKED', 'appendEvent of a second writer', append);
-      await refuses('STORE_LOCKED', 'updateDispatch of a second writer', () =>
-        second.updateDispatch(taskDir, dispatchId, { status: 'crashed' }),
+      await refuses('STORE_LOCKED', 'claimDispatch of a second writer', () =>
+        second.claimDispatch(taskDir, dispatchId),
       );
       sameContent(
         await second.getDispatchEnvelope(taskDir, dispatchId),
@@ -89,7 +91,8 @@ export const sharedCases = caseFamily('shared', [
         'getDispatchEnvelope',
       );
       await store.close();
-      await append();
+      await second.claimDispatch(taskDir, dispatchId);
+      await second.appendEvent(taskDir, dispatchId, sampleEvent('second'));
       await holdsEvents(second, [sampleEvent('second')]);
     },
   },
@@ -103,32 +106,33 @@ export const sharedCases = caseFamily('shared', [
       await beginDispatch(store);
       await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
       await store.updateDispatch(taskDir, dispatchId, { status: 'running' });
-      await refuses('STORE_LOCKED', 'updateDispatch of a second writer', () =>
-        second.updateDispatch(taskDir, dispatchId, { status: 'running' }),
-      );
-      await refuses('STORE_LOCKED', 'appendEvent of a second writer', () =>
-        second.appendEvent(taskDir, dispatchId, sampleEvent('second')),
+      await refuses('STORE_LOCKED', 'claimDispatch of a second writer', () =>
+        second.claimDispatch(taskDir, dispatchId),
       );
       await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      await store.releaseDispatch(taskDir, dispatchId);
+      await second.claimDispatch(taskDir, dispatchId);
       await second.updateDispatch(taskDir, dispatchId, { status: 'crashed' });
     },
   },
   {
-    name: 'held-since-a-change',
+    name: 'held-since-a-claim',
     rule: 6,
     title:
-      'a running dispatch that its writer left is STORE_LOCKED again since another changed nothing in it',
+      'a running dispatch that its writer left is STORE_LOCKED for a third writer since a second claimed it',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       await beginDispatch(store);
       const second = await openBeside();
       const third = await openBeside();
       await store.close();
-      await second.updateDispatch(taskDir, dispatchId, {});
-      await refuses('STORE_LOCKED', 'updateDispatch of a third writer', () =>
-        third.updateDispatch(taskDir, dispatchId, {}),
+      await second.claimDispatch(taskDir, dispatchId);
+      await refuses('STORE_LOCKED', 'claimDispatch of a third writer', () =>
+        third.claimDispatch(taskDir, dispatchId),
       );
       await second.updateDispatch(taskDir, dispatchId, { status: 'crashed' });
+      await second.releaseDispatch(taskDir, dispatchId);
+      await third.claimDispatch(taskDir, dispatchId);
       await third.updateDispatch(taskDir, dispatchId, { cost: 1 });
     },
   },

@@ -40,6 +40,8 @@ export const exampleStoreCapabilities: StoreCapabilities = {
 /** Opens the store in a folder. Simple on purpose: a dispatch that was touched stays in memory until the store is closed. */
 export function openExampleStore({ root }: { readonly root: string }): DispatchStoreProvider {
   const logs = new Map<string, DispatchLog>();
+  /** The files of the claimed dispatches. One process has the store, so that nobody else can have claimed them. */
+  const claimed = new Set<string>();
   const repairs: StoreRepair[] = [];
   let closed = false;
 
@@ -68,6 +70,11 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
     if (log !== null) return log;
     throw new StoreError('STORE_DISPATCH_NOT_FOUND', `${taskDir} has no dispatch ${dispatchId}.`);
   };
+  const getClaimedLog = (taskDir: string, dispatchId: string): DispatchLog => {
+    const log = getLog(taskDir, dispatchId);
+    if (claimed.has(log.file)) return log;
+    throw new StoreError('STORE_LOCKED', `${dispatchId} of ${taskDir} is not claimed. Claim it first.`);
+  };
   const readTask = (taskDir: string): TaskRecord | null => {
     const file = join(taskFolder(taskDir), 'task.json');
     return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
@@ -80,13 +87,23 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
       const file = logFile(taskDir, envelope.dispatchId);
       makeFolder(dirname(file));
       logs.set(file, createDispatchLog(file, envelope));
+      if (envelope.status === 'running') claimed.add(file);
+    },
+    claimDispatch(taskDir, dispatchId) {
+      const log = getLog(taskDir, dispatchId);
+      claimed.add(log.file);
+      return { envelope: structuredClone(log.envelope) };
+    },
+    releaseDispatch(taskDir, dispatchId) {
+      claimed.delete(logFile(taskDir, dispatchId));
     },
     updateDispatch(taskDir, dispatchId, updates) {
-      const log = getLog(taskDir, dispatchId);
+      const log = getClaimedLog(taskDir, dispatchId);
       writeEnvelope(log, { ...log.envelope, ...updates });
+      return structuredClone(log.envelope);
     },
-    appendEvent: (taskDir, dispatchId, event) => appendToLog(getLog(taskDir, dispatchId), [event]),
-    appendEvents: (taskDir, dispatchId, events) => appendToLog(getLog(taskDir, dispatchId), events),
+    appendEvent: (taskDir, dispatchId, event) => appendToLog(getClaimedLog(taskDir, dispatchId), [event]),
+    appendEvents: (taskDir, dispatchId, events) => appendToLog(getClaimedLog(taskDir, dispatchId), events),
 
     getDispatchEnvelopes(taskDir) {
       const folder = join(taskFolder(taskDir), 'dispatches');
@@ -105,8 +122,12 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
       const { events } = getLog(taskDir, dispatchId);
       return structuredClone(events.slice(Math.max(events.length - count, 0)));
     },
-    readEvents(taskDir, dispatchId, { after = -1, limit = defaultLimit } = {}) {
+    readEvents(taskDir, dispatchId, { after = -1, limit = defaultLimit, last } = {}) {
       const { events } = getLog(taskDir, dispatchId);
+      if (last !== undefined) {
+        const first = Math.max(events.length - last, 0);
+        return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
+      }
       if (after >= events.length) {
         throw new StoreError(
           'STORE_INVALID_CURSOR',
@@ -139,6 +160,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
     close() {
       closed = true;
       logs.clear();
+      claimed.clear();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import { type DispatchEnvelope, StoreError } from '@hansard/provider';
+import type { DispatchEnvelope } from '@hansard/provider';
 import { KnownTranscripts } from './known-transcripts.ts';
 import { assertEntries, type BatchNote } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
@@ -75,10 +75,6 @@ class DispatchSessionStore implements Required<SessionStore> {
 
   async delete(key: SessionKey): Promise<void> {
     const place = this.#placeOf(key);
-    if (this.#log.deleteDispatch === undefined)
-      throw new StoreError('STORE_UNSUPPORTED', "This store can't delete sessions; use one that can.", {
-        details: { capability: 'deleteDispatch' },
-      });
     await this.#inTurn(place, async () => {
       // The session itself goes last: where this ends half-way, it is still there to be deleted.
       const parts = key.subpath === undefined ? await this.#partsOf(place) : [];
@@ -86,7 +82,7 @@ class DispatchSessionStore implements Required<SessionStore> {
         const { taskDir } = place;
         this.#writer.forget({ taskDir, dispatchId });
         if ((await this.#log.getDispatchEnvelope(taskDir, dispatchId)) !== null)
-          await this.#log.deleteDispatch?.(taskDir, dispatchId);
+          await this.#log.deleteDispatch(taskDir, dispatchId);
       }
     });
   }

@@ -1,23 +1,12 @@
-import type {
-  Awaitable,
-  CapturedEvent,
-  DispatchEnvelope,
-  EnvelopeUpdates,
-  EventPage,
-  ReadEventsOptions,
-} from '@hansard/provider';
+import type { DispatchStore } from '@hansard/dispatch';
 
-/**
- * What a session store needs of a Hansard store. Both what users hold (`DispatchStore` of `@hansard/dispatch`) and any
- * `DispatchStoreProvider` have it. The rules are those of `DispatchStoreProvider`.
- */
-export interface SessionLog {
-  createDispatch(taskDir: string, envelope: DispatchEnvelope): Awaitable<unknown>;
-  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<unknown>;
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<unknown>;
-  getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
-  getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
-  getRecentEvents(taskDir: string, dispatchId: string, count: number): Awaitable<CapturedEvent[]>;
-  readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Awaitable<EventPage>;
-  deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
-}
+/** What a session store uses of an open store of Hansard. */
+export type SessionLog = Pick<
+  DispatchStore,
+  | 'beginDispatch'
+  | 'openDispatch'
+  | 'getDispatchEnvelopes'
+  | 'getDispatchEnvelope'
+  | 'getRecentEvents'
+  | 'deleteDispatch'
+>;

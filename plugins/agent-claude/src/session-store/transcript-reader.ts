@@ -1,33 +1,18 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { EventPage } from '@hansard/provider';
 import { type BatchNote, batchNoteOf, entryOf } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
 import type { DispatchName } from './transcript-place.ts';
 
 /** Every entry of a transcript in order; null where it has none. */
 export async function readEntries(log: SessionLog, place: DispatchName): Promise<SessionStoreEntry[] | null> {
-  if ((await log.getDispatchEnvelope(place.taskDir, place.dispatchId)) === null) return null;
+  const { taskDir, dispatchId } = place;
+  if ((await log.getDispatchEnvelope(taskDir, dispatchId)) === null) return null;
   const entries: SessionStoreEntry[] = [];
-  for await (const { events } of readForward(log, place, -1))
-    for (const event of events) {
-      const entry = entryOf(event);
-      if (entry !== null) entries.push(entry);
-    }
-  return entries.length === 0 ? null : entries;
-}
-
-/** The pages behind a position, none of them empty. */
-export async function* readForward(
-  log: SessionLog,
-  { taskDir, dispatchId }: DispatchName,
-  position: number,
-): AsyncGenerator<EventPage> {
-  for (let after = position; ; ) {
-    const page = await log.readEvents(taskDir, dispatchId, { after });
-    if (page.events.length === 0) return;
-    yield page;
-    after = page.next;
+  for await (const { event } of (await log.openDispatch(taskDir, dispatchId)).events()) {
+    const entry = entryOf(event);
+    if (entry !== null) entries.push(entry);
   }
+  return entries.length === 0 ? null : entries;
 }
 
 /**

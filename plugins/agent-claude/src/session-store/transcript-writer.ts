@@ -1,18 +1,10 @@
 import type { SessionKey, SessionStoreEntry, SessionSummaryEntry } from '@anthropic-ai/claude-agent-sdk';
-import {
-  type CapturedEvent,
-  createIdSource,
-  definedOnly,
-  envelopeSchemaVersion,
-  type IdSource,
-  toTimestamp,
-} from '@hansard/events';
-import type { DispatchEnvelope } from '@hansard/provider';
+import type { Dispatch, NewDispatch } from '@hansard/dispatch';
+import { type CapturedEvent, createIdSource, definedOnly, type IdSource, toTimestamp } from '@hansard/events';
 import type { KnownTranscript, KnownTranscripts } from './known-transcripts.ts';
 import { batchEvent, batchNoteOf, entryEvent, entryOf } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
 import type { DispatchName, TranscriptPlace } from './transcript-place.ts';
-import { readForward } from './transcript-reader.ts';
 
 export const mainRole = 'claude-session';
 export const partRole = 'claude-session-part';
@@ -41,22 +33,21 @@ export class TranscriptWriter {
     entries: readonly SessionStoreEntry[],
   ): Promise<void> {
     const batch = this.#batchOf(entries);
-    const envelope = await this.#begin(place, entries);
+    const dispatch = await this.#begin(place, entries);
     const name = nameOf(place);
     try {
-      const known = await this.#catchUp(place, envelope);
+      const known = await this.#catchUp(name, dispatch);
       const fresh = withoutKnown(batch, known.uuids);
-      if (fresh.length > 0) await this.#write(place, key, known, fresh);
+      if (fresh.length > 0) await this.#write(dispatch, key, known, fresh);
       this.#known.keep(name, known);
     } catch (error) {
       // What is known may be what is wrong: the next append reads it again.
       this.#known.forget(name);
-      await this.#end(place).catch(() => {
-        // The store fails still. The error to tell is the first one.
-      });
+      // If the store still fails, the first error is the one to report.
+      await this.#end(dispatch).catch(() => dispatch.abandon());
       throw error;
     }
-    await this.#end(place);
+    await this.#end(dispatch);
   }
 
   forget(name: DispatchName): void {
@@ -69,26 +60,27 @@ export class TranscriptWriter {
     return entries.map((entry) => ({ entry, event: entryEvent(entry, this.#createId(), now) }));
   }
 
-  async #begin(place: TranscriptPlace, entries: readonly SessionStoreEntry[]): Promise<DispatchEnvelope> {
+  async #begin(place: TranscriptPlace, entries: readonly SessionStoreEntry[]): Promise<Dispatch> {
     const { taskDir, dispatchId } = place;
-    const there = await this.#log.getDispatchEnvelope(taskDir, dispatchId);
-    if (there !== null) {
-      await this.#log.updateDispatch(taskDir, dispatchId, { status: 'running' });
-      return there;
-    }
-    const envelope = newEnvelope(place, entries, toTimestamp(this.#now()));
-    await this.#log.createDispatch(taskDir, envelope);
-    return envelope;
+    const holder = 'a session store';
+    if ((await this.#log.getDispatchEnvelope(taskDir, dispatchId)) === null)
+      return this.#log.beginDispatch(taskDir, newDispatch(place, entries, toTimestamp(this.#now())), {
+        holder,
+      });
+    const dispatch = await this.#log.openDispatch(taskDir, dispatchId, { write: true, holder });
+    await dispatch.update({ status: 'running' });
+    return dispatch;
   }
 
   /** Reads what was appended since this store looked last: nothing, unless another process wrote. */
-  async #catchUp(place: TranscriptPlace, { startedAt }: DispatchEnvelope): Promise<KnownTranscript> {
-    const before = this.#known.get(nameOf(place));
+  async #catchUp(name: string, dispatch: Dispatch): Promise<KnownTranscript> {
+    const { startedAt } = dispatch.envelope;
+    const before = this.#known.get(name);
     const known =
       before?.startedAt === startedAt
         ? before
         : { startedAt, position: -1, uuids: new Set<string>(), note: null };
-    for await (const { events, next } of readForward(this.#log, place, known.position)) {
+    for await (const { events, next } of dispatch.pages({ after: known.position })) {
       for (const event of events) {
         const entry = entryOf(event);
         if (typeof entry?.uuid === 'string') known.uuids.add(entry.uuid);
@@ -100,25 +92,25 @@ export class TranscriptWriter {
   }
 
   async #write(
-    { taskDir, dispatchId, parentDispatchId }: TranscriptPlace,
+    dispatch: Dispatch,
     { projectKey, sessionId, subpath }: SessionKey,
     known: KnownTranscript,
     fresh: readonly EntryEvent[],
   ): Promise<void> {
     const key = { projectKey, sessionId, ...definedOnly({ subpath }) };
     const mtime = Math.max(Math.floor(this.#now()), known.note?.mtime ?? 0);
-    const summary = parentDispatchId === null ? await foldSummary(known, key, fresh, mtime) : undefined;
+    const summary =
+      dispatch.envelope.parentDispatchId === null ? await foldSummary(known, key, fresh, mtime) : undefined;
     const note = { ...key, mtime, ...definedOnly({ summary }) };
     const events = [...fresh.map(({ event }) => event), batchEvent(note, this.#createId())];
-    await this.#log.appendEvents(taskDir, dispatchId, events);
+    await dispatch.append(events);
     known.position += events.length;
     known.note = note;
     for (const { entry } of fresh) if (typeof entry.uuid === 'string') known.uuids.add(entry.uuid);
   }
 
-  async #end({ taskDir, dispatchId }: TranscriptPlace): Promise<void> {
-    const completedAt = toTimestamp(this.#now());
-    await this.#log.updateDispatch(taskDir, dispatchId, { status: 'completed', completedAt });
+  async #end(dispatch: Dispatch): Promise<void> {
+    await dispatch.end({ status: 'completed', completedAt: toTimestamp(this.#now()) });
   }
 }
 
@@ -154,28 +146,19 @@ async function foldSummary(
   return foldSessionSummary(before, key, entries, { mtime }).data;
 }
 
-function newEnvelope(
-  { taskDir, dispatchId, parentDispatchId }: TranscriptPlace,
+function newDispatch(
+  { dispatchId, parentDispatchId }: TranscriptPlace,
   entries: readonly SessionStoreEntry[],
   startedAt: string,
-): DispatchEnvelope {
+): NewDispatch {
   const cwd = entries.find((entry) => typeof entry.cwd === 'string')?.cwd;
   return {
     dispatchId,
-    taskSlug: taskDir.slice(taskDir.lastIndexOf('/') + 1),
     role: parentDispatchId === null ? mainRole : partRole,
-    model: null,
     cwd: typeof cwd === 'string' ? cwd : null,
     startedAt,
-    completedAt: null,
-    status: 'running',
-    cost: null,
-    usage: null,
-    structuredResult: null,
     parentDispatchId,
-    botId: null,
     fidelity: 'full',
-    schemaVersion: envelopeSchemaVersion,
   };
 }
 

@@ -13,8 +13,9 @@ for (const [name, open] of Object.entries(providers)) {
     { countsUuidsOnce: true },
   );
   sessionStoreContract(
-    `Hansard's on ${name} without its facade, all in one task`,
-    async () => createSessionStore({ store: closedAtEnd(open()), taskDir: 'app/tasks/one' }),
+    `Hansard's on ${name}, all in one task`,
+    async () =>
+      createSessionStore({ store: closedAtEnd(openDispatchStore(open())), taskDir: 'app/tasks/one' }),
     { countsUuidsOnce: true },
   );
 }

@@ -14,6 +14,7 @@ import {
 } from '@anthropic-ai/claude-agent-sdk';
 import { createClaudeMapping } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
+import { appendEvent, createDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   cleanClaudeEnvironment,
@@ -208,11 +209,11 @@ async function expectImportToAddNothing(
 
 /** What a harness does with the stream: the messages as the events of a dispatch in the same task. */
 async function capture(store: DispatchStore, messages: readonly SDKMessage[]): Promise<void> {
-  const { dispatchId } = await store.createDispatch(task, { role: 'assistant', dispatchId: 'captured' });
+  const { dispatchId } = await createDispatch(store, task, { role: 'assistant', dispatchId: 'captured' });
   const mapping = createClaudeMapping({ fidelity: 'narrative' });
   const activities = [...messages.flatMap((message) => mapping.map(message)), ...mapping.finish()];
   for (const activity of activities)
-    if (activity.kind === 'event') await store.appendEvent(task, dispatchId, activity.event);
+    if (activity.kind === 'event') await appendEvent(store, task, dispatchId, activity.event);
 }
 
 /** The captured dispatch and the session lie in one task, and the id of the session leads from one to the other. */

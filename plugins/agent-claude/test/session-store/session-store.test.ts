@@ -1,9 +1,9 @@
 import { foldSessionSummary, type SessionKey } from '@anthropic-ai/claude-agent-sdk';
-import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import type { DispatchStoreProvider } from '@hansard/provider';
+import { openDispatchStore } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
-import { describe, expect, expectTypeOf, it } from 'vitest';
-import { createSessionStore, type SessionLog } from '../../src/session-store.ts';
+import { appendEvent, countEvents, createDispatch } from '@hansard/testing';
+import { describe, expect, it } from 'vitest';
+import { createSessionStore } from '../../src/session-store.ts';
 import { closedAtEnd, newFolder, openFolder, providers } from './open-stores.ts';
 import { entry } from './session-store-contract.ts';
 
@@ -14,11 +14,6 @@ function inMemory() {
   const store = closedAtEnd(openDispatchStore(createMemoryStore()));
   return { store, sessions: createSessionStore({ store, taskDir: task }) };
 }
-
-it('takes what users hold, and what store authors write', () => {
-  expectTypeOf<DispatchStore>().toExtend<SessionLog>();
-  expectTypeOf<DispatchStoreProvider>().toExtend<SessionLog>();
-});
 
 describe('any key has a place of its own', () => {
   const names = [
@@ -93,19 +88,21 @@ it('writes nothing where there is nothing new', async () => {
   const listed = await sessions.listSessions('project');
   await sessions.append(main, [entry({ uuid: 'a' })]);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
-  expect(await store.countEvents(task, dispatchId)).toBe(2);
+  expect(await countEvents(store, task, dispatchId)).toBe(2);
   expect(await sessions.listSessions('project')).toEqual(listed);
 });
 
 it('loads a session of many pages whole, and knows all of it', async () => {
-  const { store, sessions } = inMemory();
+  const provider = createMemoryStore();
+  const store = closedAtEnd(openDispatchStore(provider));
+  const sessions = createSessionStore({ store, taskDir: task });
   const entries = Array.from({ length: 2_500 }, (_, n) => entry({ uuid: `uuid-${n}`, n }));
   await sessions.append(main, entries);
   expect(await sessions.load(main)).toEqual(entries);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
-  const again = createSessionStore({ store: bound(store), taskDir: task });
+  const again = createSessionStore({ store: openDispatchStore(provider), taskDir: task });
   await again.append(main, entries);
-  expect(await store.countEvents(task, dispatchId)).toBe(2_501);
+  expect(await countEvents(store, task, dispatchId)).toBe(2_501);
 });
 
 it('keeps the summary of what load gives, also for a replay of older entries', async () => {
@@ -146,7 +143,7 @@ it('finds its notes also where somebody else wrote into the dispatch', async () 
   await sessions.append(main, [entry({ uuid: 'a', customTitle: 'kept' })]);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
   for (let n = 0; n < 5; n += 1)
-    await store.appendEvent(task, dispatchId, { type: 'harness:error', data: { message: 'by somebody' } });
+    await appendEvent(store, task, dispatchId, { type: 'harness:error', data: { message: 'by somebody' } });
   expect(await sessions.listSessionSummaries('project')).toMatchObject([{ data: { customTitle: 'kept' } }]);
   await sessions.append(main, [entry({ uuid: 'a' }), entry({ uuid: 'b' })]);
   expect((await sessions.load(main))?.map(({ uuid }) => uuid)).toEqual(['a', 'b']);
@@ -157,7 +154,7 @@ it('takes a session that was begun and never written for none', async () => {
   await sessions.append(main, [entry({ uuid: 'a' })]);
   const [envelope] = await store.getDispatchEnvelopes(task);
   await sessions.delete(main);
-  if (envelope !== undefined) await store.createDispatch(task, envelope);
+  if (envelope !== undefined) await createDispatch(store, task, envelope);
   expect(await sessions.load(main)).toBeNull();
   expect(await sessions.listSessions('project')).toEqual([]);
   await sessions.append(main, [entry({ uuid: 'a' })]);
@@ -213,8 +210,15 @@ it('gives the session back after an append that failed, and stores the batch whe
 });
 
 it('says that it cannot delete on a store that cannot', async () => {
-  const { store } = inMemory();
-  const sessions = createSessionStore({ store: bound(store) });
+  const memory = createMemoryStore();
+  const provider = new Proxy(memory, {
+    get(target, key) {
+      if (key === 'capabilities') return { ...target.capabilities, deleteDispatch: false };
+      const member: unknown = Reflect.get(target, key, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  const sessions = createSessionStore({ store: closedAtEnd(openDispatchStore(provider)) });
   await sessions.append(main, [entry({ uuid: 'a' })]);
   await expect(sessions.delete(main)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
   expect(await sessions.load(main)).toHaveLength(1);
@@ -229,7 +233,7 @@ it('reads nothing of a session again that it has read or written', async () => {
     read += page.events.length;
     return page;
   };
-  const first = createSessionStore({ store: memory });
+  const first = createSessionStore({ store: openDispatchStore(memory) });
   const anotherHolder = openDispatchStore(memory);
   for (let n = 0; n < 100; n += 1) await first.append(main, [entry({ uuid: `a-${n}` })]);
   expect(read).toBe(0);
@@ -239,16 +243,3 @@ it('reads nothing of a session again that it has read or written', async () => {
   for (let n = 0; n < 100; n += 1) await second.append(main, [entry({ uuid: `b-${n}` })]);
   expect(read).toBe(200);
 });
-
-/** The same store as another object, of which nothing is known yet. */
-function bound(store: DispatchStore): SessionLog {
-  return {
-    createDispatch: (...given) => store.createDispatch(...given),
-    updateDispatch: (...given) => store.updateDispatch(...given),
-    appendEvents: (...given) => store.appendEvents(...given),
-    getDispatchEnvelopes: (...given) => store.getDispatchEnvelopes(...given),
-    getDispatchEnvelope: (...given) => store.getDispatchEnvelope(...given),
-    getRecentEvents: (...given) => store.getRecentEvents(...given),
-    readEvents: (...given) => store.readEvents(...given),
-  };
-}

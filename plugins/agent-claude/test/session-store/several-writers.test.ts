@@ -8,7 +8,7 @@ import { isStoreError } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSessionStore, type SessionLog } from '../../src/session-store.ts';
+import { createSessionStore } from '../../src/session-store.ts';
 import { closedAtEnd, newFolder, openFolder } from './open-stores.ts';
 import { entry } from './session-store-contract.ts';
 
@@ -93,9 +93,9 @@ it('lets no other process write between its look at a session and its append', a
   const root = newFolder();
   const there = createSessionStore({ store: openFolder(root), taskDir: task });
   await there.append(main, [entry({ uuid: 'a' })]);
-  const files = closedAtEnd(openJsonFileStore({ root }));
+  const files = openJsonFileStore({ root });
   const refused: unknown[] = [];
-  const looking = new Proxy<SessionLog>(files, {
+  const looking = new Proxy(files, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== 'function' || name !== 'readEvents')
@@ -106,7 +106,8 @@ it('lets no other process write between its look at a session and its append', a
       };
     },
   });
-  await createSessionStore({ store: looking, taskDir: task }).append(main, [entry({ uuid: 'b', n: 1 })]);
+  const here = closedAtEnd(openDispatchStore(looking));
+  await createSessionStore({ store: here, taskDir: task }).append(main, [entry({ uuid: 'b', n: 1 })]);
   expect(refused.length).toBeGreaterThan(0);
   for (const error of refused) expect(error).toMatchObject({ code: 'STORE_LOCKED' });
   await there.append(main, [entry({ uuid: 'b' })]);
@@ -121,11 +122,11 @@ it('leaves a session free for other processes between appends, and locked during
   await here.append(main, [entry({ uuid: 'a' })]);
   await there.append(main, [entry({ uuid: 'b' })]);
   const [{ dispatchId = '' } = {}] = await holder.getDispatchEnvelopes(task);
-  await holder.updateDispatch(task, dispatchId, { status: 'running' });
+  const held = await holder.openDispatch(task, dispatchId, { write: true });
   await expect(there.append(main, [entry({ uuid: 'c' })])).rejects.toSatisfy((error) =>
     isStoreError(error, 'STORE_LOCKED'),
   );
-  await holder.updateDispatch(task, dispatchId, { status: 'completed' });
+  await held.release();
   await there.append(main, [entry({ uuid: 'c' })]);
   expect(await here.load(main)).toHaveLength(3);
 });

@@ -9,19 +9,19 @@ import { encodeHead } from './dispatch-head.ts';
 import { closings } from './file-tail.ts';
 
 /**
- * Makes a dispatch without events, whole or not at all, and keeps the right to write it while it runs.
+ * Makes a dispatch without events, whole or not at all. One that is `running` is claimed then.
  * @throws STORE_DISPATCH_EXISTS
  */
 export function createDispatchFile(
-  { locks, sync }: DispatchContext,
+  { claims, sync }: DispatchContext,
   root: string,
   name: DispatchName,
   envelope: DispatchEnvelope,
 ): void {
-  const { file, folder, lock, temporary } = name.paths;
+  const { file, folder, temporary } = name.paths;
   if (existsSync(file)) throw alreadyThere(name);
   try {
-    locks.take(lock);
+    claims.take(name);
   } catch (error) {
     throw isStoreError(error, 'STORE_LOCKED') ? alreadyThere(name, error) : error;
   }
@@ -33,7 +33,7 @@ export function createDispatchFile(
     if (sync) syncFolders(folder, root);
     isRunning = envelope.status === 'running';
   } finally {
-    if (!isRunning) locks.release(lock);
+    if (!isRunning) claims.release(name);
   }
 }
 

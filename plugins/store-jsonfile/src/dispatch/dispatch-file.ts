@@ -16,7 +16,6 @@ export interface DispatchFile {
   readonly fd: number;
   readonly inode: number;
   readonly start: number;
-  readonly isRunning: boolean;
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
@@ -24,8 +23,8 @@ export function openDispatchFile(name: DispatchName, access: 'read' | 'write'): 
   const fd = orMissing(() => openFile(name.paths.file, access));
   if (fd === null) throw notFound(name.taskDir, name.dispatchId);
   try {
-    const { envelope, start } = readHead(fd, name.paths.file);
-    return { fd, inode: fstatSync(fd).ino, start, isRunning: envelope.status === 'running' };
+    const { start } = readHead(fd, name.paths.file);
+    return { fd, inode: fstatSync(fd).ino, start };
   } catch (error) {
     closeSync(fd);
     throw error;

@@ -15,10 +15,10 @@ import { openFile, readBytes, syncFolder, writeFully } from '../lines/file-io.ts
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import type { EventRange } from '../lines/scan-lines.ts';
-import type { WriterLocks } from '../writer-lock.ts';
 import { AppendWriter } from './append-writer.ts';
+import type { DispatchClaims } from './dispatch-claims.ts';
 import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
-import { encodeHead, encodeHeadFor, readHead } from './dispatch-head.ts';
+import { type DispatchHead, encodeHead, encodeHeadFor, readHead } from './dispatch-head.ts';
 import { findTail } from './file-tail.ts';
 import { prepareAppend } from './tail-repair.ts';
 
@@ -27,13 +27,13 @@ const copyChunk = 1024 * 1024;
 const lookEvery = 50;
 
 export interface DispatchContext {
-  readonly locks: WriterLocks;
+  readonly claims: DispatchClaims;
   /** Whether each write goes down to the disk. */
   readonly sync: boolean;
   readonly onRepair: (repair: StoreRepair) => void;
 }
 
-/** One dispatch held open: for reading, and from the first change on for writing. */
+/** One dispatch held open: for reading and, once it is claimed, for writing. */
 export class DispatchHandle {
   readonly name: DispatchName;
   /** When it was used last, counted by who keeps the handles. */
@@ -44,6 +44,8 @@ export class DispatchHandle {
   #whole: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
   #writer: AppendWriter | null = null;
   #lookedAt = 0;
+  /** Whether a call has reported that the file is not where readers find it. */
+  #isReported = false;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
@@ -56,6 +58,28 @@ export class DispatchHandle {
     this.#file = file;
   }
 
+  /** Claims the dispatch, repairs its end where a write was cut off, and gives its envelope. @throws STORE_LOCKED */
+  claim(): DispatchEnvelope {
+    if (this.#writer === null) this.#context.claims.whileTaking(this.name, () => this.#beginWriting());
+    return readHead(this.#file.fd, this.name.paths.file).envelope;
+  }
+
+  /**
+   * Ends the writing of a claimed dispatch: its head says then how far the events reach. The claim is still to be released.
+   * @throws STORE_CORRUPT where the file is not in its place, unless a write has reported that
+   */
+  finish(): void {
+    try {
+      if (this.#isReported) return;
+      const writer = this.#writing(0);
+      const head = readHead(this.#file.fd, this.name.paths.file);
+      const reach = reachOf(writer);
+      if (head.eventBytes !== reach) this.#writeHead(writer, head, head.envelope, reach);
+    } finally {
+      this.#writer = null;
+    }
+  }
+
   append(event: CapturedEvent): boolean {
     return this.#writing(lookEvery).append(event);
   }
@@ -64,22 +88,15 @@ export class DispatchHandle {
     return this.#writing(lookEvery).appendAll(events);
   }
 
-  /** Changes the envelope, and gives the right to write back where that ends the dispatch. */
+  /** Changes the envelope and gives it. One that ends the dispatch also writes how far its events reach. */
   update(updates: EnvelopeUpdates): DispatchEnvelope {
     const writer = this.#writing(0);
-    const { envelope, slot, eventBytes } = readHead(this.#file.fd, this.name.paths.file);
+    const head = readHead(this.#file.fd, this.name.paths.file);
     const given = Object.entries(updates).filter(([, value]) => value !== undefined);
-    const changed = { ...envelope, ...Object.fromEntries(given) };
-    const isRunning = changed.status === 'running';
-    const reach = isRunning ? eventBytes : writer.range.end - writer.range.start;
-    const head = encodeHeadFor(changed, reach, slot);
-    if (head === null) this.#growHead(writer, encodeHead(changed, reach));
-    else {
-      writeFully(this.#file.fd, head, slot, 0);
-      if (this.#context.sync) fdatasyncSync(this.#file.fd);
-    }
-    this.#file = { ...this.#file, isRunning };
-    if (!isRunning) this.#endWriting();
+    // A copy: nobody else holds what is returned.
+    const changed = copyOf({ ...head.envelope, ...Object.fromEntries(given) });
+    const reach = changed.status === 'running' ? head.eventBytes : reachOf(writer);
+    this.#writeHead(writer, head, changed, reach);
     return changed;
   }
 
@@ -101,27 +118,35 @@ export class DispatchHandle {
     return readEventPage(range, this.#positions, options);
   }
 
-  /** Removes the file; the handle must be closed then. @throws STORE_LOCKED */
+  /** Removes the file, and releases the claim; the handle must be closed then. @throws STORE_LOCKED */
   remove(): void {
-    const { file } = this.name.paths;
-    this.#holdingLock(() => {
+    const { claims, sync } = this.#context;
+    const { file, folder } = this.name.paths;
+    claims.whileTaking(this.name, () => {
       if (orMissing(() => rmSync(file)) === null) throw this.#notFound();
     });
-    if (this.#context.sync) syncFolder(this.name.paths.folder);
-    this.#file = { ...this.#file, isRunning: false };
+    this.#writer = null;
+    claims.release(this.name);
+    if (sync) syncFolder(folder);
   }
 
-  /** Gives the file back. The right to write a dispatch that still runs is kept. */
+  /** Gives the file back. A claim is kept. */
   close(): void {
     closeSync(this.#file.fd);
-    if (!this.#file.isRunning) this.#endWriting();
   }
 
+  /** @throws STORE_LOCKED where the dispatch is not claimed */
   #writing(longestUnseen: number): AppendWriter {
-    if (this.#writer === null) return this.#beginWriting();
+    if (this.#writer === null) {
+      if (this.#context.claims.has(this.name)) return this.#beginWriting();
+      this.assertThere();
+      throw this.#context.claims.missing(this.name);
+    }
     const now = performance.now();
     if (now - this.#lookedAt >= longestUnseen) {
+      this.#isReported = true;
       assertInPlace(this.#file, this.name, this.#writer.range.end);
+      this.#isReported = false;
       this.#lookedAt = now;
     }
     return this.#writer;
@@ -130,34 +155,13 @@ export class DispatchHandle {
   #beginWriting(): AppendWriter {
     const { sync, onRepair } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    return this.#holdingLock(() => {
-      rmSync(paths.temporary, { force: true });
-      this.#reopen('write');
-      const { fd } = this.#file;
-      const { point, repair } = prepareAppend(fd, paths.file, readHead(fd, paths.file), sync);
-      if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
-      this.#writer = new AppendWriter(point, sync);
-      return this.#writer;
-    });
-  }
-
-  /** Takes the lock, and gives it back only where that comes to nothing. */
-  #holdingLock<T>(work: () => T): T {
-    const { locks } = this.#context;
-    const { lock } = this.name.paths;
-    const hadLock = locks.has(lock);
-    locks.take(lock);
-    try {
-      return work();
-    } catch (error) {
-      if (!hadLock) locks.release(lock);
-      throw error;
-    }
-  }
-
-  #endWriting(): void {
-    this.#writer = null;
-    this.#context.locks.release(this.name.paths.lock);
+    rmSync(paths.temporary, { force: true });
+    this.#reopen('write');
+    const { fd } = this.#file;
+    const { point, repair } = prepareAppend(fd, paths.file, readHead(fd, paths.file), sync);
+    if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
+    this.#writer = new AppendWriter(point, sync);
+    return this.#writer;
   }
 
   /** The events as they are now, also where another process changed the file or put a new one in its place. */
@@ -188,6 +192,21 @@ export class DispatchHandle {
     return notFound(this.name.taskDir, this.name.dispatchId);
   }
 
+  #writeHead(
+    writer: AppendWriter,
+    { slot }: DispatchHead,
+    envelope: DispatchEnvelope,
+    reach: number | null,
+  ): void {
+    const head = encodeHeadFor(envelope, reach, slot);
+    if (head === null) {
+      this.#growHead(writer, encodeHead(envelope, reach));
+      return;
+    }
+    writeFully(this.#file.fd, head, slot, 0);
+    if (this.#context.sync) fdatasyncSync(this.#file.fd);
+  }
+
   /** Copies the dispatch behind its new head into a file that takes the place of this one. */
   #growHead(writer: AppendWriter, head: Buffer): void {
     const { file, temporary, folder } = this.name.paths;
@@ -209,6 +228,15 @@ export class DispatchHandle {
     closeSync(old.fd);
     if (this.#context.sync) syncFolder(folder);
   }
+}
+
+/** How far the events reach, counted from the bracket that opens them. */
+function reachOf({ range }: AppendWriter): number {
+  return range.end - range.start;
+}
+
+function copyOf(envelope: DispatchEnvelope): DispatchEnvelope {
+  return JSON.parse(JSON.stringify(envelope)) as DispatchEnvelope;
 }
 
 function copyEvents(writer: AppendWriter, fd: number, start: number): void {

@@ -19,8 +19,9 @@ export function readRecentEvents(range: EventRange, count: number): CapturedEven
 export function readEventPage(
   range: EventRange,
   positions: PositionIndex,
-  { after = -1, limit = defaultLimit }: ReadEventsOptions,
+  { after = -1, limit = defaultLimit, last }: ReadEventsOptions,
 ): EventPage {
+  if (last !== undefined) return readLastEvents(range, positions, last);
   const first = after + 1;
   const known = positions.nearest(first);
   const events: CapturedEvent[] = [];
@@ -42,6 +43,27 @@ export function readEventPage(
   }
   positions.moveCursor({ position, offset: next - range.start });
   return { events, first, next: first + events.length - 1 };
+}
+
+/** The events are read from the end; their positions need the number of lines, of which only new ones are counted. */
+function readLastEvents(range: EventRange, positions: PositionIndex, last: number): EventPage {
+  const count = countEvents(range, positions);
+  const events = readRecentEvents(range, Math.min(last, count));
+  return { events, first: count - events.length, next: count - 1 };
+}
+
+function countEvents(range: EventRange, positions: PositionIndex): number {
+  let { position, offset: next } = positions.furthest;
+  const length = range.end - range.start;
+  if (next > length + ',\n'.length) throw corrupt(range.file, range.end, 'the file became shorter');
+  scanLines(range, range.start + next, (_, start, end, offset, isLast) => {
+    positions.note(position, offset - range.start);
+    position += 1;
+    next = offset - range.start + (end - start) + (isLast ? ',\n'.length : 1);
+    return true;
+  });
+  positions.moveEnd({ position, offset: next });
+  return position;
 }
 
 function readFrom(range: EventRange, from: number): CapturedEvent[] {

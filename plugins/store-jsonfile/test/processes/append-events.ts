@@ -2,11 +2,12 @@ import { createIdSource } from '@hansard/events';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /**
- * Appends without end, single events and batches of three in turn, and prints `ack COUNT` for what is appended.
+ * Claims a dispatch and appends without end, single events and batches of three in turn, and prints `ack COUNT` for what is appended.
  * Arguments: root, task, dispatch, characters of text per event.
  */
 const [, , root = '', taskDir = '', dispatchId = '', length = '10'] = process.argv;
 const store = openJsonFileStore({ root });
+store.claimDispatch(taskDir, dispatchId);
 const newId = createIdSource();
 let count = 0;
 

@@ -4,6 +4,7 @@ import { openJsonFileStore } from '../../src/index.ts';
 /** Appends under a limit on the size of files, and prints the outcome of each step as a line of JSON. */
 const [, , root = '', taskDir = '', dispatchId = ''] = process.argv;
 const store = openJsonFileStore({ root });
+store.claimDispatch(taskDir, dispatchId);
 
 function tryAppend(id: string, length: number, count: number): void {
   const events = Array.from({ length: count }, (_, at) => ({

@@ -31,10 +31,14 @@ for (const root of roots) {
   const outcomes = {
     envelope: outcomeOf(() => store.getDispatchEnvelope(taskDir, 'bad')),
     events: outcomeOf(() => store.getDispatchEvents(taskDir, 'bad')),
+    claim: outcomeOf(() => store.claimDispatch(taskDir, 'bad')),
     append: outcomeOf(() => store.appendEvent(taskDir, 'bad', event('a'))),
     update: outcomeOf(() => store.updateDispatch(taskDir, 'bad', { cost: 1 })),
     create: outcomeOf(() => store.createDispatch(taskDir, makeEnvelope('new'))),
-    appendToSibling: outcomeOf(() => store.appendEvent(taskDir, 'good', event('b'))),
+    appendToSibling: outcomeOf(() => {
+      store.claimDispatch(taskDir, 'good');
+      store.appendEvent(taskDir, 'good', event('b'));
+    }),
     readSibling: outcomeOf(() => store.getDispatchEvents(taskDir, 'good')),
     envelopes: outcomeOf(() => store.getDispatchEnvelopes(taskDir)),
     getTask: outcomeOf(() => store.getTask(taskDir)),

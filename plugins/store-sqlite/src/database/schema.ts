@@ -8,7 +8,8 @@ const schemaVersion = 1;
 
 /*
  * events.line       the event as `encodeEvent` writes it
- * least_events      how many events there were when a writer last gave the dispatch back; fewer now means damage
+ * least_events      how many events there were when the dispatch last ended or was released; fewer now means damage
+ * writers           the claims: which store may write a dispatch
  * event_ids         only for dispatches whose `has_event_ids` is 1; in all others ids grow with positions
  * event_search      rowid = dispatch << 32 | position; holds the first `searchable_events` events of a dispatch
  */

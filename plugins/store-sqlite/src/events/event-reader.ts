@@ -28,8 +28,17 @@ export class EventReader {
     return this.#read(number, length - wanted, wanted, taskDir, dispatchId);
   }
 
-  page(taskDir: string, dispatchId: string, { after = -1, limit = 1000 }: ReadEventsOptions): EventPage {
+  page(
+    taskDir: string,
+    dispatchId: string,
+    { after = -1, limit = 1000, last }: ReadEventsOptions,
+  ): EventPage {
     const { number, length } = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
+    if (last !== undefined) {
+      const count = Math.min(last, length);
+      const events = this.#read(number, length - count, count, taskDir, dispatchId);
+      return { events, first: length - count, next: length - 1 };
+    }
     const first = after + 1;
     if (first > length) {
       throw new StoreError(

@@ -11,8 +11,8 @@ import { findPosition, type KnownIds, noteId, readKnownIds } from './event-ids.t
 import { findDispatch } from './find-dispatch.ts';
 
 /**
- * Appends events. For each dispatch whose lease it holds it keeps the next position and the greatest id, so that an
- * append is one insert. Should the lease have been lost all the same, the key of the events table refuses the insert.
+ * Appends events. For each claimed dispatch it keeps the next position and the greatest id, so that an
+ * append is one insert. Should the claim have been lost all the same, the key of the events table refuses the insert.
  */
 export class EventWriter {
   readonly #database: DatabaseSync;
@@ -54,7 +54,7 @@ export class EventWriter {
     }
   }
 
-  /** Forgets what is known of a dispatch; the next append asks the database, and for the lease, again. */
+  /** Forgets what is known of a dispatch; the next append asks the database again, including for the claim. */
   forget(taskDir: string, dispatchId: string): void {
     const ofTask = this.#openDispatches.get(taskDir);
     ofTask?.delete(dispatchId);
@@ -68,7 +68,7 @@ export class EventWriter {
     assertDispatchId(dispatchId);
     const opened = inTransaction(this.#database, () => {
       const found = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-      this.#leases.take(found.number, dispatchId);
+      this.#leases.assertHeld(found.number, dispatchId);
       return readKnownIds(this.#statements, found);
     });
     const ofTask = this.#openDispatches.get(taskDir) ?? new Map<string, KnownIds>();

@@ -7,6 +7,7 @@ import { taskDir, textEvent } from '../sample-data.ts';
 const [path = '', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });
 try {
+  store.claimDispatch(taskDir, dispatchId);
   store.appendEvent(taskDir, dispatchId, textEvent('taken'));
   writeSync(1, 'appended\n');
 } catch (error) {

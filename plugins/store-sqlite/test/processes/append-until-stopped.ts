@@ -1,6 +1,6 @@
 /**
  * Appends growing events and says each id once it is acknowledged; keeps its store open until its input ends.
- * Arguments: the database, the number of events, the dispatch, which it creates where it is not there.
+ * Arguments: the database, the number of events, the dispatch, which it creates if it does not exist.
  */
 import { writeSync } from 'node:fs';
 import { openSqliteStore } from '../../src/index.ts';
@@ -8,9 +8,9 @@ import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 
 const [path = '', count = '0', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });
-if (store.getDispatchEnvelope(taskDir, dispatchId) === null) {
+if (store.getDispatchEnvelope(taskDir, dispatchId) === null)
   store.createDispatch(taskDir, envelope({ dispatchId }));
-}
+else store.claimDispatch(taskDir, dispatchId);
 for (let position = 0; position < Number(count); position += 1) {
   for (const event of growingEvents(1, position)) {
     store.appendEvent(taskDir, dispatchId, event);

@@ -28,7 +28,8 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });
         const events = readVerdicts(text, { file: basename(file), packets, pseudonyms });
         const fresh = events.filter(({ id }) => !known.has(id ?? ''));
-        await store.appendEvents(source.taskDir, dispatchId, fresh);
+        await using dispatch = await store.openDispatch(source.taskDir, dispatchId, { write: true });
+        await dispatch.append(fresh);
         const there = events.length - fresh.length;
         const others = there === 0 ? '' : `, ${there} were there already`;
         return {

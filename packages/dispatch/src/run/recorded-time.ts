@@ -1,0 +1,19 @@
+import type { CapturedEvent } from '@hansard/events';
+
+/** The time that a recording has reached while it is played: what happens meanwhile happens then. */
+export class RecordedTime {
+  #latest: number;
+
+  /** RFC 3339. */
+  constructor(start: string) {
+    this.#latest = Date.parse(start);
+  }
+
+  now(): number {
+    return this.#latest;
+  }
+
+  observe({ timestamp }: CapturedEvent): void {
+    this.#latest = Math.max(this.#latest, Date.parse(timestamp));
+  }
+}

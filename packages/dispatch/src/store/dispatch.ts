@@ -1,0 +1,134 @@
+import type {
+  CapturedEvent,
+  Delta,
+  DispatchEnvelope,
+  DispatchStatus,
+  EnvelopeUpdates,
+  Fidelity,
+  IdSource,
+  NewEvent,
+} from '@hansard/events';
+import type { AgentInfo } from '@hansard/provider';
+import type { CommunicationHub } from '../communication/communication-hub.ts';
+import type { DispatchLog } from './dispatch-log.ts';
+
+/**
+ * The dispatch that this program writes. `beginDispatch` creates one and `openDispatch(…, { write: true })` claims one
+ * that exists; there is one such object for a dispatch and a process at a time. Everything that records a dispatch uses
+ * it: runs, sessions, imports and programs of users.
+ *
+ * - An event is checked, copied, ordered and published once.
+ * - Writes keep the order of their calls, awaited or not.
+ * - After `end`, `release` or `abandon` every write is STORE_LOCKED; open the dispatch again to write to it.
+ * - Leaving the scope (`await using`) without `end`: if this object began the dispatch or set it `running`, and it still
+ *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is released in any case. A
+ *   failure meanwhile becomes a warning of the process, so that it never hides the error of the body. `store.close()` does
+ *   the same for every dispatch that is open.
+ */
+export interface Dispatch extends DispatchLog, AsyncDisposable {
+  /** The owner of the object in this process, in words, for the message of a STORE_LOCKED. */
+  readonly holder: string;
+
+  /**
+   * Records one event and returns it as it was recorded: a copy, with id and timestamp, redacted, and at `narrative`
+   * fidelity without what that leaves out. Once it resolves, the event survives what `capabilities.durability` says. A
+   * key whose value is `undefined` counts as absent. With a store that answers at once, the event is written before
+   * `append` returns.
+   * @throws STORE_EVENT_CONFLICT, STORE_LOCKED, EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL (a delta is never
+   * recorded, D8)
+   */
+  append(event: NewEvent): Promise<CapturedEvent>;
+
+  /** Records several events, all or none. Otherwise as for one. */
+  append(events: readonly NewEvent[]): Promise<CapturedEvent[]>;
+
+  /**
+   * The events as they would be recorded. The list can be given to `accept`, which does not check it again.
+   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
+   */
+  check(events: readonly NewEvent[]): readonly CapturedEvent[];
+
+  /**
+   * As `append`, for callers that need the recorded form at once. It throws at once if an event is not valid.
+   * `recorded` is null if they are durable already; otherwise handle it.
+   */
+  accept(events: readonly NewEvent[]): AcceptedEvents;
+
+  /** Resolves when no write is under way, whether they succeeded or failed. */
+  settled(): Promise<void>;
+
+  /**
+   * Changes fields of the envelope, `null` included, and returns the envelope as it is then. A status other than
+   * `running` does not release the dispatch: see `end`.
+   * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
+   */
+  update(updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
+
+  /**
+   * Completes the envelope (`completedAt` is now where it is absent), releases the dispatch and publishes its end.
+   * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
+   */
+  end(updates: DispatchEnd): Promise<DispatchEnvelope>;
+
+  /** Gives the dispatch back as it is; one that is `running` stays so. Safe to call twice. */
+  release(): Promise<void>;
+
+  /** Drops the object as if the process had died, for a store that failed: `closeAbandonedDispatches` ends the dispatch. */
+  abandon(): void;
+
+  /** Publishes that the dispatch started, with the agents that it has already. */
+  announce(agents?: readonly AgentInfo[]): void;
+
+  /** Publishes a delta, which is recorded nowhere (D8). */
+  publish(delta: Delta): void;
+
+  /** Ends the streams of this process with an error, after recording has failed. */
+  fail(error: unknown): void;
+
+  /** Appends for one agent of the dispatch. */
+  as(agentId: string): AgentWriter;
+
+  /** Begins a dispatch of the same task whose parent is this one. */
+  beginChild(dispatch: NewDispatch, options?: WriterOptions): Promise<Dispatch>;
+}
+
+export interface AcceptedEvents {
+  readonly events: readonly CapturedEvent[];
+  readonly recorded: Promise<void> | null;
+}
+
+export interface AgentWriter {
+  readonly agentId: string;
+  append(event: NewEvent): Promise<CapturedEvent>;
+  append(events: readonly NewEvent[]): Promise<CapturedEvent[]>;
+}
+
+export type DispatchEnd = EnvelopeUpdates & { readonly status: Exclude<DispatchStatus, 'running'> };
+
+export interface WriterOptions {
+  /** Absent: `a program`. */
+  readonly holder?: string;
+  /** Where what is recorded is published. */
+  readonly communication?: CommunicationHub | undefined;
+  /** Writes that wait for a failed one fail with its error, instead of being made. */
+  readonly haltsOnFailure?: boolean;
+  /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
+  readonly now?: (() => number) | undefined;
+  /** Mints the ids of events that have none. Absent: as the store does. */
+  readonly createId?: IdSource | undefined;
+}
+
+/** A dispatch to begin. What is absent is minted (`dispatchId`, `startedAt`), `null`, or `narrative` (`fidelity`). */
+export interface NewDispatch {
+  readonly role: string;
+  /** What people call it. */
+  readonly title?: string | null | undefined;
+  readonly dispatchId?: string | undefined;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly startedAt?: string | undefined;
+  readonly model?: string | null | undefined;
+  readonly cwd?: string | null | undefined;
+  readonly parentDispatchId?: string | null | undefined;
+  readonly botId?: string | null | undefined;
+  readonly fidelity?: Fidelity | undefined;
+}

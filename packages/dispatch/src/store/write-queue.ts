@@ -1,0 +1,45 @@
+import type { Awaitable } from '@hansard/provider';
+import { isPromise } from './is-promise.ts';
+
+/** The writes of one dispatch, handed to the store one after the other in the order of their calls. */
+export class WriteQueue {
+  readonly #haltsOnFailure: boolean;
+  /** The last write under way. Null: none is. */
+  #latest: Promise<void> | null = null;
+
+  /** `haltsOnFailure`: writes that wait for a failed one fail with its error, instead of being made. */
+  constructor(haltsOnFailure: boolean) {
+    this.#haltsOnFailure = haltsOnFailure;
+  }
+
+  /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
+  run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
+    if (this.#latest !== null) {
+      const before = this.#haltsOnFailure ? this.#latest : this.#latest.catch(() => {});
+      return this.#follow(before.then(call).then(onDone));
+    }
+    let answer: Awaitable<T>;
+    try {
+      answer = call();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (isPromise(answer)) return this.#follow(answer.then(onDone));
+    onDone(answer);
+    return null;
+  }
+
+  /** Resolves when no write is under way, whether the writes succeeded or failed. */
+  async settled(): Promise<void> {
+    while (this.#latest !== null) await this.#latest.catch(() => {});
+  }
+
+  #follow(write: Promise<void>): Promise<void> {
+    this.#latest = write;
+    const onSettled = () => {
+      if (this.#latest === write) this.#latest = null;
+    };
+    write.then(onSettled, onSettled);
+    return write;
+  }
+}

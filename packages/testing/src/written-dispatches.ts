@@ -1,0 +1,53 @@
+import type { DispatchStore, NewDispatch } from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, NewEvent } from '@hansard/events';
+
+/** Creates a dispatch of status `running` that nobody writes. */
+export async function createDispatch(
+  store: DispatchStore,
+  taskDir: string,
+  dispatch: NewDispatch,
+): Promise<DispatchEnvelope> {
+  const begun = await store.beginDispatch(taskDir, dispatch);
+  await begun.release();
+  return begun.envelope;
+}
+
+/** Appends to a dispatch that nobody writes. */
+export async function appendEvents(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  events: readonly NewEvent[],
+): Promise<CapturedEvent[]> {
+  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true });
+  try {
+    return await dispatch.append(events);
+  } finally {
+    await dispatch.release();
+  }
+}
+
+export async function appendEvent(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  event: NewEvent,
+): Promise<CapturedEvent | undefined> {
+  const [appended] = await appendEvents(store, taskDir, dispatchId, [event]);
+  return appended;
+}
+
+/** Changes the envelope of a dispatch that nobody writes. */
+export async function updateDispatch(
+  store: DispatchStore,
+  taskDir: string,
+  dispatchId: string,
+  updates: EnvelopeUpdates,
+): Promise<DispatchEnvelope> {
+  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true });
+  try {
+    return await dispatch.update(updates);
+  } finally {
+    await dispatch.release();
+  }
+}
