@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { fidelities } from '@hansard/events';
+import { logImporters } from '@hansard/import';
 import { Option } from 'commander';
-import { importFormatIds } from '../import/import-formats.ts';
-import { type ImportOptions, importPaths } from '../import/import-paths.ts';
+import { type RunImportOptions, runImport } from '../import/run-import.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../terminal/command.ts';
 
 export const addImport: AddCommand = (program, context) => {
@@ -14,7 +14,9 @@ export const addImport: AddCommand = (program, context) => {
       'the task that they belong to (default: told from the session; none for session logs and games)',
     )
     .addOption(
-      new Option('--as <format>', 'the format (default: told from the records)').choices(importFormatIds),
+      new Option('--as <format>', 'the format (default: told from the records)').choices(
+        logImporters.map(({ id }) => id),
+      ),
     )
     .addOption(
       new Option(
@@ -26,9 +28,9 @@ export const addImport: AddCommand = (program, context) => {
       'after',
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',
     )
-    .action((names: readonly string[], options: CommonOptions & ImportOptions) =>
+    .action((names: readonly string[], options: CommonOptions & RunImportOptions) =>
       withStore(context, options, (harness) =>
-        importPaths(
+        runImport(
           context,
           harness,
           names.map((name) => resolve(context.cwd, name)),
