@@ -3,7 +3,7 @@ import { fidelities } from '@hansard/events';
 import { logImporters } from '@hansard/import';
 import { Option } from 'commander';
 import { type RunImportOptions, runImport } from '../import/run-import.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions, withStore } from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 
 export const addImport: AddCommand = (program, context) => {
   withCommonOptions(program.command('import'))
@@ -13,10 +13,9 @@ export const addImport: AddCommand = (program, context) => {
       '--task <project/slug>',
       'the task that they belong to (default: told from the session; none for session logs and games)',
     )
-    .addOption(
-      new Option('--as <format>', 'the format (default: told from the records)').choices(
-        logImporters.map(({ id }) => id),
-      ),
+    .option(
+      '--as <format>',
+      `the format (default: told from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one of a plugin`,
     )
     .addOption(
       new Option(
@@ -29,13 +28,10 @@ export const addImport: AddCommand = (program, context) => {
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',
     )
     .action((names: readonly string[], options: CommonOptions & RunImportOptions) =>
-      withStore(context, options, (harness) =>
-        runImport(
-          context,
-          harness,
-          names.map((name) => resolve(context.cwd, name)),
-          options,
-        ),
+      runImport(
+        context,
+        names.map((name) => resolve(context.cwd, name)),
+        options,
       ),
     );
 };

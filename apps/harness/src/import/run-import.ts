@@ -1,8 +1,9 @@
 import type { Fidelity } from '@hansard/events';
-import { type ImportFailure, importLogs, isImportError } from '@hansard/import';
-import type { Harness } from '../harness.ts';
+import { type ImportFailure, importLogs, isImportError, logImporters } from '@hansard/import';
+import { type Harness, openHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -16,10 +17,24 @@ export interface RunImportOptions {
   readonly json?: boolean;
 }
 
-/** Imports all files that some paths mean, and prints each. One that can't be read stops none of the others. */
+/** Imports all files that some paths mean, with the importers of plugins beside the known ones, and prints each. */
 export async function runImport(
   context: CliContext,
-  { store }: Harness,
+  paths: readonly string[],
+  { config, ...options }: CommonOptions & RunImportOptions,
+): Promise<void> {
+  const harness = await openHarness(context, { config, load: 'live without communication' });
+  try {
+    await printImports(context, harness, paths, options);
+  } finally {
+    await harness.close();
+  }
+}
+
+/** A log that fails stops none of the others. */
+async function printImports(
+  context: CliContext,
+  { store, plugins }: Harness,
   paths: readonly string[],
   { task, as, fidelity, json = false }: RunImportOptions,
 ): Promise<void> {
@@ -31,6 +46,7 @@ export async function runImport(
     task: task === undefined ? undefined : toTaskDir(task),
     as,
     fidelity,
+    importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
     signal,
     onProgress: ({ bytes, of }) => {
       heap.hold();
