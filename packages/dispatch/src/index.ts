@@ -39,6 +39,7 @@ export type {
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export type { DispatchStore } from './store/dispatch-store.ts';
+export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
 export type {
