@@ -32,9 +32,10 @@ for (let number = 0; number < tasks; number += 1) {
     status: 'open',
     created: '2026-03-01T09:30:00.000Z',
   });
-  const { dispatchId } = await store.createDispatch(taskDir, { role: 'agent', model: 'model-1' });
-  await store.appendEvents(taskDir, dispatchId, [sampleEvent(number)]);
-  await store.updateDispatch(taskDir, dispatchId, { status: 'completed', cost: 0.01 });
+  const dispatch = await store.beginDispatch(taskDir, { role: 'agent', model: 'model-1' });
+  await dispatch.append(sampleEvent(number));
+  await dispatch.update({ cost: 0.01 });
+  await dispatch.end({ status: 'completed' });
 }
 await store.close();
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from '@hansard/events';
 import { configJsonSchema } from '../apps/harness/src/config.ts';
-import { describeEventShapes } from '../packages/events/src/types/json-schema.ts';
+import { describeShapes } from '../packages/events/src/types/json-schema.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -17,23 +17,25 @@ export async function committedSchemas(): Promise<Record<string, string>> {
     path,
     `${JSON.stringify(schema, null, 2)}\n`,
   ]);
-  const files: string[][] = [...texts, ['packages/events/src/plain/event-shapes.ts', eventShapesSource()]];
+  const files: string[][] = [...texts, ['packages/events/src/plain/shapes.ts', shapesSource()]];
   return Object.fromEntries(
     files.map(([path = '', text = '']) => [fileURLToPath(new URL(path, root)), text]),
   );
 }
 
-/** The shapes of events, for readers that have no zod: a line of the file for each known type. */
-function eventShapesSource(): string {
-  const { fields, data } = describeEventShapes();
+/** The shapes of what is recorded, for readers that have no zod: a line of the file for each known type. */
+function shapesSource(): string {
+  const { data, ...shapes } = describeShapes();
   const lines = Object.entries(data).map(([type, shape]) => `    '${type}': ${JSON.stringify(shape)},`);
   return [
     "import type { KnownEventType } from '../types/event.ts';",
     "import type { Shape } from './check-shape.ts';",
     '',
-    '/** What an event and the data of each known type must look like. Written by `pnpm schema` from the zod schemas. */',
-    'export const eventShapes: { readonly fields: Shape; readonly data: Readonly<Record<KnownEventType, Shape>> } = {',
-    `  fields: ${JSON.stringify(fields)},`,
+    '/** What must be recorded in which shape. Written by `pnpm schema` from the zod schemas. */',
+    "export const shapes: Readonly<Record<'event' | 'envelope' | 'task', Shape>> & {",
+    '  readonly data: Readonly<Record<KnownEventType, Shape>>;',
+    '} = {',
+    ...Object.entries(shapes).map(([name, shape]) => `  ${name}: ${JSON.stringify(shape)},`),
     '  data: {',
     ...lines,
     '  },',

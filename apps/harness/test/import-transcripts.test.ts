@@ -2,9 +2,9 @@ import { appendFileSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openClaudeTranscript } from '@hansard/claude';
 import { openDispatchStore } from '@hansard/dispatch';
+import { recordLog } from '@hansard/import';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { describe, expect, it } from 'vitest';
-import { recordLog } from '../src/import/record-log.ts';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 import { put, uuid } from './import-files.ts';
 

@@ -350,7 +350,7 @@ describe('import and export', () => {
 
   it.each([
     ['nothing', '', 1, /FORMAT_EMPTY: .*empty\.jsonl/],
-    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*if it is one of them, say --as/],
+    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*name that one: --as FORMAT/],
   ])('a file with %s is refused without a trace', async (_what, text, code, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'empty.jsonl'), text);

@@ -21,7 +21,8 @@ export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/clos
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
-export type { RunDispatchOptions, RunLimits } from './run/run-options.ts';
+export type { RunLimits } from './run/run-limits.ts';
+export type { RunDispatchOptions } from './run/run-options.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
 export type {
   AcceptedEvents,
@@ -34,11 +35,12 @@ export type {
 export type {
   DispatchLog,
   PositionedEvent,
-  ReadLogOptions,
+  ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export type { DispatchStore } from './store/dispatch-store.ts';
-export type { FollowItem, FollowOptions } from './store/follow.ts';
+export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
+export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
 export type {
   DispatchStream,

@@ -1,4 +1,9 @@
-import { type Dispatch, type DispatchLog, openDispatchStore, type ReadLogOptions } from '@hansard/dispatch';
+import {
+  type Dispatch,
+  type DispatchLog,
+  openDispatchStore,
+  type ReadDispatchOptions,
+} from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +25,7 @@ async function logOf(events: readonly NewEvent[], provider = createMemoryStore()
 }
 
 /** What `events` gives, in words: `0:text`. */
-async function wordsOf(log: DispatchLog, options?: ReadLogOptions): Promise<string[]> {
+async function wordsOf(log: DispatchLog, options?: ReadDispatchOptions): Promise<string[]> {
   const words: string[] = [];
   for await (const { position, event } of log.events(options))
     words.push(`${position}:${event.data.text ?? event.type}`);

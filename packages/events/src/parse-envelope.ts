@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EventError, type EventErrorCode } from './event-error.ts';
 import { describeIssues } from './json/describe-issues.ts';
+import { isPlainEnvelope, isPlainTask } from './plain/is-readable.ts';
 import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
@@ -17,6 +18,7 @@ const updatesSchema = envelopeSchema.partial().extend({
 
 /** Checks that a value is an envelope and gives it back as it is. @throws EVENT_ENVELOPE_INVALID */
 export function parseEnvelope(value: unknown): DispatchEnvelope {
+  if (isPlainEnvelope(value)) return value as DispatchEnvelope;
   return check(envelopeSchema, value, 'EVENT_ENVELOPE_INVALID', 'an envelope');
 }
 
@@ -27,6 +29,7 @@ export function parseEnvelopeUpdates(value: unknown): EnvelopeUpdates {
 
 /** Checks that a value is a task record and gives it back as it is. @throws EVENT_TASK_INVALID */
 export function parseTaskRecord(value: unknown): TaskRecord {
+  if (isPlainTask(value)) return value as TaskRecord;
   return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');
 }
 

@@ -2,6 +2,6 @@
 export { CodedError, defineErrors } from './coded-error.ts';
 export { EventError, isEventError } from './event-error.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';
-export { isDataOf, isPlainEvent } from './plain/is-readable.ts';
+export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from './plain/is-readable.ts';
 export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

@@ -1,5 +1,11 @@
-import { eventDataSchemas, isEvent, type KnownEventType } from '@hansard/events';
-import { isDataOf, isPlainEvent } from '@hansard/events/plain';
+import {
+  envelopeSchema,
+  eventDataSchemas,
+  isEvent,
+  type KnownEventType,
+  taskRecordSchema,
+} from '@hansard/events';
+import { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from '@hansard/events/plain';
 import { describe, expect, it } from 'vitest';
 import { sampleEvents } from './sample-events.ts';
 
@@ -36,7 +42,7 @@ const oddValues = [
   1n,
 ];
 
-/** Every copy of a value in which one thing at any depth has another value, is missing or is added. */
+/** Every copy of a value in which one thing at any depth is another one, is missing or is added. */
 function* mutations(value: unknown): Generator<unknown> {
   yield* oddValues;
   if (typeof value !== 'object' || value === null) return;
@@ -81,4 +87,46 @@ describe('reading without schemas', () => {
       }
     },
   );
+
+  it('takes and refuses envelopes and task records as the schemas do', () => {
+    const time = '2026-03-01T09:30:00.000Z';
+    const started = {
+      dispatchId: 'd1',
+      taskSlug: 'cafe',
+      role: 'lead',
+      title: null,
+      model: null,
+      cwd: null,
+      startedAt: time,
+      completedAt: null,
+      status: 'running',
+      cost: null,
+      usage: null,
+      structuredResult: null,
+      parentDispatchId: null,
+      botId: null,
+      fidelity: 'full',
+      schemaVersion: 1,
+    };
+    const ended = {
+      ...started,
+      title: 'Meet',
+      model: 'model-1',
+      cwd: '/work',
+      completedAt: time,
+      cost: 0.5,
+      usage: { inputTokens: 1, outputTokens: 2, turns: 3 },
+      structuredResult: { ok: [true] },
+      parentDispatchId: 'd0',
+      botId: 'bot-7',
+    };
+    for (const envelope of [started, ended]) {
+      expect(isPlainEnvelope(envelope)).toBe(true);
+      for (const odd of mutations(envelope))
+        expect([odd, isPlainEnvelope(odd)]).toEqual([odd, envelopeSchema.safeParse(odd).success]);
+    }
+    const task = { slug: 'cafe', name: 'Cafe', project: 'lab', status: 'open', created: time };
+    for (const odd of [task, ...mutations(task)])
+      expect([odd, isPlainTask(odd)]).toEqual([odd, taskRecordSchema.safeParse(odd).success]);
+  });
 });

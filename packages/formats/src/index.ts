@@ -13,7 +13,12 @@ export {
   type StreamLine,
   streamLineSchemas,
 } from './game-streams/stream-lines.ts';
-export { detectSessionFormat, type SessionFormat, sessionFormats } from './session-formats.ts';
+export {
+  detectSessionFormat,
+  hasSessionRecord,
+  type SessionFormat,
+  sessionFormats,
+} from './session-formats.ts';
 export type { LogOrigin } from './session-records/log-origin.ts';
 export type { ReadOptions, ReadSession } from './session-records/read-session.ts';
 export type { SessionFormatId } from './session-records/session-dialect.ts';

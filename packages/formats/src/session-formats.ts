@@ -1,7 +1,12 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { parseLines } from './session-records/parse-lines.ts';
 import type { ReadOptions, ReadSession } from './session-records/read-session.ts';
-import { foreignTrait, recordKind, type SessionFormatId } from './session-records/session-dialect.ts';
+import {
+  foreignTrait,
+  isForeignEntry,
+  recordKind,
+  type SessionFormatId,
+} from './session-records/session-dialect.ts';
 import type { WrittenSession } from './session-records/write-session.ts';
 import { readSessionV1 } from './session-v1/read-session-v1.ts';
 import { sessionV1Dialect } from './session-v1/session-v1-dialect.ts';
@@ -36,4 +41,15 @@ export function detectSessionFormat(source: string | Uint8Array): SessionFormatI
 
 function isSessionRecord(record: JsonObject): boolean {
   return [sessionV1Dialect, sessionV2Dialect].some((dialect) => recordKind(dialect, record) !== null);
+}
+
+/** Whether a log has any record that its dialect may have written. */
+export function hasSessionRecord(source: string | Uint8Array, format: SessionFormatId): boolean {
+  const dialect = format === 'session-v1' ? sessionV1Dialect : sessionV2Dialect;
+  return parseLines(source).some(
+    (line) =>
+      line.kind === 'record' &&
+      recordKind(dialect, line.record) !== null &&
+      !isForeignEntry(dialect, line.record),
+  );
 }

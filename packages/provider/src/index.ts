@@ -75,6 +75,16 @@ export type {
   ModelToolCall,
   ToolDefinition,
 } from './language-model-provider.ts';
+export type {
+  LogContext,
+  LogFile,
+  LogHead,
+  LogImporterProvider,
+  LogSource,
+  LogSummary,
+  OpenLog,
+  ReadOpenLogOptions,
+} from './log-importer-provider.ts';
 export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export type { StoreCapabilities } from './store-capabilities.ts';

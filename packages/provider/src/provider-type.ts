@@ -3,6 +3,7 @@ import type { CommunicationProvider } from './communication-provider.ts';
 import type { DispatchStoreProvider } from './dispatch-store-provider.ts';
 import type { HookProvider } from './hook-provider.ts';
 import type { LanguageModelProvider } from './language-model-provider.ts';
+import type { LogImporterProvider } from './log-importer-provider.ts';
 import type { ToolProvider } from './tool-provider.ts';
 
 /** The provider types of Hansard by their names. Third parties add theirs by declaration merging. */
@@ -13,6 +14,7 @@ export interface ProviderTypes {
   LanguageModelProvider: LanguageModelProvider;
   ToolProvider: ToolProvider;
   HookProvider: HookProvider;
+  LogImporterProvider: LogImporterProvider;
 }
 
 export type ProviderType = keyof ProviderTypes;
@@ -41,4 +43,5 @@ export const requiredMethods = {
   LanguageModelProvider: ['generate'],
   ToolProvider: ['listTools', 'callTool'],
   HookProvider: ['decide'],
+  LogImporterProvider: ['detect', 'open'],
 } as const satisfies { readonly [Type in ProviderType]?: readonly (keyof ProviderTypes[Type])[] };

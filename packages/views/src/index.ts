@@ -63,7 +63,7 @@ export { findEvent } from './log/find-node.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, type LogIndex } from './log/log-index.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
-export type { Hearing, HowHeard, Saying, Speaker } from './log/sayings.ts';
+export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';
 export { type EventLine, eventLine } from './rows/event-line.ts';
 export {
@@ -89,7 +89,7 @@ export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
-export { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task/task-timeline.ts';
+export { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';

@@ -35,6 +35,18 @@ it.each([
   expect(formatCost(usd)).toBe(text);
 });
 
+it('costs read as the formats of the language make them', () => {
+  const format = (most: number) =>
+    new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: most });
+  const [fractions, cents] = [format(4), format(2)];
+  const parts = [0, 0.0001, 0.00015, 0.01, 0.1, 0.12, 0.123, 0.1234, 0.12345, 0.5, 0.99995, 1 / 3];
+  for (const whole of [0, 1, 9, 999, 1_000, 12_345, 999_999, 1e21])
+    for (const part of parts) {
+      const usd = whole + part;
+      expect([usd, formatCost(usd)]).toEqual([usd, (usd < 1 ? fractions : cents).format(usd)]);
+    }
+});
+
 it('usage reads as words, without what is not known', () => {
   expect(formatUsage({ inputTokens: 300, outputTokens: 60 })).toBe('300 in, 60 out');
   expect(

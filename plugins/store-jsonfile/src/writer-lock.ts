@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -23,7 +22,7 @@ interface LockContent {
  */
 export class WriterLocks {
   readonly #folder: string;
-  readonly #token = randomUUID();
+  readonly #token = crypto.randomUUID();
   #owner: ProcessOwner | null = null;
   readonly #held = new Set<string>();
   /** Those of the held ones that were given back while the system refused to look at them. */

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { fidelities } from '@hansard/events';
+import { logImporters } from '@hansard/import';
 import { Option } from 'commander';
-import { importFormatIds } from '../import/import-formats.ts';
-import { type ImportOptions, importPaths } from '../import/import-paths.ts';
+import { type RunImportOptions, runImport } from '../import/run-import.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { withStore } from '../terminal/with-store.ts';
 
 export const addImport: AddCommand = (command, context) => {
   withCommonOptions(command)
@@ -12,8 +11,9 @@ export const addImport: AddCommand = (command, context) => {
       '--task <project/slug>',
       'the task that they belong to (default: told from the session; none for session logs and games)',
     )
-    .addOption(
-      new Option('--as <format>', 'the format (default: told from the records)').choices(importFormatIds),
+    .option(
+      '--as <format>',
+      `the format (default: told from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one of a plugin`,
     )
     .addOption(
       new Option(
@@ -25,14 +25,11 @@ export const addImport: AddCommand = (command, context) => {
       'after',
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',
     )
-    .action((names: readonly string[], options: CommonOptions & ImportOptions) =>
-      withStore(context, options, (harness) =>
-        importPaths(
-          context,
-          harness,
-          names.map((name) => resolve(context.cwd, name)),
-          options,
-        ),
+    .action((names: readonly string[], options: CommonOptions & RunImportOptions) =>
+      runImport(
+        context,
+        names.map((name) => resolve(context.cwd, name)),
+        options,
       ),
     );
 };

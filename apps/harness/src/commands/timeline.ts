@@ -2,12 +2,12 @@ import type { DispatchEnvelope } from '@hansard/events';
 import {
   type BotView,
   botView,
-  type DispatchLog,
   formatCost,
   formatDuration,
   renderTimeline,
   type TaskTimelineRow,
   type TimelineRow,
+  type TimelineSource,
   taskTimeline,
 } from '@hansard/views';
 import { findDispatches } from '../tasks/find-dispatch.ts';
@@ -36,7 +36,7 @@ export const addTimeline: AddCommand = (command, context) => {
         const taskDir = toTaskDir(task);
         const all = await findDispatches(store, taskDir);
         const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
-        const logs: DispatchLog[] = [];
+        const logs: TimelineSource[] = [];
         for (const envelope of dispatches) {
           await letInterrupt(context);
           logs.push({ envelope, events: await store.getDispatchEvents(taskDir, envelope.dispatchId) });

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
 import type { RunDispatchOptions } from '@hansard/dispatch';
 import { messageOf } from '@hansard/events';
-import { assertRegularFile } from '../import/read-source.ts';
+import { assertRegularFile } from '@hansard/import';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 

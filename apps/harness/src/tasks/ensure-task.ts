@@ -1,5 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
-import { toTimestamp } from '@hansard/events';
+import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
 import { isStoreError } from '@hansard/provider';
 import type { CliContext } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
@@ -12,19 +11,13 @@ export async function ensureTask(
   name?: string,
 ): Promise<void> {
   try {
-    if ((await store.getTask(taskDir)) !== null) return;
+    await ensureTaskRecord(store, taskDir, { name });
   } catch (error) {
     if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
-    noteProblem(context, error, 'Only listings need the record of a task; recording continues.');
-    return;
+    noteTaskProblem(context, error);
   }
-  const parts = taskDir.split('/');
-  const slug = parts.at(-1) ?? taskDir;
-  await store.putTask(taskDir, {
-    slug,
-    name: name ?? slug,
-    project: parts[0] ?? slug,
-    status: 'open',
-    created: toTimestamp(Date.now()),
-  });
+}
+
+export function noteTaskProblem(context: CliContext, error: unknown): void {
+  noteProblem(context, error, 'Only listings need the record of a task; recording continues.');
 }

@@ -1,6 +1,7 @@
 import type { ClaudeAgentErrorCode } from '@hansard/agent-claude';
 import type { DispatchErrorCode } from '@hansard/dispatch';
 import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
+import type { ImportErrorCode } from '@hansard/import';
 import type { ScenarioErrorCode } from '@hansard/model-scripted';
 import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
 import type { SessionErrorCode } from '@hansard/session';
@@ -15,6 +16,7 @@ export type HansardErrorCode =
   | DispatchErrorCode
   | EventErrorCode
   | FormatErrorCode
+  | ImportErrorCode
   | PluginErrorCode
   | ScenarioErrorCode
   | SessionErrorCode
@@ -79,6 +81,12 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_NOT_FULL: failed,
   FORMAT_VERDICT_INVALID: failed,
   FORMAT_MAPPING_INVALID: failed,
+  IMPORT_NO_LOGS: failed,
+  IMPORT_FORMAT_UNKNOWN: usage,
+  IMPORT_FORMAT_MISMATCH: usage,
+  IMPORT_TASK_REQUIRED: usage,
+  IMPORT_FIDELITY_FIXED: usage,
+  IMPORT_AMBIGUOUS: failed,
   TRACE_ENDPOINT_INVALID: usage,
   TRACE_RECEIVER_FAILED: failed,
   TRACE_RECEIVER_REJECTED: failed,

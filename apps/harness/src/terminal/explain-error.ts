@@ -16,6 +16,10 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   SESSION_MODEL_FAILED: 'The session is in the log up to there: `hansard resume TASK` asks the model again.',
   FORMAT_NO_RECORDS: 'Nothing was imported. Check that it is the file you meant, and its format (--as).',
   FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
+  IMPORT_FORMAT_UNKNOWN: 'If it has one of these formats, name that one: --as FORMAT.',
+  IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',
+  IMPORT_FIDELITY_FIXED: 'Leave --fidelity out, or import it into another task (--task).',
+  IMPORT_AMBIGUOUS: 'Import each into a task of its own: --task PROJECT/SLUG.',
   TRACE_ENDPOINT_INVALID: 'Name a receiver, such as --endpoint http://localhost:4318.',
   AGENT_CWD_MISSING: 'Create the folder, or name another with --cwd.',
 };

@@ -1,6 +1,6 @@
 import { columnsOf, fitColumns } from '@hansard/views';
 import { columnWidths, drawTable, tableGap } from './draw-table.ts';
-import type { TableFit } from './plain-table.ts';
+import type { TableFit } from './table-fit.ts';
 
 const leastWorth = 8;
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { EventData, EventOf } from '@hansard/events';
 
 export interface LoopLimits {
@@ -49,5 +48,7 @@ export class LoopDetector {
 function fingerprintOf({ agentId, data }: EventOf<'agent:tool_call'>): string {
   const { tool, target, metadata, input } = data;
   const call = JSON.stringify([agentId ?? null, tool, target ?? null, metadata, input ?? null]);
+  // Loaded with the first call: it takes longer to load than the rest of this package.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(call).digest('base64');
 }

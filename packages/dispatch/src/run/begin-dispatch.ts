@@ -1,32 +1,9 @@
-import type { DispatchEnvelope } from '@hansard/events';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { AgentRun } from './agent-run.ts';
-import type { DispatchRun } from './dispatch-run.ts';
 import { RecordedTime } from './recorded-time.ts';
 import { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
-
-/** Where a dispatch stands among those that run together. */
-export interface RunPlace {
-  /** 0 for the one that was dispatched from outside, 1 for its workers, and so on. */
-  readonly depth: number;
-  readonly family: RunFamily;
-}
-
-/** What a dispatch shares with the workers below it. */
-interface RunFamily {
-  readonly toolbox: Toolbox;
-  /** How many workers run. */
-  readonly slots: { taken: number };
-  begin(options: RunDispatchOptions, depth: number): Promise<BegunDispatch>;
-}
-
-export interface BegunDispatch extends DispatchRun {
-  /** As it was at the start. */
-  readonly envelope: DispatchEnvelope;
-  /** The envelope once the dispatch itself has ended; its workers may still run. */
-  readonly completed: Promise<DispatchEnvelope>;
-}
+import type { BegunDispatch, RunFamily, RunPlace } from './run-place.ts';
 
 /** Begins a dispatch and all that will be below it. */
 export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Promise<BegunDispatch> {

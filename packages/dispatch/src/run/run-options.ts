@@ -5,6 +5,7 @@ import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
+import type { RunLimits } from './run-limits.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 export interface RunDispatchOptions {
@@ -43,18 +44,6 @@ export interface RunDispatchOptions {
   readonly loopDetector?: LoopLimits | false;
   /** How long a stopped agent may take to end, in milliseconds; then the run ends without it. Absent: 5,000. */
   readonly graceMs?: number;
-}
-
-/** Where a limit is absent there is none. */
-export interface RunLimits {
-  /** The longest that the dispatch may take. */
-  readonly timeMs?: number;
-  /** The longest that the agent may yield nothing but heartbeats: longer than its longest tool call. */
-  readonly stallMs?: number;
-  /** The most that it may cost, in US dollars; an agent that goes on beyond it is stopped. */
-  readonly costUsd?: number;
-  /** The most turns that the agent may take; its provider holds it to that. */
-  readonly turns?: number;
 }
 
 /** @throws TypeError for a limit or schema that makes no sense */

@@ -1,5 +1,5 @@
 import type { AgentProvider } from '@hansard/provider';
-import type { RunLimits } from './run-options.ts';
+import type { RunLimits } from './run-limits.ts';
 
 /** Which workers a dispatch and those below it may start (D4). */
 export interface WorkerOptions {

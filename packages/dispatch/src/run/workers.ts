@@ -3,8 +3,8 @@ import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard
 import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { DispatchError } from '../dispatch-error.ts';
-import type { BegunDispatch, RunPlace } from './begin-dispatch.ts';
 import type { RunDispatchOptions } from './run-options.ts';
+import type { BegunDispatch, RunPlace } from './run-place.ts';
 import { defaultMaxRunning } from './worker-options.ts';
 
 export interface WorkersOptions {

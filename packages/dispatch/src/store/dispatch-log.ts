@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { EventPage } from '@hansard/provider';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
-import type { FollowItem, FollowOptions } from './follow.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
 
 /**
  * A dispatch as its readers hold it. Reading claims nothing, so there is no limit on readers.
@@ -23,7 +23,7 @@ export interface DispatchLog {
    * The events after a position, in append order, read page by page. Ends at the end of the log.
    * @throws STORE_INVALID_CURSOR
    */
-  events(options?: ReadLogOptions): AsyncIterable<PositionedEvent>;
+  events(options?: ReadDispatchOptions): AsyncIterable<PositionedEvent>;
 
   /** The same as whole pages, none of them empty. @throws STORE_INVALID_CURSOR */
   pages(options?: ReadPagesOptions): AsyncIterable<EventPage>;
@@ -62,7 +62,7 @@ export interface ReadPagesOptions {
   readonly limit?: number;
 }
 
-export interface ReadLogOptions extends ReadPagesOptions {
+export interface ReadDispatchOptions extends ReadPagesOptions {
   /** Only events of these types, such as `agent:text` or `agent:*`. Absent: all. */
   readonly types?: readonly string[];
 }

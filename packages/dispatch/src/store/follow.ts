@@ -1,30 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { CapturedEvent } from '@hansard/events';
-import { type Awaitable, isStoreError, type StopWatching } from '@hansard/provider';
+import { isStoreError, type StopWatching } from '@hansard/provider';
 import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
 import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
 
 /** How often a follower looks unasked where the store watches: file systems may not report every change. */
 const lookAnywayMs = 5_000;
-
-export type FollowItem =
-  | { readonly kind: 'event'; readonly position: number; readonly event: CapturedEvent }
-  /** Everything that was stored by now has been given; what comes next is live. Comes once. */
-  | { readonly kind: 'caught_up'; readonly position: number };
-
-export interface FollowOptions {
-  /** The position of the last event already seen. Absent or -1: from the beginning. */
-  readonly after?: number;
-  /** Ends the following. */
-  readonly signal?: AbortSignal;
-  /** How many events are read at a time, and so the most that are held for a slow follower. Absent: 256. */
-  readonly pageSize?: number;
-  /** Asked whenever all that is stored was given. True ends the following, after one more look. Absent: never. */
-  readonly until?: () => Awaitable<boolean>;
-}
 
 /** What followers use of an open store. */
 export type FollowSource = Pick<StoreContext, 'provider' | 'bells' | 'clock' | 'pollIntervalMs' | 'isClosed'>;

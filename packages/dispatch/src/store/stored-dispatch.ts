@@ -4,8 +4,9 @@ import { matchesEventType } from '@hansard/views/basics';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
-import type { DispatchLog, PositionedEvent, ReadLogOptions, ReadPagesOptions } from './dispatch-log.ts';
-import { type FollowItem, type FollowOptions, follow } from './follow.ts';
+import type { DispatchLog, PositionedEvent, ReadDispatchOptions, ReadPagesOptions } from './dispatch-log.ts';
+import { follow } from './follow.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Reads one dispatch of an open store. */
@@ -38,7 +39,7 @@ export class StoredDispatch implements DispatchLog {
     return envelope;
   }
 
-  async *events({ types, ...pages }: ReadLogOptions = {}): AsyncGenerator<PositionedEvent, undefined> {
+  async *events({ types, ...pages }: ReadDispatchOptions = {}): AsyncGenerator<PositionedEvent, undefined> {
     for await (const { events, first } of this.pages(pages)) {
       for (const [index, event] of events.entries()) {
         if (types === undefined || types.some((type) => matchesEventType(type, event.type)))

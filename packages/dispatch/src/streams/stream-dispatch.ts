@@ -1,6 +1,6 @@
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
-import type { FollowItem } from '../store/follow.ts';
+import type { FollowItem } from '../store/follow-item.ts';
 import type { DispatchStream, LiveStreamOptions, StreamedEvent } from './dispatch-stream.ts';
 import { LiveFeed } from './live-feed.ts';
 import { mergeDeltas } from './merge-deltas.ts';

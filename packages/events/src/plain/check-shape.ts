@@ -2,7 +2,7 @@ import { findNotJson, isPlainObject } from '../json/json.ts';
 
 /** The part of JSON Schema that the schemas of events use. */
 export interface Shape {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: string;
   readonly enum?: readonly string[];
   readonly pattern?: string;
@@ -22,12 +22,16 @@ type ShapeCheck = (value: unknown) => boolean;
 
 /** Makes a function of a shape. It answers as the zod schema does that the shape was made of. */
 export function compileShape(shape: Shape): ShapeCheck {
-  const choices = shape.anyOf ?? shape.oneOf;
+  const { type } = shape;
+  const choices =
+    shape.anyOf ??
+    shape.oneOf ??
+    (Array.isArray(type) ? type.map((one) => ({ ...shape, type: one })) : undefined);
   if (choices !== undefined) {
     const checks = choices.map(compileShape);
     return (value) => checks.some((check) => check(value));
   }
-  switch (shape.type) {
+  switch (type) {
     case 'string':
       return compileString(shape);
     case 'integer':
@@ -38,10 +42,12 @@ export function compileShape(shape: Shape): ShapeCheck {
       return compileArray(shape);
     case 'object':
       return shape.properties === undefined ? isJsonObject : compileObject(shape.properties, shape.required);
+    case 'null':
+      return (value) => value === null;
     case undefined:
       return isJson;
     default:
-      throw new TypeError(`A shape has the unknown type ${shape.type}.`);
+      throw new TypeError(`A shape has the unknown type ${type}.`);
   }
 }
 

@@ -23,15 +23,19 @@ export function eventJsonSchema(): JsonSchema {
 }
 
 /**
- * What `parseEvent` asks of an event and of the data of each known type, as plain data: the JSON Schema of each, without
- * what says nothing about a value.
+ * What the schemas ask of an event, of the data of each known type, of an envelope and of a task record, as plain data: the
+ * JSON Schema of each.
  */
-export function describeEventShapes(): {
-  readonly fields: JsonSchema;
+export function describeShapes(): Readonly<Record<'event' | 'envelope' | 'task', JsonSchema>> & {
   readonly data: Readonly<Record<string, JsonSchema>>;
 } {
   const data = Object.entries(eventDataSchemas).map(([type, schema]) => [type, withoutDialect(schema)]);
-  return { fields: withoutDialect(z.object(eventFields)), data: Object.fromEntries(data) };
+  return {
+    event: withoutDialect(z.object(eventFields)),
+    envelope: withoutDialect(envelopeSchema),
+    task: withoutDialect(taskRecordSchema),
+    data: Object.fromEntries(data),
+  };
 }
 
 /** JSON Schema of an envelope. */

@@ -32,7 +32,7 @@ export async function findFolderPlugins(folder: string): Promise<FolderPlugin[]>
 async function listPlugins(folder: string): Promise<FolderPlugin[]> {
   const plugins: FolderPlugin[] = [];
   for (const name of (await readdir(folder)).sort()) {
-    if (!(await hasManifest(join(folder, name)))) continue;
+    if (!hasManifest(join(folder, name))) continue;
     const location = await realpath(join(folder, name));
     plugins.push({ id: await idOf(location), source: { kind: 'folder', location } });
   }

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,12 +21,12 @@ export async function findPlugin(
   const [baseDir] = packageDirs;
   if (isPath(reference)) {
     const folder = resolve(baseDir, reference);
-    if (await hasManifest(folder)) return { kind: 'path', location: await realpath(folder) };
+    if (hasManifest(folder)) return { kind: 'path', location: realpathSync.native(folder) };
     throw notFound(reference, `${folder} has no plugin.json. Correct the path in the configuration.`);
   }
   const packageFolder = findPackage(reference, packageDirs);
-  if (packageFolder !== null && (await hasManifest(packageFolder)))
-    return { kind: 'package', location: await realpath(packageFolder) };
+  if (packageFolder !== null && hasManifest(packageFolder))
+    return { kind: 'package', location: realpathSync.native(packageFolder) };
   const found = folderPlugins.find((plugin) => plugin.id === reference);
   if (found !== undefined) return found.source;
   throw notFound(

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 /** Whether a path is the folder itself or lies below it. Both are absolute, with links followed. */
@@ -14,9 +14,9 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /** Whether a folder holds a `plugin.json`, readable or not. */
-export async function hasManifest(folder: string): Promise<boolean> {
+export function hasManifest(folder: string): boolean {
   try {
-    await stat(join(folder, 'plugin.json'));
+    statSync(join(folder, 'plugin.json'));
     return true;
   } catch (error) {
     return !isAbsent(error);

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlainObject, messageOf } from '@hansard/events';
@@ -23,7 +23,7 @@ export async function importEntry(
   limitMs: number,
 ): Promise<{ readonly default?: unknown }> {
   try {
-    const file = await realpath(join(files.folder, entryFile(entry, files)));
+    const file = realpathSync.native(join(files.folder, entryFile(entry, files)));
     if (!isInside(files.folder, file)) throw new Error(`the entry leads to ${file}, outside its folder`);
     return await withinTime(
       import(/* @vite-ignore */ pathToFileURL(file).href),

@@ -1,5 +1,5 @@
 import type { LogIndex } from '../log/log-index.ts';
-import type { Speaker } from '../log/sayings.ts';
+import type { Speaker } from '../log/saying.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 
 /** What to call an agent in a line of text. */

@@ -1,6 +1,6 @@
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { HowHeard, Saying } from '../log/sayings.ts';
+import type { HowHeard, Saying } from '../log/saying.ts';
 
 /** Everything that was said against all who took part in the talk. */
 export interface HearingMatrix {

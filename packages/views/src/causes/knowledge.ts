@@ -4,7 +4,7 @@ import { agentNamed, type LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
 import { resolveReference } from '../log/resolve-reference.ts';
-import type { HowHeard, Speaker } from '../log/sayings.ts';
+import type { HowHeard, Speaker } from '../log/saying.ts';
 import { givenMessages } from './given-messages.ts';
 
 /** Something that an agent had heard, or received from a tool. */

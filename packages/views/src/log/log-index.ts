@@ -3,7 +3,8 @@ import { checkReferences } from './check-references.ts';
 import type { LogDiagnostic } from './diagnostic.ts';
 import { type GatheredLog, gatherLog } from './gather-log.ts';
 import { linkSubstances } from './link-substances.ts';
-import { gatherSayings, type Saying } from './sayings.ts';
+import type { Saying } from './saying.ts';
+import { gatherSayings } from './sayings.ts';
 
 /** A log with everything that the views look up: found in one pass, and its references followed once. */
 export interface LogIndex extends GatheredLog {

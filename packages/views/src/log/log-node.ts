@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { TranscriptEntry } from '../transcript/transcript-message.ts';
-import type { GatheredSaying, Hearing } from './sayings.ts';
+import type { GatheredSaying, Hearing } from './saying.ts';
 
 /** An event of an indexed log with what is known about it. */
 export interface LogNode {

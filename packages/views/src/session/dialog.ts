@@ -1,6 +1,6 @@
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { Hearing, Saying } from '../log/sayings.ts';
+import type { Hearing, Saying } from '../log/saying.ts';
 
 /** One substance of a dialog. Its audience is those of the chosen agents who heard it, or from whom it was withheld. */
 export interface DialogRow extends Omit<Saying, 'hearings'> {

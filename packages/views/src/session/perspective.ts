@@ -3,7 +3,7 @@ import { givenMessages } from '../causes/given-messages.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage } from '../log/log-node.ts';
-import type { HowHeard, Speaker } from '../log/sayings.ts';
+import type { HowHeard, Speaker } from '../log/saying.ts';
 import { compactJson } from '../text/compact-json.ts';
 
 /** One thing on an agent's mind, in the order in which it came there. */

@@ -1,6 +1,6 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { Hearing } from '../log/sayings.ts';
+import type { Hearing } from '../log/saying.ts';
 import { padColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';

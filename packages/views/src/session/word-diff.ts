@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from 'diff';
 import { nodeNamed } from '../log/find-node.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { Hearing, Saying } from '../log/sayings.ts';
+import type { Hearing, Saying } from '../log/saying.ts';
 
 /** A piece of what was said, of what was received, or of both. */
 export interface DiffPart {

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.ts';
-import { type DispatchLog, type TaskTimelineRow, taskTimeline } from './task-timeline.ts';
+import { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task-timeline.ts';
 
 /** Everything that one bot did on a task, across its dispatches (D9). */
 export interface BotView {
@@ -22,7 +22,7 @@ const nothing: DispatchFigures = {
 };
 
 /** Everything that one bot did in these dispatches of a task; those of others are passed over. */
-export function botView(dispatches: readonly DispatchLog[], botId: string): BotView {
+export function botView(dispatches: readonly TimelineSource[], botId: string): BotView {
   const own = dispatches.filter(({ envelope }) => envelope.botId === botId);
   const envelopes = own.map(({ envelope }) => envelope);
   return {

@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { type TimelineRow, timelineOf } from '../rows/timeline.ts';
 
-export interface DispatchLog {
+export interface TimelineSource {
   readonly envelope: DispatchEnvelope;
   readonly events: readonly CapturedEvent[];
 }
@@ -13,7 +13,7 @@ export interface TaskTimelineRow extends TimelineRow {
 }
 
 /** Everything that happened in dispatches of a task: by time, then dispatch, then position. */
-export function taskTimeline(dispatches: readonly DispatchLog[]): TaskTimelineRow[] {
+export function taskTimeline(dispatches: readonly TimelineSource[]): TaskTimelineRow[] {
   const rows = dispatches.flatMap(({ envelope: { dispatchId, role }, events }) =>
     timelineOf(events).map((row): TaskTimelineRow => ({ ...row, dispatchId, role })),
   );

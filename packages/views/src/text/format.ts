@@ -24,6 +24,11 @@ export function formatTokens(count: number): string {
 /** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`. */
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.0001) return '<$0.0001';
+  const text = String(usd);
+  // What needs no rounding and no separators needs no format either.
+  const [, whole, fraction = ''] = /^(\d{1,3})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
+  if (whole !== undefined && fraction.length <= (usd < 1 ? 4 : 2))
+    return `$${whole}.${fraction.padEnd(2, '0')}`;
   return usd < 1 ? fractionsOfCents().format(usd) : cents().format(usd);
 }
 

@@ -1,37 +1,33 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { readStart, unreadable } from './read-source.ts';
+import { isFormatError } from '@hansard/events';
+import type { LogSource } from '@hansard/provider';
+import { ImportError } from '../import-error.ts';
+import { readHead, unreadable } from './read-source.ts';
 
-/** A file to import, with the transcripts of its sub-agents where it is a session. */
-export interface ImportFile {
-  readonly path: string;
-  readonly subAgents: readonly string[];
-  readonly bytes: number;
-}
+export type OnUnreadable = (folder: string, error: Error) => unknown;
 
-export type OnUnreadable = (folder: string, error: CliError) => void;
-
-/** The sub-agents' files that lie beside their sessions, by session, of each folder that was looked through. */
+/** The sub-agents' files that lie beside their sessions, by session, of each folder that was read. */
 export type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
 
 const subAgentsFolder = `${sep}subagents${sep}`;
 
 /**
- * The files that a path means, in the order of their names: a file itself; of a folder, all `.jsonl` files in it and
- * below, sub-agents with their session; of the folder beside a session's file, that session. `onUnreadable` is told the
- * folders below that can't be read; a file that can't is among the files. Many paths share an `agentsBeside`, so that each
- * folder is looked through once.
+ * The files that a path means, in the order of their names, each with those of its sub-agents: a file itself; of a
+ * folder, all `.jsonl` files in it and below; of the folder beside a session's file, that session. `onUnreadable` gets the
+ * folders below that can't be read; a file that can't be read is among the files. Many paths share an `agentsBeside`, so
+ * that each folder is read once.
+ * @throws FORMAT_UNREADABLE, IMPORT_NO_LOGS
  */
-export function findImportFiles(
+export function findLogFiles(
   path: string,
   onUnreadable: OnUnreadable,
   agentsBeside: AgentsBeside = new Map(),
-): ImportFile[] {
+): LogSource[] {
   const session = `${path}.jsonl`;
   const isFolder = isDirectory(path);
   if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session))
-    return findImportFiles(session, onUnreadable, agentsBeside);
+    return findLogFiles(session, onUnreadable, agentsBeside);
   const all = isFolder ? listLogs(path, onUnreadable) : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
   const known = new Set(all);
   const subAgents = new Map<string, string[]>();
@@ -44,16 +40,11 @@ export function findImportFiles(
   const owners = new Map(owned);
   for (const [file, owner] of owned) subAgents.get(sessionOf(owner, owners))?.push(file);
   if (isFolder && all.length === 0)
-    throw new CliError(
-      exitCode.failed,
-      `${path} holds no .jsonl file.`,
-      'Name a file, or a folder that holds some.',
-    );
-  return [...subAgents].map(([file, agents]) => ({
-    path: file,
-    subAgents: agents,
-    bytes: [file, ...agents].reduce((sum, name) => sum + sizeOf(name), 0),
-  }));
+    throw new ImportError('IMPORT_NO_LOGS', `${path} has no .jsonl file.`, { details: { path } });
+  return [...subAgents].map(([file, agents]) => {
+    const files = [file, ...agents];
+    return { files, bytes: files.reduce((sum, name) => sum + sizeOf(name), 0) };
+  });
 }
 
 const bytesOfStart = 64 * 1024;
@@ -75,12 +66,12 @@ function sessionOf(file: string, owners: ReadonlyMap<string, string>): string {
   return owner === undefined ? file : sessionOf(owner, owners);
 }
 
-/** The session that the first record of a file names. What can't be read is told when it is imported. */
+/** The session that the first record of a file names. A file that can't be read is reported when it is imported. */
 function sessionIdIn(file: string): string | null {
   try {
-    return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(readStart(file, bytesOfStart).text)?.[1] ?? null;
+    return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(readHead(file, bytesOfStart).text)?.[1] ?? null;
   } catch (error) {
-    if (error instanceof CliError) return null;
+    if (isFormatError(error)) return null;
     throw error;
   }
 }
@@ -117,7 +108,7 @@ function* walk(folder: string, onUnreadable: OnUnreadable): Generator<string> {
       try {
         yield* walk(path, onUnreadable);
       } catch (error) {
-        if (!(error instanceof CliError)) throw error;
+        if (!isFormatError(error)) throw error;
         onUnreadable(path, error);
       }
     } else if (entry.name.endsWith('.jsonl') && !isLinkedFolder(entry, path)) yield path;
@@ -132,7 +123,7 @@ function listEntries(folder: string): Dirent[] {
   }
 }
 
-/** A link to a folder is not followed, for it may lead back. */
+/** A link to a folder is not followed, because it may lead back. */
 function isLinkedFolder(entry: Dirent, path: string): boolean {
   return entry.isSymbolicLink() && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 }

@@ -4,8 +4,8 @@ import type { ClaudeLog } from '@hansard/claude';
 const longestName = 80;
 
 /**
- * The task of a session of Claude Code where none is named: its project is the folder below `projects` that Claude Code
- * keeps it in, elsewhere the folder that the session worked in, written in the same way; its slug is the session's id.
+ * The task that a session of Claude Code belongs to: its project is the folder below `projects` in which Claude Code
+ * keeps it, elsewhere the folder that the session worked in, written in the same way; its slug is the session's id.
  */
 export function taskOfLog({ files, cwd, sessionId, dispatchId }: ClaudeLog): string {
   const [file = ''] = files;
@@ -16,7 +16,7 @@ export function taskOfLog({ files, cwd, sessionId, dispatchId }: ClaudeLog): str
   return `${toName(project) ?? 'claude'}/tasks/${toName(slug) ?? dispatchId}`;
 }
 
-/** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long one, the end. */
+/** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long name, the end. */
 function toName(text: string): string | null {
   const name = text
     .replace(/[^A-Za-z0-9._-]/g, '-')

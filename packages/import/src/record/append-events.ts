@@ -3,8 +3,8 @@ import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 
 /**
- * Appends events of a log. What is there already stays as it is; one whose id the store holds with other content is
- * added under an id of its own, and `onRewritten` is told the id that it has in the log.
+ * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
+ * event is added under an id of its own, and `onRewritten` gets the id that it has in the log.
  */
 export async function appendEvents(
   dispatch: Dispatch,
@@ -24,12 +24,16 @@ export async function appendEvents(
 const longestId = 128;
 const mostVersions = 1_000;
 
-/** Whether an id is one under which an event was added whose own was taken. */
-export function isRewritten(id: string): boolean {
-  return /:rewritten-\d+$/.test(id);
+/** How many events of a dispatch were added under an id of their own because theirs was taken. */
+export async function countRewritten(dispatch: Dispatch): Promise<number> {
+  let count = 0;
+  for await (const { events } of dispatch.pages()) {
+    for (const { id } of events) if (/:rewritten-\d+$/.test(id)) count += 1;
+  }
+  return count;
 }
 
-/** Appends an event, under another id where its own has other content; whether it had. */
+/** Appends an event, under another id if the store has other content under its own. Returns whether it had. */
 async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
   for (let version = 1; ; version += 1) {
     const suffix = version === 1 ? '' : `:rewritten-${version}`;

@@ -1,0 +1,56 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { FormatError, isFormatError, messageOf } from '@hansard/events';
+import type { LogHead } from '@hansard/provider';
+
+const bytesOfHead = 1024 * 1024;
+
+/** A whole file. */
+export function readSource(file: string): Buffer {
+  return withSource(file, (descriptor) => readFileSync(descriptor));
+}
+
+/** The start of a file. */
+export function readHead(path: string, length: number = bytesOfHead): LogHead {
+  return withSource(path, (descriptor) => {
+    const bytes = Buffer.alloc(length);
+    const count = readSync(descriptor, bytes);
+    return { path, text: bytes.toString('utf8', 0, count), isCut: count === length };
+  });
+}
+
+/**
+ * Refuses a pipe: sources are read more than once, and a pipe without a writer would block the program.
+ * @throws FORMAT_UNREADABLE
+ */
+export function assertRegularFile(file: string): void {
+  withSource(file, () => {});
+}
+
+function withSource<T>(file: string, read: (descriptor: number) => T): T {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() && !stats.isDirectory()) throw notRegular(file, stats.isFIFO() ? 'pipe' : 'device');
+    return read(descriptor);
+  } catch (cause) {
+    throw isFormatError(cause) ? cause : unreadable(file, cause);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function notRegular(file: string, kind: string): FormatError {
+  return new FormatError(
+    'FORMAT_UNREADABLE',
+    `${file} is a ${kind}, and a source is read more than once. Write it to a file, and name that file. Nothing was recorded.`,
+    { details: { file } },
+  );
+}
+
+export function unreadable(file: string, cause: unknown): FormatError {
+  return new FormatError('FORMAT_UNREADABLE', `${file} can't be read: ${messageOf(cause)}`, {
+    cause,
+    details: { file },
+  });
+}

@@ -1,0 +1,41 @@
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+
+/** The errors of importing logs. */
+export const importErrors = defineErrors({
+  IMPORT_NO_LOGS: {
+    when: 'A folder to import has no `.jsonl` file, in it or below.',
+    advice: 'Name a file, or a folder that has some.',
+    details: ['path'],
+  },
+  IMPORT_FORMAT_UNKNOWN: {
+    when: 'The records of a file do not show any format that can be imported, or `as` names an unknown one.',
+    advice: 'If it has one of the formats that the message lists, name that one (`as`).',
+    details: ['file?', 'formats'],
+  },
+  IMPORT_FORMAT_MISMATCH: {
+    when: 'A file is to be imported as one format, and none of its records has that format.',
+    advice: 'Leave the format out: the records show it.',
+    details: ['file', 'as', 'detected'],
+  },
+  IMPORT_TASK_REQUIRED: {
+    when: 'A log does not say which task it belongs to, and no task was named.',
+    advice: 'Name the task (`task`).',
+    details: ['files', 'format'],
+  },
+  IMPORT_FIDELITY_FIXED: {
+    when: 'A log is imported again with another fidelity. A dispatch keeps the fidelity that it began with.',
+    advice: 'Leave the fidelity out, or import the log into another task.',
+    details: ['file', 'dispatchId', 'fidelity'],
+  },
+  IMPORT_AMBIGUOUS: {
+    when: 'Two logs of one import have the same name and the same first record, and neither an id nor a time.',
+    advice: 'Import each into a task of its own.',
+    details: ['file', 'other'],
+  },
+});
+
+export type ImportErrorCode = ErrorCodeOf<typeof importErrors>;
+
+export class ImportError extends importErrors.Base {}
+
+export const isImportError: ErrorGuard<ImportError> = importErrors.guard;

@@ -1,0 +1,114 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider';
+import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
+import { readHead } from './find/read-source.ts';
+import type { ImportOptions } from './import-options.ts';
+import type { ImportFailure, ImportReport } from './import-report.ts';
+import { importSource, type TakenDispatches } from './import-source.ts';
+import { detectImporter, importerNamed, refuseOtherFormat } from './importers/choose-importer.ts';
+import { logImporters } from './importers/log-importers.ts';
+
+type ImportItem = ImportReport | ImportFailure;
+
+/**
+ * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is
+ * recorded. A log that fails stops none of the others: it is a report of the kind `failed`. Logs that may have several
+ * files, such as game logs, come last. Ends early after `signal`.
+ * @throws IMPORT_FORMAT_UNKNOWN for an unknown `as`
+ */
+export async function* importLogs(
+  store: DispatchStore,
+  paths: readonly string[],
+  options: ImportOptions = {},
+): AsyncGenerator<ImportItem, undefined> {
+  const { as, importers = logImporters, signal } = options;
+  const named = as === undefined ? undefined : importerNamed(importers, as);
+  const found = findLogs(paths);
+  const failures = failuresOf(found, paths, named);
+  yield* failures;
+  if (failures.some(({ isOnly }) => isOnly)) return;
+
+  const { logs } = found;
+  const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const taken: TakenDispatches = new Map();
+  const toGroup = new Map<LogImporterProvider, LogSource[]>();
+  const isOnly = logs.length === 1 && paths.length === 1;
+  let failed = failures.length;
+  let done = 0;
+  const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
+    const before = done;
+    const onProgress = (read: number) => options.onProgress?.({ bytes: before + read, of: all });
+    yield* importSource(store, importer, source, options, taken, onProgress);
+    done += source.bytes;
+  };
+
+  for (const source of logs) {
+    const [path = ''] = source.files;
+    try {
+      const importer = chooseImporter(path, importers, named);
+      if (importer.group === undefined) yield* importOne(importer, source);
+      else toGroup.set(importer, [...(toGroup.get(importer) ?? []), source]);
+    } catch (error) {
+      failed += 1;
+      yield { kind: 'failed', path, error, isOnly };
+    }
+    if (signal?.aborted && toGroup.size === 0) return;
+  }
+
+  const groups = groupSources(toGroup, named === undefined ? [] : paths.map(toAbsolute));
+  for (const { importer, source } of groups) {
+    try {
+      yield* importOne(importer, source);
+    } catch (error) {
+      const isAll = groups.length === 1 && source.files.length === logs.length && failed === 0;
+      yield { kind: 'failed', path: source.files.join(', '), error, isOnly: isAll };
+    }
+    if (signal?.aborted) return;
+  }
+}
+
+/** Files that were named as the parts of one log are imported together or not at all. */
+function failuresOf(
+  { problems }: FoundLogs,
+  paths: readonly string[],
+  named: LogImporterProvider | undefined,
+): ImportFailure[] {
+  const stopsAll = paths.length === 1 || named?.group !== undefined;
+  const failures = problems.map(
+    ({ path, error, isNamed }): ImportFailure => ({
+      kind: 'failed',
+      path,
+      error,
+      isOnly: isNamed && stopsAll,
+    }),
+  );
+  const last = failures.findIndex(({ isOnly }) => isOnly);
+  return last < 0 ? failures : failures.slice(0, last + 1);
+}
+
+function chooseImporter(
+  path: string,
+  importers: readonly LogImporterProvider[],
+  named: LogImporterProvider | undefined,
+): LogImporterProvider {
+  const head = readHead(path);
+  if (named === undefined) return detectImporter(importers, head);
+  refuseOtherFormat(importers, named, head);
+  return named;
+}
+
+function groupSources(
+  toGroup: ReadonlyMap<LogImporterProvider, readonly LogSource[]>,
+  named: readonly string[],
+): { importer: LogImporterProvider; source: LogSource }[] {
+  return [...toGroup].flatMap(([importer, sources]) => {
+    const bytes = new Map(sources.map((source) => [source.files[0] ?? '', source.bytes]));
+    const files = [...bytes.keys()].map(
+      (path): LogFile => ({ path, isNamed: named.includes(path), head: () => readHead(path) }),
+    );
+    return (importer.group?.(files) ?? []).map((paths) => ({
+      importer,
+      source: { files: paths, bytes: paths.reduce((sum, path) => sum + (bytes.get(path) ?? 0), 0) },
+    }));
+  });
+}

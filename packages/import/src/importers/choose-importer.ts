@@ -1,0 +1,55 @@
+import { FormatError } from '@hansard/events';
+import type { LogHead, LogImporterProvider } from '@hansard/provider';
+import { ImportError } from '../import-error.ts';
+
+/** The importer with that id. @throws IMPORT_FORMAT_UNKNOWN */
+export function importerNamed(importers: readonly LogImporterProvider[], id: string): LogImporterProvider {
+  const importer = importers.find((one) => one.id === id);
+  if (importer !== undefined) return importer;
+  const formats = importers.map((one) => one.id);
+  throw new ImportError(
+    'IMPORT_FORMAT_UNKNOWN',
+    `There is no importer for ${JSON.stringify(id)}. These formats can be imported: ${formats.join(', ')}.`,
+    { details: { formats } },
+  );
+}
+
+/** The importer of a file, by its first records. @throws FORMAT_EMPTY, IMPORT_FORMAT_UNKNOWN */
+export function detectImporter(
+  importers: readonly LogImporterProvider[],
+  head: LogHead,
+): LogImporterProvider {
+  const importer = importers.find((one) => one.detect(head));
+  if (importer !== undefined) return importer;
+  const { path: file, text } = head;
+  if (text === '')
+    throw new FormatError('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
+      details: { file },
+    });
+  const formats = importers.map(({ id }) => id);
+  throw new ImportError(
+    'IMPORT_FORMAT_UNKNOWN',
+    `${file} does not show which format it has. These can be imported: ${formats.join(', ')}.`,
+    { details: { file, formats } },
+  );
+}
+
+/**
+ * Refuses a file that shows another format and has no record of this one. A file that shows none is left to the reader of
+ * the format, which knows more than the start of it.
+ * @throws IMPORT_FORMAT_MISMATCH
+ */
+export function refuseOtherFormat(
+  importers: readonly LogImporterProvider[],
+  importer: LogImporterProvider,
+  head: LogHead,
+): void {
+  if (importer.hasRecord?.(head) ?? importer.detect(head)) return;
+  const other = importers.find((one) => one !== importer && one.detect(head));
+  if (other === undefined) return;
+  throw new ImportError(
+    'IMPORT_FORMAT_MISMATCH',
+    `${head.path} looks like ${other.title}, and no record of it like one of ${importer.title}.`,
+    { details: { file: head.path, as: importer.id, detected: other.id } },
+  );
+}

@@ -1,0 +1,53 @@
+import {
+  type ClaudeFormatId,
+  type ClaudeLog,
+  detectClaudeFormat,
+  openClaudeStream,
+  openClaudeTranscript,
+} from '@hansard/claude';
+import type { LogContext, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
+import { taskOfLog } from './task-of-log.ts';
+import { wholeLines } from './whole-lines.ts';
+
+export const claudeImporters: readonly LogImporterProvider[] = [
+  {
+    ...records('claude-transcript'),
+    title: 'a transcript of Claude Code',
+    usualPaths: ['~/.claude/projects'],
+    async open({ files: [file = '', ...subAgents] }, { findStart }) {
+      return [await opened(await openClaudeTranscript(file, { subAgents }), findStart)];
+    },
+  },
+  {
+    ...records('claude-stream'),
+    title: 'a recorded stream of the Agent SDK',
+    async open({ files: [file = ''] }, { findStart }) {
+      return [await opened(await openClaudeStream(file), findStart)];
+    },
+  },
+];
+
+function records(id: ClaudeFormatId): Pick<LogImporterProvider, 'id' | 'detect' | 'hasRecord'> {
+  return {
+    id,
+    detect: ({ text }) => detectClaudeFormat(text) === id,
+    // A line may be a message of a stream that quotes records of a transcript, so each line counts by itself.
+    hasRecord: (head: LogHead) => wholeLines(head).some((line) => detectClaudeFormat(line) === id),
+  };
+}
+
+async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promise<OpenLog> {
+  const { format, files, dispatchId, cwd } = log;
+  const taskDir = taskOfLog(log);
+  const startsAt = (await findStart([dispatchId], taskDir)) ?? log.startedAt;
+  return {
+    format,
+    files,
+    dispatchId,
+    cwd,
+    startedAt: log.startedAt,
+    taskDir,
+    read: (options) => log.read({ ...options, startsAt }),
+    summary: () => log.summary(),
+  };
+}

@@ -1,0 +1,55 @@
+import {
+  detectGameFormat,
+  type GameFormatId,
+  gameFormats,
+  isWholeGameLog,
+  type ReadGame,
+} from '@hansard/formats';
+import type { LogImporterProvider } from '@hansard/provider';
+import { readSource } from '../find/read-source.ts';
+import { groupGameLogs } from './group-game-logs.ts';
+import { identifyLog } from './identify-log.ts';
+import { wholeLines } from './whole-lines.ts';
+import { openWholeLog } from './whole-log.ts';
+
+export const gameImporters: readonly LogImporterProvider[] = [
+  {
+    ...gameImporter('game-log'),
+    title: 'a game log',
+    hasRecord: (head) => wholeLines(head).some((line) => detectGameFormat(line) === 'game-log'),
+    group: (files) => groupGameLogs(files, (file) => isWholeGameLog(file.head().text)),
+  },
+  { ...gameImporter('werewolf-match'), title: 'a werewolf match' },
+];
+
+function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'id' | 'detect' | 'open'> {
+  return {
+    id,
+    detect: ({ text }) => detectGameFormat(text) === id,
+    async open({ files }, { now, findStart }) {
+      const sources = files.map((file) => ({ file, source: readSource(file) }));
+      const read = (time: number) => gameFormats[id].read(sources, { now: () => time });
+      const time = now();
+      const first = read(time);
+      const dispatchIds = identifyGames(id, first);
+      // Where nothing has a time, all have that of the first import.
+      const start = await findStart(dispatchIds);
+      const games = start === null ? first : read(start);
+      return games.map((game, at) => {
+        const facts = { format: id, files, dispatchId: dispatchIds[at] ?? '', role: 'game' };
+        return openWholeLog(facts, game, start ?? time);
+      });
+    },
+  };
+}
+
+/** The dispatch of each game. Games that begin with the very same record differ by their number. */
+function identifyGames(format: GameFormatId, games: readonly ReadGame[]): string[] {
+  const numbers = new Map<string, number>();
+  return games.map(({ origin }) => {
+    const id = identifyLog(format, origin);
+    const number = (numbers.get(id) ?? 0) + 1;
+    numbers.set(id, number);
+    return number === 1 ? id : identifyLog(format, origin, number);
+  });
+}

@@ -1,0 +1,36 @@
+import {
+  detectSessionFormat,
+  hasSessionRecord,
+  type SessionFormatId,
+  sessionFormats,
+} from '@hansard/formats';
+import type { LogImporterProvider } from '@hansard/provider';
+import { readSource } from '../find/read-source.ts';
+import { identifyLog } from './identify-log.ts';
+import { wholeLines } from './whole-lines.ts';
+import { openWholeLog } from './whole-log.ts';
+
+export const sessionImporters: readonly LogImporterProvider[] = (
+  Object.keys(sessionFormats) as SessionFormatId[]
+).map(sessionImporter);
+
+function sessionImporter(id: SessionFormatId): LogImporterProvider {
+  return {
+    id,
+    title: `a session log (${id})`,
+    detect: ({ text }) => detectSessionFormat(text) === id,
+    hasRecord: (head) => hasSessionRecord(wholeLines(head).join('\n'), id),
+    async open({ files: [file = ''] }, { now, findStart }) {
+      const source = readSource(file);
+      const read = (time: number) => sessionFormats[id].read(source, { file, now: () => time });
+      const time = now();
+      const first = read(time);
+      const dispatchId = identifyLog(id, first.origin);
+      // Records have no times: all have that of the first import.
+      const start = await findStart([dispatchId]);
+      const log = start === null ? first : read(start);
+      const facts = { format: id, files: [file], dispatchId };
+      return [openWholeLog(facts, { ...log, isComplete: true }, start ?? time)];
+    },
+  };
+}

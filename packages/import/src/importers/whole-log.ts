@@ -1,0 +1,46 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { FormatDiagnostic, FormatReport, LogOrigin } from '@hansard/formats';
+import type { OpenLog } from '@hansard/provider';
+
+/** A log that was read as a whole. */
+export interface WholeLog {
+  readonly events: readonly CapturedEvent[];
+  readonly report: FormatReport;
+  readonly origin: LogOrigin;
+  /** Whether the log says how it ended. */
+  readonly isComplete: boolean;
+}
+
+const batchSize = 1_000;
+
+export function openWholeLog(
+  facts: Pick<OpenLog, 'format' | 'files' | 'dispatchId' | 'role'>,
+  { events, report, origin, isComplete }: WholeLog,
+  now: number,
+): OpenLog {
+  const timeOf = (event: CapturedEvent | undefined) =>
+    event === undefined ? now : Date.parse(event.timestamp);
+  return {
+    ...facts,
+    startedAt: timeOf(events[0]),
+    fidelity: 'full',
+    ...(origin.id === null && origin.time === null ? { identifiedByPlace: origin.file ?? '' } : {}),
+    async *read() {
+      for (let at = 0; at < events.length; at += batchSize) yield events.slice(at, at + batchSize);
+    },
+    summary: () => ({
+      records: report.records,
+      events: events.length,
+      status: isComplete ? 'completed' : 'aborted',
+      completedAt: timeOf(events.at(-1)),
+      diagnostics: report.diagnostics,
+      counts: countsOf(report.diagnostics),
+    }),
+  };
+}
+
+function countsOf(diagnostics: readonly FormatDiagnostic[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { code } of diagnostics) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

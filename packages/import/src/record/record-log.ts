@@ -1,0 +1,127 @@
+import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
+import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
+import type { LogSummary, OpenLog } from '@hansard/provider';
+import { DispatchTotals } from '@hansard/views';
+import { ImportError } from '../import-error.ts';
+import { appendEvents, countRewritten } from './append-events.ts';
+import { largestTotals } from './largest-totals.ts';
+
+export interface RecordLogOptions {
+  /** Absent: that of an existing dispatch, or else `full`. */
+  readonly fidelity?: Fidelity | undefined;
+  /** Ends the import after a batch. The dispatch is then `aborted`, until another import completes it. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+export interface RecordedLog {
+  readonly summary: LogSummary;
+  /** How many events are new in the store. */
+  readonly added: number;
+  /** Events whose ids have other content in the store, by their ids in the log: the first 20. They were added under other ids. */
+  readonly rewritten: readonly string[];
+  readonly rewrittenCount: number;
+  /** How many events the store has of the dispatch that the log does not have; null after an interruption, when that is not known. */
+  readonly notInLog: number | null;
+  readonly isInterrupted: boolean;
+}
+
+const mostNamed = 20;
+const holder = 'an import';
+
+/**
+ * Records an opened log in its dispatch. Existing events stay as they are, so a log that has grown is brought up to date.
+ * @throws IMPORT_FIDELITY_FIXED, errors of the store and of the reader
+ */
+export async function recordLog(
+  store: DispatchStore,
+  taskDir: string,
+  log: OpenLog,
+  { fidelity, signal = new AbortController().signal, onProgress }: RecordLogOptions = {},
+): Promise<RecordedLog> {
+  const { dispatchId } = log;
+  const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
+  const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
+  if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
+    throw otherFidelity(log, existing.fidelity);
+  await using dispatch =
+    existing === null
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
+      : await store.openDispatch(taskDir, dispatchId, { write: true, holder });
+  const before = existing === null ? 0 : await dispatch.count();
+  const rewritten = new Set<string>();
+  let rewrittenCount = 0;
+  let appended = 0;
+  const totals = new DispatchTotals();
+  try {
+    for await (const events of log.read({ fidelity: kept, signal, ...definedOnly({ onProgress }) })) {
+      if (signal.aborted) break;
+      await appendEvents(dispatch, events, (id) => {
+        rewrittenCount += 1;
+        if (rewritten.size < mostNamed) rewritten.add(id);
+      });
+      appended += events.length;
+      for (const event of events) totals.observe(event);
+    }
+  } catch (error) {
+    await dispatch.end(endOf({ ...log.summary(), status: 'aborted' }, totals, existing));
+    throw error;
+  }
+  const summary = log.summary();
+  const isInterrupted = signal.aborted;
+  // The events of a log have ids of their own, so the events of a new dispatch need no count.
+  const added = existing === null ? appended : (await dispatch.count()) - before;
+  const notInLog = isInterrupted ? null : await countOthers(dispatch, before + added, summary.events);
+  if (isInterrupted) {
+    await dispatch.end(endOf({ ...summary, status: 'aborted' }, totals, existing));
+  } else if (!isOlderCopy(existing, added, notInLog)) {
+    const { usage = null, costUsd = null } = summary;
+    await dispatch.end(endOf(summary, { usage, costUsd }, existing));
+  }
+  return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
+}
+
+function newDispatch(
+  { dispatchId, role = 'imported', startedAt, cwd }: OpenLog,
+  fidelity: Fidelity,
+): NewDispatch {
+  return { dispatchId, role, startedAt: toTimestamp(startedAt), fidelity, ...definedOnly({ cwd }) };
+}
+
+/** How many of the stored events the log does not have. Every event of the log is stored, some also under another id. */
+async function countOthers(dispatch: Dispatch, stored: number, ofLog: number): Promise<number> {
+  return stored <= ofLog ? 0 : Math.max(0, stored - ofLog - (await countRewritten(dispatch)));
+}
+
+/** Whether the store has all of the log and more. Then the end of the log is not that of the dispatch. */
+function isOlderCopy(existing: DispatchEnvelope | null, added: number, notInLog: number | null): boolean {
+  return existing !== null && existing.status !== 'running' && added === 0 && notInLog !== 0;
+}
+
+/** `totals`: those of the whole log, or of the part of it that is in the store. */
+function endOf(
+  { status, model, structuredResult, completedAt }: LogSummary,
+  totals: Pick<DispatchTotals, 'usage' | 'costUsd'>,
+  before: DispatchEnvelope | null,
+): DispatchEnd {
+  return {
+    status,
+    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
+    ...largestTotals(before, totals),
+    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
+  };
+}
+
+/** An import of a shorter copy takes nothing away from the envelope. */
+function later(one: string, other: string): string {
+  return one > other ? one : other;
+}
+
+function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): ImportError {
+  const [file] = files;
+  return new ImportError(
+    'IMPORT_FIDELITY_FIXED',
+    `${file} was imported as ${dispatchId} with the fidelity ${fidelity}, which a dispatch keeps.`,
+    { details: { file, dispatchId, fidelity } },
+  );
+}

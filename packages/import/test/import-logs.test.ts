@@ -1,0 +1,117 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import type { LogImporterProvider } from '@hansard/provider';
+import { createMemoryStore } from '@hansard/store-memory';
+import { describe, expect, it } from 'vitest';
+import { findLogs, type ImportProgress, logImporters } from '../src/index.ts';
+import { importAll, LogFolder, lines, logOfFormat, prompts } from './logs.ts';
+
+const task = 'lab/tasks/logs';
+const openStore = () => openDispatchStore(createMemoryStore());
+
+describe('importLogs', () => {
+  it('records a log in the task that it names, and adds only what is new the second time', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const path = folder.put('s.jsonl', lines(...prompts(2)));
+    const [first] = await importAll(store, [path]);
+    expect(first).toMatchObject({ taskDir: 'home-ann-house/tasks/session-1', added: 2, notInLog: 0 });
+    expect(await store.getTask('home-ann-house/tasks/session-1')).toMatchObject({ slug: 'session-1' });
+    appendFileSync(path, lines(...prompts(3).slice(2)));
+    expect(await importAll(store, [path])).toMatchObject([{ events: 3, added: 1 }]);
+  });
+
+  it('counts what an older copy of a transcript lacks, and leaves the dispatch as it is', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    await importAll(store, [folder.put('s.jsonl', lines(...prompts(3)))], { task });
+    const [before] = await store.getDispatchEnvelopes(task);
+    const older = folder.put('s.jsonl', lines(...prompts(1)));
+    expect(await importAll(store, [older], { task })).toMatchObject([{ events: 1, added: 0, notInLog: 2 }]);
+    expect(await store.getDispatchEnvelopes(task)).toEqual([before]);
+  });
+
+  it('reports the logs that failed, with codes, and imports the others', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    folder.put('a.jsonl', lines(...prompts(1)));
+    const session = folder.put('b.jsonl', logOfFormat['session-v2'] ?? '');
+    const empty = folder.put('c.jsonl', '');
+    const items = await importAll(store, [folder.path]);
+    expect(items).toMatchObject([
+      { kind: 'imported', format: 'claude-transcript' },
+      { kind: 'failed', path: session, isOnly: false, error: { code: 'IMPORT_TASK_REQUIRED' } },
+      { kind: 'failed', path: empty, isOnly: false, error: { code: 'FORMAT_EMPTY' } },
+    ]);
+  });
+
+  it('gives a session log without times the time of its first import', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const path = folder.put('s.jsonl', logOfFormat['session-v2'] ?? '');
+    await importAll(store, [path], { task, now: () => 1_000 });
+    const again = await importAll(store, [path], { task, now: () => 2_000 });
+    expect(again).toMatchObject([{ added: 0, rewrittenCount: 0 }]);
+  });
+
+  it('gives its progress in bytes of all files', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    for (const name of ['a', 'b']) folder.put(`${name}.jsonl`, lines(...prompts(2)));
+    const progress: ImportProgress[] = [];
+    await importAll(store, [folder.path], { task, onProgress: (now) => progress.push(now) });
+    const [{ of } = { of: 0 }] = progress;
+    expect(progress.map(({ bytes }) => bytes)).toEqual([of / 2, of]);
+  });
+
+  it('uses importers of other formats beside the known ones', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const diary: LogImporterProvider = {
+      id: 'diary',
+      title: 'a diary',
+      detect: ({ text }) => text.startsWith('Dear diary'),
+      open: ({ files }) => [
+        {
+          format: 'diary',
+          files,
+          dispatchId: '01JNTEST000000000000000000',
+          startedAt: 0,
+          async *read() {
+            yield [
+              { id: 'e1', type: 'agent:text', timestamp: '1970-01-01T00:00:00.000Z', data: { text: 'Hi' } },
+            ];
+          },
+          summary: () => ({
+            records: 1,
+            events: 1,
+            status: 'completed',
+            completedAt: 0,
+            diagnostics: [],
+            counts: {},
+          }),
+        },
+      ],
+    };
+    const path = folder.put('d.jsonl', 'Dear diary');
+    const importers = [...logImporters, diary];
+    expect(await importAll(store, [path], { task, importers })).toMatchObject([
+      { kind: 'imported', format: 'diary', added: 1 },
+    ]);
+    expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ role: 'imported', status: 'completed' }]);
+  });
+});
+
+describe('findLogs', () => {
+  it('has the files of sub-agents with their session, and names what cannot be read', () => {
+    using folder = new LogFolder();
+    const session = folder.put('s.jsonl', lines(...prompts(1)));
+    const agent = folder.put('s/subagents/agent-x.jsonl', lines(...prompts(1)));
+    const gone = join(folder.path, 'gone');
+    expect(findLogs([folder.path, gone])).toMatchObject({
+      logs: [{ files: [session, agent] }],
+      problems: [{ path: gone, isNamed: true, error: { code: 'FORMAT_UNREADABLE' } }],
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { DispatchStore } from '@hansard/dispatch';
+import { type ImportFailure, type ImportOptions, type ImportReport, importLogs } from '../src/index.ts';
+
+export async function importAll(
+  store: DispatchStore,
+  paths: readonly string[],
+  options: ImportOptions = {},
+): Promise<(ImportReport | ImportFailure)[]> {
+  const items: (ImportReport | ImportFailure)[] = [];
+  for await (const item of importLogs(store, paths, options)) items.push(item);
+  return items;
+}
+
+/** A folder that a test writes its logs to. */
+export class LogFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'hansard-import-'));
+
+  put(name: string, content: string): string {
+    const path = join(this.path, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+export function lines(...records: readonly object[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join('');
+}
+
+const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+/** The first prompts of a session of Claude Code. */
+export function prompts(count: number): object[] {
+  return Array.from({ length: count }, (_, at) => ({
+    type: 'user',
+    parentUuid: null,
+    isSidechain: false,
+    cwd: '/home/ann/house',
+    sessionId: 'session-1',
+    message: { role: 'user', content: `Prompt ${at + 1}` },
+    uuid: uuid(at + 1),
+    timestamp: new Date(Date.parse('2026-03-01T09:30:00.000Z') + at * 1_000).toISOString(),
+  }));
+}
+
+const agent = { message_id: 'm1', event_type: 'agent_created', agent_id: 'a1', name: 'Ann' };
+const said = { agent_id: 'a1', role: 'user', content: 'Hi' };
+const turn = { timestamp: '2026-03-01T10:00:00.000Z', turn: 'Day 1' };
+
+/** A small log of each format. */
+export const logOfFormat: Readonly<Record<string, string>> = {
+  'claude-transcript': lines(...prompts(2)),
+  'claude-stream': lines(
+    { type: 'user', session_id: 's', message: { role: 'user', content: 'Hello' }, uuid: uuid(1) },
+    { type: 'user', session_id: 's', message: { role: 'user', content: 'Bye' }, uuid: uuid(2) },
+  ),
+  'session-v1': lines(agent, { ...said, message_id: 'm2' }, { ...said, message_id: 'm3', role: 'assistant' }),
+  'session-v2': lines(agent, { ...said, message_id: 'm2', event_type: 'transcript_entry' }),
+  'game-log': lines(
+    { ...turn, event_type: 'GAME_START', payload: { players: ['Ann', 'Bo'] } },
+    { ...turn, speaker: 'Ann', message: 'Hello' },
+  ),
+  'werewolf-match': JSON.stringify({ chat: [{ from: 'Ann', to: ['Bo'], content: 'Hello' }] }, null, 2),
+};
