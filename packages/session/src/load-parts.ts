@@ -44,11 +44,13 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
 async function restore(parts: SessionParts, dispatch: Dispatch): Promise<readonly SessionDiagnostic[]> {
   const finder = new DiagnosticFinder();
   let hasAgents = false;
-  for await (const { event, position } of dispatch.events()) {
-    if (finder.observe(event, position)) {
-      parts.restore(event, position);
-      hasAgents ||= event.type === 'agent:created';
-    } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
+  for await (const { events, first } of dispatch.pages()) {
+    for (const [index, event] of events.entries()) {
+      if (finder.observe(event, first + index)) {
+        parts.restore(event, first + index);
+        hasAgents ||= event.type === 'agent:created';
+      } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
+    }
   }
   if (!hasAgents || parts.registry.root === null) throw noAgents(dispatch.dispatchId);
   return finder.finish();
