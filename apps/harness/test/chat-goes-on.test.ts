@@ -74,7 +74,7 @@ describe('chat -i, given a line that the scenario does not know,', { concurrent:
     expect(resumed.json()).toMatchObject([{ text: 'No pears today.' }]);
   });
 
-  it('goes on when it is resumed with -i and the same scenario', async () => {
+  it('continues when it is resumed with -i and the same scenario', async () => {
     using line = commandLine();
     const root = [{ when: { contains: 'plums' }, say: 'Seven.' }];
     writeScenario(line.cwd, 'talk.yaml', { user: [], agents: { root } });
@@ -85,7 +85,7 @@ describe('chat -i, given a line that the scenario does not know,', { concurrent:
     expect({ code, text: JSON.parse(out).text }).toEqual({ code: 0, text: 'Seven.' });
   });
 
-  it('goes on after a model failed as well, and fails where nothing was answered after that', async () => {
+  it('continues after a model failed, and fails if nothing was answered after that', async () => {
     const root = [
       { when: { contains: 'Hello' }, error: 'The model is on strike.' },
       { say: 'Back at work.' },
@@ -143,7 +143,7 @@ describe.each(stores)('a session that ended, in the %s store', { concurrent: tru
     for (const [file, bytes] of Object.entries(after)) expect(bytes === before.bytes[file], file).toBe(true);
   });
 
-  it('goes on with what is typed', async () => {
+  it('continues with the typed line', async () => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'hansard.config.json'), config);
     const agents = { root: [{ say: 'Welcome.' }, { say: 'I have plums.' }, { say: 'Seven.' }] };

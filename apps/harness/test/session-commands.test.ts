@@ -194,7 +194,7 @@ describe('the commands that read a session', () => {
   });
 
   describe('two agents of one name', () => {
-    it('are told apart by their ids, and are a diagnostic that is told', async () => {
+    it('are distinguished by their ids, and are reported as a diagnostic', async () => {
       const { out, err, code } = await line.hansard('dialog', twins);
       expect(code).toBe(0);
       expect(err).toContain('2 agents are named Kit: ag_kit_1, ag_kit_2.');
@@ -321,7 +321,7 @@ describe('import and export', () => {
     expect(await heard('b/cafe')).toEqual(await heard('chat/cafe'));
   });
 
-  it('import tells each diagnostic with its file and line, and keeps the record', async () => {
+  it('import reports each diagnostic with its file and line, and keeps the record', async () => {
     using line = commandLine();
     const text = [
       '{"message_id":"a","event_type":"agent_created","agent_id":"r"}',

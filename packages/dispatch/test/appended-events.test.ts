@@ -1,5 +1,5 @@
-import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { type Dispatch, openDispatchStore } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,16 +7,7 @@ import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate } from './gate.ts';
 import { ManualClock } from './manual-clock.ts';
-
-const task = 'lab/tasks/route-models';
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
+import { begin, say, task } from './route-models.ts';
 
 describe('an event that is appended', () => {
   it('gets an id and the time where it has none, and keeps those it came with', async () => {

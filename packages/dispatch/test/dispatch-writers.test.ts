@@ -1,21 +1,10 @@
-import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { openDispatchStore } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate } from './gate.ts';
-
-const task = 'lab/tasks/route-models';
-const write = { write: true } as const;
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
+import { begin, say, task, write } from './route-models.ts';
 
 describe('the writer of a dispatch', () => {
   it('is one object of a process at a time; a second one is refused, with the name of the holder', async () => {

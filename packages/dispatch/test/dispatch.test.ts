@@ -1,22 +1,12 @@
-import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { type Dispatch, openDispatchStore } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate } from './gate.ts';
 import { ManualClock, startOfTest } from './manual-clock.ts';
-
-const task = 'lab/tasks/route-models';
-const write = { write: true } as const;
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
+import { begin, say, task, write } from './route-models.ts';
 
 describe('a dispatch that begins', () => {
   it('has an envelope with minted id and time, the task as slug, and null for what is not known', async () => {
@@ -157,7 +147,7 @@ describe('a dispatch that was ended, released or abandoned', () => {
     expect(await dispatch.count()).toBe(0);
   });
 
-  it('has the time of its end from the clock, or from whoever knows it', async () => {
+  it('has the time of its end from the clock, or from the caller', async () => {
     const clock = new ManualClock();
     const store = openDispatchStore(createMemoryStore(), { clock });
     const now = () => startOfTest - 60_000;

@@ -83,7 +83,7 @@ describe.each([
     });
   });
 
-  it('is left as it is where it has ended, also where it was opened for a verdict', async () => {
+  it('is not changed after its end, including when it was opened for a verdict', async () => {
     const { store, after, left } = twice();
     const dispatch = await store.beginDispatch(task, { role: 'worker' });
     const ended = await dispatch.end({ status: 'completed' });

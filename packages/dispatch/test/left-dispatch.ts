@@ -8,7 +8,7 @@ export const task = 'lab/tasks/route-models';
 /** The event of a dispatch that was left without an end, as `left` gives it. */
 export const aborted = ['harness:abort', 'left without end'];
 
-/** Two openings of one provider: the second one sees what is left when the first one is closed. */
+/** Two openings of one provider: the second one reads what the first one stored before it was closed. */
 export function twice(provider: DispatchStoreProvider = createMemoryStore()) {
   const store = openDispatchStore(keptOpen(provider), { clock: new ManualClock() });
   const after = openDispatchStore(provider);

@@ -1,20 +1,10 @@
-import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { openDispatchStore } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate, turn } from './gate.ts';
-
-const task = 'lab/tasks/route-models';
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
+import { begin, say, task } from './route-models.ts';
 
 describe('reading', () => {
   it('gives the events, the last ones, single envelopes and the session as text', async () => {

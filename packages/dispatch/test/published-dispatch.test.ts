@@ -1,26 +1,12 @@
-import {
-  createCommunicationHub,
-  type Dispatch,
-  type DispatchStore,
-  openDispatchStore,
-} from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { createCommunicationHub, openDispatchStore } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate, turn } from './gate.ts';
+import { begin, say, task } from './route-models.ts';
 import { gather } from './stream-words.ts';
-
-const task = 'lab/tasks/route-models';
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
 
 describe('what a dispatch publishes', () => {
   it('is its start, each event as it was recorded, deltas and its end, each once', async () => {
@@ -57,7 +43,7 @@ describe('what a dispatch publishes', () => {
     ]);
   });
 
-  it('are no events before they are durable, nor those that the store refused', async () => {
+  it('exclude events that are not durable yet, and events that the store refused', async () => {
     const gate = new Gate();
     const published: unknown[] = [];
     const communication = createCommunicationHub([

@@ -1,18 +1,8 @@
-import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import { type NewEvent, newEvent } from '@hansard/events';
+import { openDispatchStore } from '@hansard/dispatch';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { Gate, turn } from './gate.ts';
-
-const task = 'lab/tasks/route-models';
-
-function begin(store: DispatchStore): Promise<Dispatch> {
-  return store.beginDispatch(task, { role: 'worker' });
-}
-
-function say(text: string): NewEvent {
-  return newEvent('agent:text', { text });
-}
+import { begin, say, task } from './route-models.ts';
 
 /** A store whose append of the text `slow` waits for the gate, with what was written, in order. */
 function slowFirst() {
@@ -138,7 +128,7 @@ describe('writes without waiting', () => {
     await Promise.all([...writes, named, updated]);
   });
 
-  it('of all kinds keep the order of their calls behind one that is slow', async () => {
+  it('of all kinds keep the order of their calls after a slow one', async () => {
     const { provider, gate, made } = slowFirst();
     const dispatch = await begin(openDispatchStore(provider));
     const writes = [
@@ -157,7 +147,7 @@ describe('writes without waiting', () => {
     expect(made).toEqual(['slow', 'a', 'b', 'c', 'd', 'model m', 'e', 'released']);
   });
 
-  it('behind one that failed fail with its error, unmade, where the dispatch halts on failure', async () => {
+  it('after a failed one are not made and fail with its error, if the dispatch halts on failure', async () => {
     const gate = new Gate();
     const full = new Error('disk full');
     const made: unknown[] = [];
@@ -183,7 +173,7 @@ describe('writes without waiting', () => {
       const reasons = results.map((result) => (result.status === 'rejected' ? result.reason : 'made'));
       expect(reasons).toEqual(haltsOnFailure ? [full, full, full] : [full, 'made', 'made']);
       expect(made).toEqual(haltsOnFailure ? ['lost'] : ['lost', 'a', 'b']);
-      // Nothing waits behind the failure any more.
+      // No write waits for the failed one any more.
       expect(await dispatch.append(say('later'))).toMatchObject({ data: { text: 'later' } });
     }
   });

@@ -169,7 +169,7 @@ export class Session implements AsyncDisposable {
   /**
    * Ends the session: stops what its agents are doing, logs `session:complete` with what all of it cost, and completes
    * the envelope. The result may be an answer as `Agent.response` gives it.
-   * @throws SESSION_CLOSED where it has ended before; EVENT_INVALID for what cannot be recorded, and the session goes on;
+   * @throws SESSION_CLOSED where it has ended before; EVENT_INVALID for a value that cannot be recorded (the session stays open);
    * the error of the first write that failed
    */
   async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {

@@ -22,7 +22,7 @@ function withArrivals(answers: readonly (() => Promise<ReturnType<typeof says>>)
 }
 
 describe('a message that arrives while its agent answers', () => {
-  it('is not answered by that, in the session and when it is loaded, and comes behind the answer in the next call', async () => {
+  it('is not answered by that, in the session and when it is loaded, and comes after the answer in the next call', async () => {
     let arrive = async (): Promise<unknown> => undefined;
     const { prepared, options, given } = withArrivals([
       async () => {
@@ -52,7 +52,7 @@ describe('a message that arrives while its agent answers', () => {
     expect(createLogIndex(await prepared.events()).diagnostics).toEqual([]);
   });
 
-  it('comes behind the results of the calls that the answer makes', async () => {
+  it('comes after the results of the calls that the answer makes', async () => {
     let arrive = async (): Promise<unknown> => undefined;
     const { prepared, options, given } = withArrivals([
       async () => {
@@ -74,7 +74,7 @@ describe('a message that arrives while its agent answers', () => {
     expect(root.awaitsResponse).toBe(false);
   });
 
-  it('is seen in the next call also where it was an observation', async () => {
+  it('is in the next call, including when it was an observation', async () => {
     let arrive = async (): Promise<unknown> => undefined;
     const { prepared, options, given } = withArrivals([
       async () => {

@@ -247,7 +247,7 @@ describe('the end of a session', () => {
     expect(await envelope()).toMatchObject({ status: 'completed' });
   });
 
-  it('with a result that cannot be recorded is refused, and the session goes on', async () => {
+  it('with a result that cannot be recorded is refused, and the session stays open', async () => {
     const { create, envelope } = prepare();
     const { root, session } = await create({ model: answers(says('They met.')) });
     await expect(session.complete('completed', 7 as never)).rejects.toMatchObject({ code: 'EVENT_INVALID' });

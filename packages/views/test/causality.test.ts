@@ -151,7 +151,7 @@ describe('what reached an agent while its model was called', () => {
     expect(ids(viewer.traceMessageFlow('e4'))).toEqual(['e2', 'e4']);
   });
 
-  it('is not known to the answer, and comes behind it in the perspective', () => {
+  it('is not known to the answer, and comes after it in the perspective', () => {
     const index = log('e2', 'e5');
     expect(ids(knownBy(index, 'ben', 'e4'))).toEqual(['e2']);
     expect(ids(knownBy(index, 'ben', 'e5'))).toEqual(['e2']);

@@ -66,7 +66,7 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('takes the own words of a tool for nobody else’s, also where somebody said the same', () => {
+  it('does not attribute the own words of a tool to anybody, including when somebody said the same', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'collect_votes'),
       says('e2', 'ben', 'yes'),
@@ -76,7 +76,7 @@ describe('dialogOf', () => {
     expect(causesOf(index, 'e3').map(({ id }) => id)).toEqual(['e1', 'e3']);
   });
 
-  it('calls what a hook altered so, also where the words that were said are still in it', () => {
+  it('calls a text altered by a hook `altered`, including when it still contains the words that were said', () => {
     const index = createLogIndex([
       says('e1', 'ben', 'I will pay'),
       decides('e2', 'ann', { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' }),

@@ -83,7 +83,7 @@ describe('createLogIndex', () => {
     expect(findEvent(index, 'm3')).toBeNull();
   });
 
-  it('neutralises what a diagnostic tells', () => {
+  it('neutralises the text of a diagnostic', () => {
     const { diagnostics } = createLogIndex([
       created('e1', 'a', '\u001b[2J'),
       created('e2', 'b', '\u001b[2J'),

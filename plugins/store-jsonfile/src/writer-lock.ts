@@ -96,7 +96,15 @@ export class WriterLocks {
     replaceFile(file, `${file}.tmp`, content, false);
   }
 
-  /** Makes a lock behind the last one whose owner is dead, then puts it over the first: held then. False where others moved meanwhile. */
+  /**
+   * Takes over the lock of a process that has exited.
+   * 1. Walk the chain: the lock at `path`, then the lock placed after it by a taker, and so on. A running owner anywhere refuses.
+   * 2. Link the own lock at the end of the chain, if that place is free; a competitor may have taken it.
+   * 3. Read the chain again. If a lock changed, give up: a competitor was faster.
+   * 4. Rename the own lock over `path`, then remove the others.
+   * Invariant: the owner of the last lock of the chain is the only process that may rename.
+   * False if a competitor changed the chain; the caller tries again.
+   */
   #follow(path: string): boolean {
     const dead: { readonly path: string; readonly token: string }[] = [];
     let place = path;

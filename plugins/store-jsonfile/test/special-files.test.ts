@@ -107,7 +107,7 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
 
   it('record of a task hinders no dispatch', () => {
     const { getTask, putTask, listed, tasks, ...found } = outcomesOf('record of the task', kind);
-    // A link to nothing is no record, and is replaced by one.
+    // A dangling link is not a record; a write replaces it.
     if (kind === 'a link to nothing') expect(getTask).toBe('done');
     else expectRefused(getTask, 'record of the task', kind);
     if (kind === 'a folder') expect(putTask).toMatch(/^STORE_UNAVAILABLE .*task\.json/);

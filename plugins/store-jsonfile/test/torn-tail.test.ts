@@ -86,7 +86,7 @@ describe.each([
     }
   });
 
-  it('is repaired by the next claim, which says so, and goes on', () => {
+  it('is repaired by the next claim, which reports it, and takes appends', () => {
     const root = makeRoot();
     const { file, events, complete, bytes } = makeSample(root, shuffled);
     const [empty] = complete;

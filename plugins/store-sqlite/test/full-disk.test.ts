@@ -41,7 +41,7 @@ function fillDisks(kind: string, start: readonly string[]): FilledDisk[] {
 
 describe.each(kinds)('a disk of 4 to 256 KB that is filled (as a $kind)', ({ kind, start, isPossible }) => {
   it.skipIf(!isPossible)(
-    'fails the first write or a later append with STORE_UNAVAILABLE, goes on once there is room, and keeps what was acknowledged',
+    'fails the first write or a later append with STORE_UNAVAILABLE, appends again once there is room, and keeps what was acknowledged',
     { timeout: 60_000 },
     () => {
       const disks = fillDisks(kind, start);

@@ -19,7 +19,7 @@ export function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'
   return store;
 }
 
-/** A store that has claimed the dispatch of a database that is there. */
+/** A store that has claimed the dispatch of an existing database. */
 export function openClaimed(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
   const store = openStore(path, options);
   store.claimDispatch(taskDir, dispatchId);

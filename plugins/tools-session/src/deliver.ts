@@ -49,7 +49,7 @@ async function deliver(
   return denials;
 }
 
-/** A recipient that fails, such as one that was terminated meanwhile, is no reason to lose what the others receive. */
+/** A recipient that fails, such as one that was terminated meanwhile, does not stop the delivery to the others. */
 async function tryToDeliver(
   host: AgentHost,
   agentId: string,

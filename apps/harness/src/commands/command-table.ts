@@ -70,7 +70,7 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: 'resume',
-    description: 'go on with a session exactly where its log ends',
+    description: 'resume a session exactly where its log ends',
     arguments: [task, latestDispatch],
     load: async () => (await import('./resume.ts')).addResume,
   },

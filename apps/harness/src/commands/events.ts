@@ -1,13 +1,9 @@
-import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
-import { AgentNames, matchesEventType } from '@hansard/views';
-import { findDispatch } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { matchesEventType } from '@hansard/views';
+import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, note } from '../terminal/context.ts';
-import { eventAnswer } from '../terminal/event-answer.ts';
 import { parseCount } from '../terminal/parse-count.ts';
-import { answerFromStore } from '../terminal/with-store.ts';
 
 interface EventsOptions extends CommonOptions {
   readonly type?: string;
@@ -23,29 +19,20 @@ export const addEvents: AddCommand = (command, context) => {
       "\nExamples:\n  hansard events research/route-models latest --type 'agent:*'\n  hansard events research/route-models 4K7Q --tail 20 --json",
     )
     .action((task: string, dispatch: string, options: EventsOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
-        const { dispatchId } = await findDispatch(store, taskDir, dispatch);
-        const names = new AgentNames();
-        const source = { store, taskDir, dispatchId, names, seen: new Set<string>() };
-        return eventAnswer(context, selectedEvents(context, source, options), names);
-      }),
+      answerEvents(context, options, { task, dispatch }, (source) =>
+        selectedEvents(context, { ...source, seen: new Set() }, options),
+      ),
     );
 };
 
-interface EventSource {
-  readonly store: DispatchStore;
-  readonly taskDir: string;
-  readonly dispatchId: string;
-  /** Takes in all events that are read, also those that do not match. */
-  readonly names: AgentNames;
-  /** Takes in the types of all events that are read. */
+interface TypedSource extends EventSource {
+  /** The types of all events that are read, including those that do not match. */
   readonly seen: Set<string>;
 }
 
 async function* selectedEvents(
   context: CliContext,
-  source: EventSource,
+  source: TypedSource,
   options: EventsOptions,
 ): AsyncGenerator<CapturedEvent> {
   let selected = 0;
@@ -59,7 +46,7 @@ async function* selectedEvents(
 /** No output may be the answer, or a type that was written in another way. */
 function noteNothing(
   context: CliContext,
-  { dispatchId, seen }: EventSource,
+  { dispatchId, seen }: TypedSource,
   { type, tail }: EventsOptions,
 ): void {
   if (type === undefined || tail === 0) return;
@@ -69,7 +56,7 @@ function noteNothing(
 
 async function selectEvents(
   context: CliContext,
-  source: EventSource,
+  source: TypedSource,
   { type = '*', tail }: EventsOptions,
 ): Promise<AsyncIterable<CapturedEvent> | CapturedEvent[]> {
   if (tail !== undefined && type === '*')
@@ -87,7 +74,7 @@ async function selectEvents(
 /** Page by page, so that a dispatch of any length can be read. */
 async function* matchingEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, names, seen }: EventSource,
+  { store, taskDir, dispatchId, names, seen }: TypedSource,
   type: string,
 ): AsyncIterable<CapturedEvent> {
   const log = await store.openDispatch(taskDir, dispatchId);

@@ -13,7 +13,7 @@ export const addImport: AddCommand = (command, context) => {
     )
     .option(
       '--as <format>',
-      `the format (default: told from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one of a plugin`,
+      `the format (default: detected from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one of a plugin`,
     )
     .addOption(
       new Option(

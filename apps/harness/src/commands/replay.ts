@@ -1,16 +1,12 @@
 import { createInterface } from 'node:readline';
-import { type DispatchStore, type ReplayPace, replayDispatch } from '@hansard/dispatch';
+import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, definedOnly } from '@hansard/events';
-import { AgentNames } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
-import { findDispatch } from '../tasks/find-dispatch.ts';
+import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
 import { afterHelp, findPosition } from '../tasks/find-position.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
-import { eventAnswer } from '../terminal/event-answer.ts';
 import { parseDuration } from '../terminal/parse-duration.ts';
-import { answerFromStore } from '../terminal/with-store.ts';
 
 interface ReplayCommandOptions extends CommonOptions {
   readonly speed: ReplayPace;
@@ -34,30 +30,16 @@ export const addReplay: AddCommand = (command, context) => {
       'after',
       '\nExamples:\n  hansard replay research/route-models --speed 4 --max-gap 2s\n  hansard replay research/route-models 4K7Q --after 120 --step\n  hansard replay research/route-models --speed max --json',
     )
-    .action((task: string, dispatch: string | undefined, options: ReplayCommandOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
-        const { dispatchId } = await findDispatch(store, taskDir, dispatch ?? 'latest');
-        const names = new AgentNames();
-        return eventAnswer(
-          context,
-          replayedEvents(context, { store, taskDir, dispatchId, names }, options),
-          names,
-        );
-      }),
+    .action((task: string, dispatch = 'latest', options: ReplayCommandOptions) =>
+      answerEvents(context, options, { task, dispatch }, (source) =>
+        replayedEvents(context, source, options),
+      ),
     );
 };
 
-interface ReplaySource {
-  readonly store: DispatchStore;
-  readonly taskDir: string;
-  readonly dispatchId: string;
-  readonly names: AgentNames;
-}
-
 async function* replayedEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, names }: ReplaySource,
+  { store, taskDir, dispatchId, names }: EventSource,
   { speed, maxGap, after, step = false }: ReplayCommandOptions,
 ): AsyncGenerator<CapturedEvent> {
   const onRead = (event: CapturedEvent) => names.learn(event);

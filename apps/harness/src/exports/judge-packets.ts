@@ -56,7 +56,7 @@ async function writeLines(sink: TextSink, lines: readonly WrittenLine[]): Promis
   for (const { line } of lines) await sink.write(`${JSON.stringify(line)}\n`);
 }
 
-/** What was packed, and what a judge or whoever packs again should know. */
+/** The packets that were written, and notes for the judge and for the next packing. */
 export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
   { manifests, leftOut }: Packed,

@@ -88,7 +88,7 @@ async function talk(
     // A terminal shows what is typed into it.
     await tryTo(() => tell({ text, source: 'user' }, context.stdin.isTTY === true));
   }
-  // A line that a scenario does not know is no fault of the session; a model that failed last is.
+  // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
   if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
   if (last === undefined && !isTyped && !context.signal.aborted) noteNothingLeft(context);
   return last;

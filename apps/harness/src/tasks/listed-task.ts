@@ -14,7 +14,7 @@ export interface ListedTask extends Omit<TaskListing, 'error'> {
 interface TaskFigures {
   readonly dispatches: number | null;
   readonly running: number | null;
-  /** Of those whose cost is known; null also where none is. */
+  /** The sum of the known costs; null if none is known. */
   readonly costUsd: number | null;
   readonly lastStartedAt: string | null;
 }

@@ -54,7 +54,7 @@ function adviceFor(code: string, declared: string | undefined): string {
   return declared ?? `The documentation of the package that threw it explains ${code}.`;
 }
 
-/** Reports an error that does not stop the command, with what that means for what it does. */
+/** Reports an error that does not stop the command, with its consequence for the result. */
 export function noteProblem(context: CliContext, error: unknown, consequence: string): void {
   note(context, `hansard: ${explainError(error).message}\n  ${consequence}`);
 }

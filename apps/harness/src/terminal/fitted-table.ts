@@ -5,9 +5,9 @@ import type { TableFit } from './table-fit.ts';
 const leastWorth = 8;
 
 /**
- * A table of any text, its head first, in so many columns; undefined: as many as it needs. To fit, columns in which nothing
- * stands go first; then cells are cut; and a first cell that leaves the others no room stands whole on a line of its own,
- * for it is what one goes on with.
+ * A table of text cells, the head first, at most `columns` characters wide (undefined: no limit). To fit, empty columns are
+ * removed first; then cells are cut. A first cell that leaves no room for the others has its own line and is never cut,
+ * because the reader passes it to the next command.
  */
 export function fittedTable(
   [head = [], ...rows]: readonly (readonly string[])[],

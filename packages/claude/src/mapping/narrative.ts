@@ -3,7 +3,7 @@ import { asList, asObject, without } from '../values/json-fields.ts';
 import { leftOutAtNarrative } from './left-out.ts';
 import { withoutCommandOutput } from './without-command-output.ts';
 
-/** What is said of a hook, of a tool at work and of what was put beside the conversation: anything else there may be content. */
+/** The fields that a narrative keeps of hooks, of tool progress and of attachments. Any other field may hold content. */
 const namingFields: ReadonlySet<string> = new Set([
   'type',
   'hookName',

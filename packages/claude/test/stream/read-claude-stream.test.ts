@@ -47,7 +47,7 @@ describe('damaged lines', () => {
     expect(events[1]?.data).toEqual({ problem: 'not JSON', file: path, line: 2, raw: '# a comment' });
   });
 
-  it('a line that is no JSON has its place in a narrative, and not what it says', async () => {
+  it('a line that is not JSON keeps its place in a narrative, and loses its content', async () => {
     const { events } = await replay(`${line(user('a'))}{"stdout":"SECRET${line(result())}`, 'narrative');
     expect(events[1]?.data).toMatchObject({ line: 2, problem: expect.any(String) });
     expect(JSON.stringify(events)).not.toContain('SECRET');

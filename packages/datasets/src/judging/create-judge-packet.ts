@@ -60,8 +60,8 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
       excluded: [
         ...gameStreams.filter((stream) => packetKind(stream, pass) === null),
         'system prompts',
-        'tool calls that are no action, and what tools answered',
-        'what agents think and do that are no players',
+        'tool calls that are not actions, and the results of tools',
+        'thoughts and actions of agents that are not players',
         'names, models, times and ids',
       ],
       lines: n,

@@ -7,7 +7,7 @@ export interface Pseudonyms {
   /** `P1`, `P2` … in an order that tells nothing. */
   readonly players: readonly string[];
   of(name: string): string;
-  /** Whether the name is that of an agent that is known to be no player, such as a game master. */
+  /** Whether the name is that of an agent that is known not to play, such as a game master. */
   isNoPlayer(name: string): boolean;
   /** The name behind a pseudonym; null: there is no such player. */
   nameOf(pseudonym: string): string | null;

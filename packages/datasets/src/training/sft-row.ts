@@ -3,8 +3,8 @@ import type { Conversation, TrainingMessage } from './conversation.ts';
 import { argumentsOf } from './row-options.ts';
 
 /**
- * One prompt and its answer as text (G5). The prompt ends behind a line
- * feed, so that where it ends does not depend on what follows.
+ * One prompt and its answer as text (G5). The prompt ends after a line
+ * feed, so that its end does not depend on the text that follows.
  */
 export function sftRow({ calls, messages }: Conversation): JsonObject {
   const [{ dispatchId, agentName, agentRole, turn }] = calls;

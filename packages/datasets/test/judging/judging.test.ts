@@ -144,7 +144,7 @@ describe('what an agent thinks before it whispers or calls a tool of its own', (
     const { lines, manifest } = packetOf('internal', game);
     expect(lines.map(({ line }) => [line.kind, line.text])).toEqual([['reasoning', `${ben} must know.`]]);
     expect(manifest.excluded).toEqual(
-      expect.arrayContaining(['whispers', 'tool calls that are no action, and what tools answered']),
+      expect.arrayContaining(['whispers', 'tool calls that are not actions, and the results of tools']),
     );
   });
 });

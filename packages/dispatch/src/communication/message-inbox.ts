@@ -1,28 +1,28 @@
 import type { CapturedEvent } from '@hansard/events';
-import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import { Notifier } from '../async/notifier.ts';
 
 /** Messages for a running agent, in order; ends when it is closed and what was in it has been taken. */
 export class MessageInbox implements AsyncIterable<CapturedEvent> {
   readonly #messages: CapturedEvent[] = [];
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   #closed = false;
 
   push(message: CapturedEvent): void {
     this.#messages.push(message);
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   close(): void {
     this.#closed = true;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<CapturedEvent, undefined> {
     const listener = { hasLeft: false };
     return leavableIterator(this.#take(listener), () => {
       listener.hasLeft = true;
-      this.#bell.ring();
+      this.#notifier.notify();
     });
   }
 
@@ -31,7 +31,7 @@ export class MessageInbox implements AsyncIterable<CapturedEvent> {
       const message = this.#messages.shift();
       if (message !== undefined) yield message;
       else if (this.#closed) return;
-      else await this.#bell.wait();
+      else await this.#notifier.wait();
     }
   }
 }

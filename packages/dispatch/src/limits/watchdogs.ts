@@ -1,9 +1,9 @@
 import type { Clock } from '../async/clock.ts';
 
-/** Barks once when so much time has passed. Gives back what calls it off. */
-export function watchTime(clock: Clock, limitMs: number, bark: (elapsedMs: number) => void): () => void {
+/** Calls `onTimeout` once, after `limitMs`. Returns a function that cancels it. */
+export function watchTime(clock: Clock, limitMs: number, onTimeout: (elapsedMs: number) => void): () => void {
   const startedAt = clock.now();
-  return clock.after(limitMs, () => bark(Math.max(limitMs, clock.now() - startedAt)));
+  return clock.after(limitMs, () => onTimeout(Math.max(limitMs, clock.now() - startedAt)));
 }
 
 export interface StallWatch {
@@ -13,13 +13,13 @@ export interface StallWatch {
 }
 
 /**
- * Barks once when nothing has happened for so long, but for the time that `isExcused` at its end. A touch costs no
- * timer: the timer looks when the last one was.
+ * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch costs
+ * no timer: the timer reads the time of the last touch.
  */
 export function watchStall(
   clock: Clock,
   limitMs: number,
-  bark: (idleMs: number) => void,
+  onTimeout: (idleMs: number) => void,
   isExcused: () => boolean,
 ): StallWatch {
   let touchedAt = clock.now();
@@ -28,7 +28,7 @@ export function watchStall(
     // The clock may have been set back since.
     touchedAt = isExcused() ? now : Math.min(touchedAt, now);
     const idleMs = now - touchedAt;
-    if (idleMs >= limitMs) bark(idleMs);
+    if (idleMs >= limitMs) onTimeout(idleMs);
     else cancel = clock.after(limitMs - idleMs, look);
   };
   let cancel = clock.after(limitMs, look);

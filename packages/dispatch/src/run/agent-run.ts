@@ -1,7 +1,7 @@
 import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
-import { Bell } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
-import { heedSignal } from '../async/heed-signal.ts';
+import { Notifier } from '../async/notifier.ts';
+import { onAbort } from '../async/on-abort.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { DispatchError } from '../dispatch-error.ts';
@@ -29,7 +29,7 @@ export class AgentRun {
   readonly #log: RunLog;
   readonly #inbox = new MessageInbox();
   readonly #stopSignal = new AbortController();
-  readonly #graceOver = new Bell();
+  readonly #graceOver = new Notifier();
   readonly #supervision: Supervision;
   /** Null where the dispatch can have none. */
   readonly #workers: Workers | null;
@@ -89,7 +89,7 @@ export class AgentRun {
   drive(): { readonly completed: Promise<DispatchEnvelope>; readonly ended: Promise<DispatchEnvelope> } {
     const completed = this.#untilCompleted();
     // Until the workers are over, too.
-    const ignore = heedSignal(this.#options.signal, (reason) => this.abort(reason, 'signal'));
+    const ignore = onAbort(this.#options.signal, (reason) => this.abort(reason, 'signal'));
     // The error itself is that of `ended`.
     completed.catch((error) => {
       this.#dispatch.fail(error);
@@ -231,7 +231,7 @@ export class AgentRun {
     this.#workers?.close();
     this.#tools.end(reason);
     const graceMs = this.#options.graceMs ?? defaultGraceMs;
-    this.#releases.push(this.#clock.after(graceMs, () => this.#graceOver.ring()));
+    this.#releases.push(this.#clock.after(graceMs, () => this.#graceOver.notify()));
     this.#stopSignal.abort(new DOMException(reason, 'AbortError'));
   }
 

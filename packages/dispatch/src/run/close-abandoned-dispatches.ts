@@ -12,7 +12,7 @@ export interface CloseAbandonedOptions {
 /**
  * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
  * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
- * and becomes `crashed`. One that runs in this process, or whose writer lives elsewhere (STORE_LOCKED), is left alone; so
+ * and becomes `crashed`. One that runs in this process, or whose writer runs elsewhere (STORE_LOCKED), is left alone; so
  * is one that can't be read, whose error goes to `onUnreadable`. Gives the envelopes of those that it ended. For the
  * start-up of a harness.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE for one that can't be read, where there is no `onUnreadable`

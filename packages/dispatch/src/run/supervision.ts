@@ -44,9 +44,9 @@ export class Supervision {
       );
     }
     if (stallMs !== undefined) {
-      const bark = (idleMs: number) =>
+      const onTimeout = (idleMs: number) =>
         this.#act.kill(newEvent('harness:stall', { idleMs, limitMs: stallMs }));
-      this.#stall = watchStall(this.#clock, stallMs, bark, () => this.#act.isWaiting());
+      this.#stall = watchStall(this.#clock, stallMs, onTimeout, () => this.#act.isWaiting());
     }
   }
 

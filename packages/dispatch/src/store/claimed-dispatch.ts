@@ -222,7 +222,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
           updated = envelope;
           this.envelope = envelope;
           if (checked.status === 'running') this.#isOurs = true;
-          this.context.bells.ring(this.taskDir, this.dispatchId);
+          this.context.notifiers.notify(this.taskDir, this.dispatchId);
         },
       );
       if (recorded !== null) await recorded;
@@ -258,7 +258,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   #publishEvent(event: CapturedEvent): void {
     const { taskDir, dispatchId, envelope } = this;
-    this.context.bells.ring(taskDir, dispatchId);
+    this.context.notifiers.notify(taskDir, dispatchId);
     this.#options.communication?.eventRecorded({ taskDir, envelope, event });
   }
 

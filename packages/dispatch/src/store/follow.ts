@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isStoreError, type StopWatching } from '@hansard/provider';
-import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import { Notifier } from '../async/notifier.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -11,7 +11,10 @@ const defaultPageSize = 256;
 const lookAnywayMs = 5_000;
 
 /** What followers use of an open store. */
-export type FollowSource = Pick<StoreContext, 'provider' | 'bells' | 'clock' | 'pollIntervalMs' | 'isClosed'>;
+export type FollowSource = Pick<
+  StoreContext,
+  'provider' | 'notifiers' | 'clock' | 'pollIntervalMs' | 'isClosed'
+>;
 
 /**
  * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;
@@ -36,7 +39,7 @@ class Follower {
   readonly #taskDir: string;
   readonly #dispatchId: string;
   readonly #options: FollowOptions;
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   #ended = false;
 
   constructor(source: FollowSource, taskDir: string, dispatchId: string, options: FollowOptions) {
@@ -48,14 +51,14 @@ class Follower {
 
   end(): void {
     this.#ended = true;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   async *items(): AsyncGenerator<FollowItem, undefined> {
-    const { bells } = this.#source;
+    const { notifiers } = this.#source;
     const { signal } = this.#options;
     const onAbort = () => this.end();
-    const removeBell = bells.add(this.#taskDir, this.#dispatchId, this.#bell);
+    const removeNotifier = notifiers.add(this.#taskDir, this.#dispatchId, this.#notifier);
     signal?.addEventListener('abort', onAbort);
     let stopWatching: StopWatching | undefined;
     try {
@@ -68,7 +71,7 @@ class Follower {
     } finally {
       stopWatching?.();
       signal?.removeEventListener('abort', onAbort);
-      removeBell();
+      removeNotifier();
     }
   }
 
@@ -103,15 +106,15 @@ class Follower {
   async #watch(): Promise<StopWatching | undefined> {
     const { provider } = this.#source;
     if (!provider.capabilities.watch) return undefined;
-    return provider.watchEvents?.(this.#taskDir, this.#dispatchId, () => this.#bell.ring());
+    return provider.watchEvents?.(this.#taskDir, this.#dispatchId, () => this.#notifier.notify());
   }
 
   async #somethingNew(): Promise<void> {
     const { provider, clock, pollIntervalMs } = this.#source;
     if (this.#isOver()) return;
     const lookAfterMs = provider.capabilities.watch ? lookAnywayMs : pollIntervalMs;
-    const callOff = clock.after(lookAfterMs, () => this.#bell.ring());
-    await this.#bell.wait();
+    const callOff = clock.after(lookAfterMs, () => this.#notifier.notify());
+    await this.#notifier.wait();
     callOff();
   }
 

@@ -17,8 +17,8 @@ import {
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
-import { Bells } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
+import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
@@ -71,7 +71,7 @@ class CheckedStore implements DispatchStore {
       clock,
       createId,
       intake: new EventIntake({ clock, createId, schemas, redact }),
-      bells: new Bells(),
+      notifiers: new Notifiers(),
       pollIntervalMs: options.pollIntervalMs ?? 250,
       writers: new DispatchWriters(),
       begin: (taskDir, dispatch, writer) => this.#begin(taskDir, dispatch, writer),
@@ -176,14 +176,14 @@ class CheckedStore implements DispatchStore {
     const provider = this.#provider;
     if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
       unsupported('deleteDispatch', 'use a store that can delete dispatches');
-    const { writers, bells } = this.#context;
+    const { writers, notifiers } = this.#context;
     writers.reserve(taskDir, dispatchId, 'its deletion');
     try {
       await this.#untilDone(async () => provider.deleteDispatch?.(taskDir, dispatchId));
     } finally {
       writers.remove(taskDir, dispatchId);
     }
-    bells.ring(taskDir, dispatchId);
+    notifiers.notify(taskDir, dispatchId);
   }
 
   async getRepairs(): Promise<StoreRepair[]> {
@@ -257,7 +257,7 @@ class CheckedStore implements DispatchStore {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
     await this.#context.writers.disposeAll();
     this.#isClosed = true;
-    this.#context.bells.ringAll();
+    this.#context.notifiers.notifyAll();
     await this.#taskWrites.settled();
     await this.#provider.close();
   }

@@ -1,7 +1,7 @@
 import type { IdSource } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
-import type { Bells } from '../async/bell.ts';
 import type { Clock } from '../async/clock.ts';
+import type { Notifiers } from '../async/notifier.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchWriters } from './dispatch-writers.ts';
 import type { EventIntake } from './event-intake.ts';
@@ -12,7 +12,7 @@ export interface StoreContext {
   readonly clock: Clock;
   readonly createId: IdSource;
   readonly intake: EventIntake;
-  readonly bells: Bells;
+  readonly notifiers: Notifiers;
   readonly pollIntervalMs: number;
   readonly writers: DispatchWriters;
   /** As `DispatchStore.beginDispatch`, for a `taskDir` that was checked. */

@@ -1,5 +1,5 @@
-import { Bell } from '../async/bell.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import { Notifier } from '../async/notifier.ts';
 import type { StreamedEvent, StreamItem } from './dispatch-stream.ts';
 import type { DeltaSubscription, LiveFeed } from './live-feed.ts';
 
@@ -9,30 +9,34 @@ export function mergeDeltas(
   feed: LiveFeed,
   deltaLimit: number,
 ): AsyncIterator<StreamItem, undefined> {
-  const bell = new Bell();
-  const deltas = feed.subscribe(deltaLimit, () => bell.ring());
-  const merging = new Merging(events, deltas, bell);
+  const notifier = new Notifier();
+  const deltas = feed.subscribe(deltaLimit, () => notifier.notify());
+  const merging = new Merging(events, deltas, notifier);
   return leavableIterator(merging.items(), () => merging.leave());
 }
 
 class Merging {
   readonly #events: AsyncIterator<StreamedEvent, undefined>;
   readonly #deltas: DeltaSubscription;
-  readonly #bell: Bell;
+  readonly #notifier: Notifier;
   #arrived: IteratorResult<StreamedEvent, undefined> | null = null;
   #failure: { readonly error: unknown } | null = null;
   #hasLeft = false;
 
-  constructor(events: AsyncIterator<StreamedEvent, undefined>, deltas: DeltaSubscription, bell: Bell) {
+  constructor(
+    events: AsyncIterator<StreamedEvent, undefined>,
+    deltas: DeltaSubscription,
+    notifier: Notifier,
+  ) {
     this.#events = events;
     this.#deltas = deltas;
-    this.#bell = bell;
+    this.#notifier = notifier;
   }
 
   leave(): void {
     this.#hasLeft = true;
     this.#deltas.close();
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   async *items(): AsyncGenerator<StreamItem, undefined> {
@@ -43,7 +47,7 @@ class Merging {
         for (let item = this.#deltas.take(); item !== undefined; item = this.#deltas.take()) yield item;
         if (this.#failure !== null) throw this.#failure.error;
         const arrived = this.#arrived as IteratorResult<StreamedEvent, undefined> | null;
-        if (arrived === null) await this.#bell.wait();
+        if (arrived === null) await this.#notifier.wait();
         else if (arrived.done === true) return;
         else {
           this.#arrived = null;
@@ -58,7 +62,7 @@ class Merging {
   }
 
   #ask(): void {
-    const wake = () => this.#bell.ring();
+    const wake = () => this.#notifier.notify();
     this.#events
       .next()
       .then(

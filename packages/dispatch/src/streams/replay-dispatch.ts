@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Bell } from '../async/bell.ts';
 import { type Clock, systemClock } from '../async/clock.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import { Notifier } from '../async/notifier.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
 import type { DispatchStream, StreamedEvent, StreamItem, StreamOptions } from './dispatch-stream.ts';
@@ -52,7 +52,7 @@ class LogReplay implements Replay {
   readonly #options: ReplayOptions;
   readonly #clock: Clock;
   /** Rings when something changes that a wait depends on. */
-  readonly #bell = new Bell();
+  readonly #notifier = new Notifier();
   /** When the clock was stopped; null: it runs. */
   #pausedAt: number | null = null;
   /** How long it was stopped before. */
@@ -72,18 +72,18 @@ class LogReplay implements Replay {
 
   pause(): void {
     this.#pausedAt ??= this.#clock.now();
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   resume(): void {
     if (this.#pausedAt !== null) this.#pausedMs += this.#clock.now() - this.#pausedAt;
     this.#pausedAt = null;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   step(): void {
     this.#steps += 1;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<StreamedEvent, undefined> {
@@ -102,7 +102,7 @@ class LogReplay implements Replay {
 
   #end(playing: Playing): void {
     playing.isOver = true;
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   async *#play(playing: Playing): AsyncGenerator<StreamedEvent, undefined> {
@@ -146,7 +146,7 @@ class LogReplay implements Replay {
       }
       // A clock that was set back must not lengthen the silence.
       const left = Math.min(due - this.#now(), gap);
-      if (this.isPaused) await this.#bell.wait();
+      if (this.isPaused) await this.#notifier.wait();
       else if (left <= 0 || (await this.#wait(left))) break;
     }
     playing.due = due;
@@ -157,9 +157,9 @@ class LogReplay implements Replay {
     let isOver = false;
     const callOff = this.#clock.after(ms, () => {
       isOver = true;
-      this.#bell.ring();
+      this.#notifier.notify();
     });
-    await this.#bell.wait();
+    await this.#notifier.wait();
     callOff();
     return isOver;
   }

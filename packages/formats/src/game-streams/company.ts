@@ -3,12 +3,12 @@ import type { GameMapping } from './game-mapping.ts';
 import { rosterNewsOf } from './roster.ts';
 
 /**
- * Who could hear what is said at the moment: every agent that is there, or, where events of the game name its players,
+ * The agents that can hear a saying at this moment: every present agent, or, where events of the game name its players,
  * those of them that still take part.
  */
 export class Company {
   readonly #mapping: GameMapping;
-  /** The names of the agents that are there, by id. */
+  /** The names of the present agents, by id. */
   readonly #names = new Map<string, string>();
   readonly #dead = new Set<string>();
   /** Null: no event of the game has named the players. */

@@ -7,7 +7,7 @@ export class Audience {
   readonly #missing: Set<string>;
   readonly #receivers = new Set<string>();
 
-  /** `others`: whoever could receive it, by id. */
+  /** `others`: the ids of the agents that could receive it. */
   constructor(others: readonly string[]) {
     this.#missing = new Set(others);
   }
@@ -33,7 +33,7 @@ export interface Saying {
   readonly message: string;
   readonly ids: readonly string[];
   readonly audience: Audience;
-  /** Whether it is a whisper, whoever received it. */
+  /** Whether it is a whisper, independent of its receivers. */
   readonly isWhisper: boolean;
 }
 

@@ -13,8 +13,8 @@ interface Links {
 }
 
 /**
- * What one record becomes: the event with its id, and behind it the others; before them, what it shows to have happened
- * without a record of its own: a decision of a hook, or the text of a call.
+ * The events of one record: first those of actions that have no record of their own, then the event with its id, then the others.
+ * Such actions are a decision of a hook, or the text of a call.
  */
 export function recordEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   switch (entry.kind) {

@@ -8,7 +8,7 @@ export interface MatchCompany {
 
 /**
  * The wolves are always fewer than half of those who live, or the match is over. So what reaches more than half of those
- * who take part is said to all of them, and whom it does not reach has died; whoever speaks takes part.
+ * who take part is said to all of them, and an agent that it does not reach has died; an agent that speaks takes part.
  */
 export function createMatchCompany(players: readonly string[]): MatchCompany {
   let living: readonly string[] = players;

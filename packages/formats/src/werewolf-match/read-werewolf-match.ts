@@ -29,8 +29,8 @@ const matchSchema = z.looseObject({
 
 /**
  * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
- * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; who still
- * takes part is told by whom the talk of most of them reaches (`game:living_players`).
+ * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; the players
+ * that the talk of most of them reaches still take part (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
 export function readWerewolfMatch(

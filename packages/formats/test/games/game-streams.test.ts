@@ -1,70 +1,20 @@
-import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
+import { type NewEvent, newEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { createGameStreams, type GameMappingInput, parseGameMapping } from '../../src/index.ts';
-
-const mapping: GameMappingInput = {
-  turn: { events: ['game:day', 'game:night'] },
-  gameEvents: { events: ['game:*'] },
-  chat: { tools: { speak: 'text' }, utterances: true },
-  whispers: { tools: { whisper: { message: 'text', to: 'to' } } },
-  actions: {
-    vote: { type: 'VOTE', payload: { voter: '$agent', target: 'target' } },
-    use_ability: { type: 'ABILITY_USE' },
-  },
-};
-
-const ann = { agentId: 'agent_002', messageId: 'm1' };
-const bo = { agentId: 'agent_003', messageId: 'm2' };
-const created = (who: typeof ann, name: string) =>
-  newEvent('agent:created', { name }, { agentId: who.agentId });
-const names = [created(ann, 'Ann'), created(bo, 'Bo')];
-const text = (who: typeof ann, said: string) => newEvent('agent:text', { text: said }, who);
-const thinking = (who: typeof ann, thought: string) => newEvent('agent:thinking', { text: thought }, who);
-const call = (who: typeof ann, toolCallId: string, tool: string, input?: CapturedEvent['data'] | string) =>
-  newEvent(
-    'agent:tool_call',
-    { toolCallId, tool, metadata: {}, ...(input === undefined ? {} : { input }) },
-    who,
-  );
-const result = (
-  who: typeof ann,
-  toolCallId: string,
-  tool: string,
-  status: 'completed' | 'error' = 'completed',
-) =>
-  newEvent(
-    'agent:tool_result',
-    { toolCallId, tool, metadata: {}, status, output: 'ok' },
-    { agentId: who.agentId },
-  );
-const inference = (who: typeof ann) =>
-  newEvent(
-    'agent:inference',
-    { model: 'm', usage: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 5 }, durationMs: 7 },
-    who,
-  );
-const turn = (type: 'game:day' | 'game:night', name: string): NewEvent => ({
-  type,
-  data: { turn: name, left: 2 },
-});
-/** A delivery of what the event with that number in the log said. */
-const heard = (who: typeof ann, from: typeof ann, said: string, of?: number) =>
-  newEvent(
-    'user:message',
-    { text: said, source: { kind: 'agent', agentId: from.agentId } },
-    { agentId: who.agentId, ...(of === undefined ? {} : { substance: `e${of}` }) },
-  );
-
-/** What each event adds, in order, and at last what the end does. */
-function play(events: readonly NewEvent[], as: GameMappingInput = mapping) {
-  const streams = createGameStreams(as, { runId: 'R1' });
-  const steps = events.map((event, index) =>
-    streams.add({ id: `e${index}`, timestamp: '2026-03-01T09:30:00.000Z', ...event }),
-  );
-  const all = [...steps, streams.finish()];
-  const of = (stream: string) => all.flat().flatMap((made) => (made.stream === stream ? [made.line] : []));
-  return { steps: all, of, leftOut: streams.leftOut };
-}
+import { parseGameMapping } from '../../src/index.ts';
+import {
+  ann,
+  bo,
+  call,
+  heard,
+  inference,
+  mapping,
+  names,
+  play,
+  result,
+  text,
+  thinking,
+  turn,
+} from './played-game.ts';
 
 describe('game events', () => {
   it('have the name of their type, and their data without the turn', () => {
@@ -219,107 +169,6 @@ describe('chat', () => {
     const { of, leftOut } = play(events);
     expect([of('chat'), leftOut]).toEqual([[], { speak: 2 }]);
   });
-});
-
-describe('what reached some agents only', () => {
-  const cy = { agentId: 'agent_004', messageId: 'm3' };
-  const three = [...names, created(cy, 'Cy')];
-  const piece = (at: number, cause: number) => ({
-    ...newEvent('agent:piece_of_text', { text: 'Psst' }, { agentId: ann.agentId, cause: `e${cause}` }),
-    id: `e${at}`,
-  });
-
-  it('is a whisper to those whom it reached, also where agents speak to all by what they answer', () => {
-    const events = [
-      ...three,
-      text(ann, 'Bo, it is me.'),
-      inference(ann),
-      heard(bo, ann, 'Bo, it is me.', 3),
-      text(cy, 'Good day.'),
-      inference(cy),
-      heard(ann, cy, 'Good day.', 6),
-      heard(bo, cy, 'Good day.', 6),
-    ];
-    const { of } = play(events);
-    expect(of('whispers')).toMatchObject([{ speaker: 'Ann', to: ['Bo'], message: 'Bo, it is me.' }]);
-    expect(of('chat')).toMatchObject([{ speaker: 'Cy', message: 'Good day.' }]);
-  });
-
-  it('is a whisper where the tool that speaks to all did not reach all', () => {
-    const speak = [...three, call(ann, 'c1', 'speak', { text: 'Hi' }), piece(4, 3), heard(bo, ann, 'Hi', 4)];
-    const { of } = play([...speak, result(ann, 'c1', 'speak')]);
-    expect([of('chat'), of('whispers')]).toMatchObject([[], [{ to: ['Bo'], message: 'Hi' }]]);
-    const all = play([...speak, heard(cy, ann, 'Hi', 4), result(ann, 'c1', 'speak')]);
-    expect([all.of('chat'), all.of('whispers')]).toMatchObject([[{ message: 'Hi' }], []]);
-  });
-
-  it('is public where the others have left, have died, or are no players by what the game says', () => {
-    const gone = newEvent('agent:terminated', {}, { agentId: cy.agentId });
-    const died: NewEvent = { type: 'game:death', data: { player: 'Cy' } };
-    const living: NewEvent = { type: 'game:day', data: { turn: 'Day 1', living_players: ['Ann', 'Bo'] } };
-    for (const event of [gone, died, living]) {
-      const { of } = play([
-        ...three,
-        event,
-        text(ann, 'We two.'),
-        inference(ann),
-        heard(bo, ann, 'We two.', 4),
-      ]);
-      expect([of('chat'), of('whispers')]).toMatchObject([[{ message: 'We two.' }], []]);
-    }
-  });
-
-  it('is nobody else’s where it reached nobody, and is not in the chat', () => {
-    const { of } = play([...three, text(ann, 'To myself.'), inference(ann)]);
-    expect([of('chat'), of('whispers')]).toMatchObject([[], [{ to: [], message: 'To myself.' }]]);
-  });
-
-  it('has its receivers where pieces of text are whispers', () => {
-    const pieces = { ...mapping, whispers: { piecesOfText: true } };
-    const { of } = play([...three, piece(3, 2), heard(cy, ann, 'Psst', 3)], pieces);
-    expect(of('whispers')).toMatchObject([{ speaker: 'Ann', to: ['Cy'], message: 'Psst' }]);
-  });
-});
-
-describe('the audience of what is said', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'is public where all others have received it, and nowhere else (seed %i)',
-    (seed) => {
-      let state = seed;
-      const random = (below: number) => {
-        state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-        return Math.floor((state / 2 ** 32) * below);
-      };
-      const agents = Array.from({ length: 2 + random(4) }, (_, at) => `a${at}`);
-      const events: NewEvent[] = agents.map((agentId) =>
-        newEvent('agent:created', { name: agentId }, { agentId }),
-      );
-      const expected: Record<'chat' | 'whispers', string[]> = { chat: [], whispers: [] };
-      for (let number = 0; number < 60; number += 1) {
-        const speaker = agents[random(agents.length)] ?? '';
-        const others = agents.filter((agentId) => agentId !== speaker);
-        const to = random(2) === 0 ? others : others.filter(() => random(2) === 0);
-        const said = `e${events.length}`;
-        events.push(text({ agentId: speaker, messageId: `m${number}` }, `said ${number}`));
-        events.push(inference({ agentId: speaker, messageId: `m${number}` }));
-        for (const agentId of to) {
-          const source = { kind: 'agent', agentId: speaker } as const;
-          // What is delivered is in other words, which say nothing of who heard the rest.
-          events.push(newEvent('user:message', { text: 'said 1', source }, { agentId, substance: said }));
-        }
-        if (to.length === others.length) expected.chat.push(`${speaker}: said ${number}`);
-        else expected.whispers.push(`${speaker} to ${to.join(' ')}: said ${number}`);
-      }
-      const { of } = play(events);
-      const told = (of('whispers') as { speaker: string; to: string[]; message: string }[]).map(
-        ({ speaker, to, message }) => `${speaker} to ${to.join(' ')}: ${message}`,
-      );
-      const chat = (of('chat') as { speaker: string; message: string }[]).map(
-        ({ speaker, message }) => `${speaker}: ${message}`,
-      );
-      expect([chat, told.sort()]).toEqual([expected.chat, expected.whispers.sort()]);
-    },
-  );
 });
 
 describe('actions', () => {

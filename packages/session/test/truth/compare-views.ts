@@ -36,7 +36,7 @@ export function noComparisons(): Comparisons {
   return Object.fromEntries(none) as Comparisons;
 }
 
-/** Compares what the views and the session say with what happened. */
+/** Compares the views and the session with the record of the truth. */
 export function compare(seed: number, played: PlayedSession, into: Comparisons): void {
   const index = createLogIndex(played.events);
   const check = (kind: keyof Comparisons, where: string, is: unknown, should: unknown) => {

@@ -13,7 +13,7 @@ interface OpenCall {
   readonly truth: TrueCall;
 }
 
-/** Plays one session. At any time at most one of its agents goes on; all others wait for their models. */
+/** Plays one session. At any time at most one of its agents runs; all others wait for their models. */
 export async function playRandomSession(seed: number, steps: number): Promise<PlayedSession> {
   const play = new RandomPlay(seed);
   await play.begin();
@@ -239,7 +239,7 @@ class RandomPlay {
     return utterance;
   }
 
-  /** Resolves when the agent that goes on waits for a model again, or has answered. */
+  /** Resolves when the running agent waits for a model again, or has answered. */
   #untilRest(start: () => void): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onRest = resolve;

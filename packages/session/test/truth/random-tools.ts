@@ -42,7 +42,7 @@ export function randomTools({ random, truth, utterances, idle, respond }: ToolSe
       return finish(call, lines.join('\n') || 'Nothing was said.', madeFrom);
     },
 
-    /** Tells several the same, without a piece of text: each time it is new. */
+    /** Sends the same words to several agents, without a piece of text: each delivery is new. */
     broadcast: async (call) => {
       const host = hostOf(call);
       const from = callerOf(call);

@@ -14,7 +14,7 @@ export interface TrueDelivery {
   readonly text: string;
   /** What it carries on; null: nothing that was said, or more than one thing. */
   readonly saying: TrueSaying | null;
-  /** Whether it came in other words than were said, by a hook or by whoever passed it on. */
+  /** Whether it came in other words than were said, by a hook or by the agent that passed it on. */
   readonly wasAltered: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface TrueCall {
   readonly known: number;
 }
 
-/** What really happened in a session, noted by what makes it happen. It knows nothing of logs and views. */
+/** The true course of a session, recorded by the code that plays it. It knows nothing of logs and views. */
 export class TruthRecord {
   readonly sayings: TrueSaying[] = [];
   readonly agents = new Map<string, AgentTruth>();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createBell } from '../bell.ts';
+import { createChangeListener } from '../change-listener.ts';
 import { caseFamily } from '../conformance-case.ts';
 import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../sample-data.ts';
@@ -12,12 +12,12 @@ export const watchCases = caseFamily('watch', [
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
-      const bell = createBell();
-      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      const listener = createChangeListener();
+      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, listener.listen);
       for (const [index, event] of sampleEvents(3, 'watched').entries()) {
         if (index < 2) await store.appendEvent(taskDir, dispatchId, event);
         else await store.appendEvents(taskDir, dispatchId, [event]);
-        await bell.heardUntil(`of ${event.id}`, async () => {
+        await listener.calledUntil(`for ${event.id}`, async () => {
           const [last] = await store.getRecentEvents(taskDir, dispatchId, 1);
           return last?.id === event.id;
         });
@@ -32,10 +32,10 @@ export const watchCases = caseFamily('watch', [
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
-      const bell = createBell();
-      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      const listener = createChangeListener();
+      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, listener.listen);
       await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-      await bell.heardUntil('of the changed envelope', async () => {
+      await listener.calledUntil('for the changed envelope', async () => {
         const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
         return envelope?.status === 'completed';
       });
@@ -50,18 +50,18 @@ export const watchCases = caseFamily('watch', [
     run: async ({ store }) => {
       await beginDispatch(store);
       const watch = optionalMethod(store, 'watchEvents');
-      const bell = createBell();
+      const listener = createChangeListener();
       let callsOfStopped = 0;
       const count = () => {
         callsOfStopped += 1;
       };
       const stopFirst = await watch(taskDir, dispatchId, count);
-      const stopOther = await watch(taskDir, dispatchId, bell.ring);
+      const stopOther = await watch(taskDir, dispatchId, listener.listen);
       stopFirst();
       stopFirst();
       const before = callsOfStopped;
       await store.appendEvent(taskDir, dispatchId, sampleEvent('one'));
-      await bell.heardUntil('by the listener that was not stopped', async () => true);
+      await listener.calledUntil('while another one was stopped', async () => true);
       assert.equal(callsOfStopped, before, 'the stopped listener was called');
       stopOther();
     },
@@ -86,10 +86,10 @@ export const watchCases = caseFamily('watch', [
     run: async ({ store, openBeside }) => {
       await beginDispatch(store);
       const other = await openBeside();
-      const bell = createBell();
-      const stop = await optionalMethod(other, 'watchEvents')(taskDir, dispatchId, bell.ring);
+      const listener = createChangeListener();
+      const stop = await optionalMethod(other, 'watchEvents')(taskDir, dispatchId, listener.listen);
       await store.appendEvent(taskDir, dispatchId, sampleEvent('one'));
-      await bell.heardUntil('of the event of the other opening', async () => {
+      await listener.calledUntil('for the event of the other opening', async () => {
         const events = await other.getDispatchEvents(taskDir, dispatchId);
         return events.length === 1;
       });

@@ -5,7 +5,7 @@ import { resolveReference } from '../log/resolve-reference.ts';
 import { type GivenMessages, givenMessages } from './given-messages.ts';
 
 /**
- * Why an event is there. `cause`, `substance`, `via`, `subject`: as recorded. `call`:
+ * Why an event exists. `cause`, `substance`, `via`, `subject`: as recorded. `call`:
  * the call that a result answers or a hook decided on. `heard`: what an answer that names no cause was given and no
  * answer before it.
  */

@@ -6,7 +6,7 @@ import type { LogMessage, LogNode } from '../log/log-node.ts';
 export interface GivenMessages {
   /** For each answer, what its agent received that no earlier answer was given. */
   readonly newTo: ReadonlyMap<LogMessage, readonly LogMessage[]>;
-  /** The transcript of an agent, with what an answer was not given behind that answer. */
+  /** The transcript of an agent. A message that an answer was not given comes after that answer. */
   transcriptOf(agentId: string): readonly LogMessage[];
   /** The position of the last event that the answer of this event was given; undefined: it is of no answer, or the log does not say. */
   lastGivenTo(node: LogNode): number | undefined;

@@ -3,7 +3,7 @@ import type { Detail } from './history/detail.ts';
 
 /**
  * The versions of the rendering: the same version, policy and events give the same bytes. Version 1 keeps the order of
- * the log; since version 2, what arrived while a call was in flight comes behind the answer to that call.
+ * the log; since version 2, what arrived while a call was in flight comes after the answer to that call.
  */
 export const contextRendererVersions = [1, 2] as const;
 

@@ -7,7 +7,7 @@ interface WithEvent {
 
 /**
  * Puts the events of an agent in the order in which its model is given them: what arrived while a call was in flight
- * comes behind the answer to that call. Where no `agent:inference` says what a call was given, the order of the log stays.
+ * comes after the answer to that call. Where no `agent:inference` says what a call was given, the order of the log stays.
  */
 export class GivenOrder<T extends WithEvent> {
   readonly #positions = new Map<string, number>();

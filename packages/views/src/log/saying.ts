@@ -1,7 +1,7 @@
 import type { CapturedEvent, EventData } from '@hansard/events';
 
 /**
- * How what reached an agent compares with what was said: in the same words; wrapped, such as `[Ann]: Hello`; altered, by
+ * How a delivery compares with the words that were said: the same; wrapped, such as `[Ann]: Hello`; altered, by
  * a hook or in other words; or withheld by a hook, so that nothing reached it.
  */
 export type HowHeard = 'same' | 'wrapped' | 'altered' | 'withheld';

@@ -26,7 +26,7 @@ export interface PerspectiveRow {
 
 /**
  * What an agent, named by id or name, heard, thought, did, received and said. What arrived while its model was called
- * comes behind that answer.
+ * comes after that answer.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */

@@ -91,7 +91,7 @@ describe('the calls of a log, rendered again', () => {
     expect(only?.messages.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  it('have what arrived during a call behind its answer, but in logs of the first version in the order of the log', () => {
+  it('have messages that arrived during a call after its answer, but in logs of the first version in the order of the log', () => {
     for (const [rendererVersion, after] of [
       [1, ['One', 'late', 'First']],
       [2, ['One', 'First', 'late']],

@@ -19,7 +19,7 @@ const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants
 
 const flags = {
   read: O_RDONLY | O_NOFOLLOW,
-  /** Also where a symbolic link leads to it. */
+  /** Follows symbolic links. */
   'read linked': O_RDONLY,
   write: O_RDWR | O_NOFOLLOW,
   replace: O_RDWR | O_NOFOLLOW | O_CREAT | O_TRUNC,

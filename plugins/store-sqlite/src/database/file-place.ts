@@ -6,7 +6,7 @@ import { StoreError } from '@hansard/provider';
 type Whereabouts = { readonly path: string } | 'nowhere' | null;
 
 /**
- * The place of an open database. SQLite goes on writing to a file that was renamed or removed, where no reader finds it;
+ * The place of an open database. SQLite continues to write to a file that was renamed or removed, where no reader finds it;
  * this counts what was acknowledged since the file was last seen at its path, so that a loss is reported.
  */
 export class FilePlace {

@@ -1,5 +1,5 @@
 /**
- * Begins a store on a disk of each size, appends until it is full, makes room, goes on with the same store, and reads with
+ * Begins a store on a disk of each size, appends until it is full, makes room, appends to the same store, and reads with
  * another. Prints a line of JSON for each size. Arguments: how the disk is made small, its folder, and the sizes in KB.
  * `tmpfs` mounts one, so this process must be allowed to; `limit` sets the size of the files that this process may write.
  */

@@ -31,7 +31,7 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         await using dispatch = await store.openDispatch(source.taskDir, dispatchId, { write: true });
         await dispatch.append(fresh);
         const there = events.length - fresh.length;
-        const others = there === 0 ? '' : `, ${there} were there already`;
+        const others = there === 0 ? '' : `, ${there} already imported`;
         return {
           rows: [{ dispatchId, verdicts: fresh.length, alreadyThere: there }],
           text: `${fresh.length} verdicts on ${dispatchId}${others}`,

@@ -1,0 +1,33 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import { AgentNames } from '@hansard/views';
+import type { CommonOptions } from '../terminal/command.ts';
+import type { CliContext } from '../terminal/context.ts';
+import { eventAnswer } from '../terminal/event-answer.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
+import { findDispatch } from './find-dispatch.ts';
+import { toTaskDir } from './task-name.ts';
+
+/** The dispatch whose events a command prints. */
+export interface EventSource {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  /** Must learn every event that is read and not printed. */
+  readonly names: AgentNames;
+}
+
+/** Prints the events that `read` yields of a dispatch; `dispatch` is an id, the end of one, or `latest`. */
+export function answerEvents(
+  context: CliContext,
+  options: CommonOptions,
+  { task, dispatch }: { readonly task: string; readonly dispatch: string },
+  read: (source: EventSource) => AsyncGenerator<CapturedEvent>,
+): Promise<void> {
+  return answerFromStore(context, options, async ({ store }) => {
+    const taskDir = toTaskDir(task);
+    const { dispatchId } = await findDispatch(store, taskDir, dispatch);
+    const names = new AgentNames();
+    return eventAnswer(context, read({ store, taskDir, dispatchId, names }), names);
+  });
+}
