@@ -78,13 +78,23 @@ export const configSchema = z.strictObject({
     .union([
       z.literal(false),
       z.strictObject({
-        window: z.number().int().positive().describe('How many of the latest tool calls are looked at.'),
-        warnAt: z.number().int().min(2).describe('Equal calls among them that cause a warning.'),
-        killAt: z.number().int().min(2).describe('Equal calls among them that end the dispatch.'),
+        window: z
+          .number()
+          .int()
+          .positive()
+          .describe('The number of the latest tool calls of an agent that are compared.'),
+        warnAt: z
+          .number()
+          .int()
+          .min(2)
+          .describe(
+            'Equal calls among them, or repetitions of two to four calls in a row, that record a warning.',
+          ),
+        killAt: z.number().int().min(2).describe('Equal calls or repetitions that end the dispatch.'),
       }),
     ])
     .optional()
-    .describe('When an agent counts as going round in circles; false: never.'),
+    .describe('Limits on repeated tool calls; false: no limits.'),
 });
 
 export type HarnessConfig = z.infer<typeof configSchema>;

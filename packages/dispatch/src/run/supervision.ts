@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf, type NewEvent, newEvent } from '@hansard/events';
+import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
 import type { DispatchTotals } from '@hansard/views/basics';
 import type { Clock } from '../async/clock.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
@@ -67,7 +67,6 @@ export class Supervision {
   }
 
   async #checkLoop(event: CapturedEvent): Promise<void> {
-    if (!isEventOf(event, 'agent:tool_call')) return;
     const finding = this.#loops?.observe(event) ?? null;
     if (finding === null) return;
     const links = { cause: event.id, ...(event.agentId === undefined ? {} : { agentId: event.agentId }) };

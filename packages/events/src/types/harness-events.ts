@@ -2,13 +2,18 @@ import { z } from 'zod';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { countSchema, idSchema, millisecondsSchema } from './fields.ts';
 
-const loop = z.object({
-  tool: z.string(),
-  target: z.string().optional(),
-  /** How often the same call stands among the latest `window` calls, and the number at which the harness acts. */
+const calledTool = z.object({ tool: z.string(), target: z.string().optional() });
+
+const loop = calledTool.extend({
+  /** How often the same call, or the same `calls` in a row, occur in the latest `window` calls of the agent. */
   count: countSchema,
+  /** The count at which the harness acts. */
   limit: countSchema,
   window: countSchema,
+  /** Two to four calls that were repeated in this order. Absent: one call was repeated. */
+  calls: z.array(calledTool).optional(),
+  /** The latest results of the repeated calls, which are equal to those before: the ids of their events. */
+  results: z.array(idSchema).optional(),
 });
 
 /** Interventions of the harness (D2), and decisions of its hooks. */

@@ -205,9 +205,10 @@ function outputInWords(output: JsonValue = ''): string {
 }
 
 function loopInWords(data: EventData<'harness:loop_warning'>): Words {
+  const { calls = [data], count, window, limit } = data;
   return {
-    target: toolAndTarget(data),
-    text: `${data.count} times in the last ${data.window} calls (limit ${data.limit})`,
+    target: calls.map(toolAndTarget).join(', '),
+    text: `${count} times in the last ${window} calls (limit ${limit})`,
   };
 }
 
