@@ -8,6 +8,7 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
  */
 const inlined: Readonly<Record<string, readonly string[]>> = {
   '@hansard/events': ['devalue', 'loupe', 'zod'],
+  '@hansard/import': ['@pydantic/genai-prices'],
   '@hansard/traces': [
     '@opentelemetry/api',
     '@opentelemetry/core',

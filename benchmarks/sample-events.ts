@@ -30,6 +30,8 @@ export function sampleEnvelope(dispatchId: string): DispatchEnvelope {
     status: 'running',
     cost: 0.15,
     usage: { inputTokens: 1200, outputTokens: 340 },
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

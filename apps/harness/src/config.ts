@@ -74,6 +74,12 @@ export const configSchema = z.strictObject({
     .describe(
       'What the models of `hansard chat` and `hansard resume` see of the log: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
+  prices: z
+    .union([z.literal(false), z.string().min(1)])
+    .optional()
+    .describe(
+      'Estimates the cost of imported model calls that have none: the path of a JSON file with a price table, or false for no estimates. Absent: list prices of public models.',
+    ),
   loopDetector: z
     .union([
       z.literal(false),

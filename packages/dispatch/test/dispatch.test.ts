@@ -25,6 +25,8 @@ describe('a dispatch that begins', () => {
       status: 'running',
       cost: null,
       usage: null,
+      models: null,
+      prices: null,
       structuredResult: null,
       parentDispatchId: null,
       botId: null,

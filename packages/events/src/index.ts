@@ -49,7 +49,16 @@ export {
   type KnownEventType,
   type NewEvent,
 } from './types/event.ts';
-export { idSchema, isId, timestampSchema, type Usage, usageSchema } from './types/fields.ts';
+export {
+  idSchema,
+  isId,
+  type ModelUsage,
+  modelUsageSchema,
+  type PriceSource,
+  timestampSchema,
+  type Usage,
+  usageSchema,
+} from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
 export { firstLine, toNarrative } from './types/narrative.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

@@ -13,6 +13,8 @@ const envelope = {
   status: 'running',
   cost: null,
   usage: null,
+  models: null,
+  prices: null,
   structuredResult: null,
   parentDispatchId: null,
   botId: null,

@@ -102,6 +102,8 @@ describe('reading without schemas', () => {
       status: 'running',
       cost: null,
       usage: null,
+      models: null,
+      prices: null,
       structuredResult: null,
       parentDispatchId: null,
       botId: null,

@@ -32,6 +32,11 @@ export const importErrors = defineErrors({
     advice: 'Import each into a task of its own.',
     details: ['file', 'other'],
   },
+  IMPORT_PRICES_INVALID: {
+    when: 'A price table is unreadable or has a wrong shape.',
+    advice: 'Correct the file; the documentation of `readPriceFile` has an example.',
+    details: ['path'],
+  },
 });
 
 export type ImportErrorCode = ErrorCodeOf<typeof importErrors>;

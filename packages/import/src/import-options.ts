@@ -1,5 +1,6 @@
 import type { Fidelity } from '@hansard/events';
 import type { LogImporterProvider } from '@hansard/provider';
+import type { PriceTable } from '@hansard/views';
 
 export interface ImportOptions {
   /** The `taskDir` of the task. Absent: the one that each log names. */
@@ -13,6 +14,8 @@ export interface ImportOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
   /** Absent: `logImporters`. */
   readonly importers?: readonly LogImporterProvider[] | undefined;
+  /** Estimates the cost of calls that the log states no cost for. Absent: `standardPrices`. `false`: no estimates. */
+  readonly prices?: PriceTable | false | undefined;
   /** Milliseconds since 1970, for logs without times. Absent: the system clock. */
   readonly now?: (() => number) | undefined;
 }

@@ -21,7 +21,7 @@ export async function* importSource(
   store: DispatchStore,
   importer: LogImporterProvider,
   source: LogSource,
-  { task, fidelity, signal, now = Date.now }: ImportOptions,
+  { task, fidelity, signal, prices, now = Date.now }: ImportOptions,
   taken: TakenDispatches,
   onProgress: (bytes: number) => void,
 ): AsyncGenerator<ImportReport, undefined> {
@@ -43,7 +43,12 @@ export async function* importSource(
     if (taskDir === undefined) throw taskRequired(log);
     take(taken, taskDir, log);
     const taskProblem = await taskProblemOf(store, taskDir, now);
-    const { summary, ...recorded } = await recordLog(store, taskDir, log, { fidelity, signal, onProgress });
+    const { summary, ...recorded } = await recordLog(store, taskDir, log, {
+      fidelity,
+      signal,
+      onProgress,
+      prices,
+    });
     const { lines, records, events, counts, diagnostics } = summary;
     const { files, format, dispatchId, role = 'imported' } = log;
     yield {

@@ -5,4 +5,6 @@ export { importLogs } from './import-logs.ts';
 export type { ImportOptions, ImportProgress } from './import-options.ts';
 export type { ImportFailure, ImportReport } from './import-report.ts';
 export { logImporters } from './importers/log-importers.ts';
+export { readPriceFile } from './prices/price-file.ts';
+export { standardPrices } from './prices/standard-prices.ts';
 export { type RecordedLog, type RecordLogOptions, recordLog } from './record/record-log.ts';

@@ -16,6 +16,8 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
     status: 'running',
     cost: null,
     usage: null,
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -28,6 +28,8 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
     status: 'completed',
     cost: 0.5,
     usage: { inputTokens: 100, outputTokens: 20 },
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -1,7 +1,14 @@
 // What programs need that do not show a log: amounts, texts of others, policies. None of the libraries of the views are loaded.
 export { type ContextPolicy, parseContextPolicy } from './context/context-policy.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
-export { addFigure } from './task/dispatch-figures.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';
+export {
+  addSpending,
+  explainEstimates,
+  formatSpending,
+  nothingSpent,
+  type Spending,
+  spendingOf,
+} from './task/spending.ts';
 export { formatCost } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';

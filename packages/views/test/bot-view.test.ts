@@ -29,6 +29,8 @@ describe('what one bot did on a task', () => {
     ]);
     expect(figures).toEqual({
       costUsd: 0.3,
+      estimatedUsd: null,
+      unpricedModels: [],
       inputTokens: 600,
       outputTokens: 120,
       turns: 6,

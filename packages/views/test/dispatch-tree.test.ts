@@ -32,6 +32,8 @@ describe('dispatchTree', () => {
     const [root] = dispatchTree([analyst, developer, tester]);
     expect(root?.own).toEqual({
       costUsd: 0.15,
+      estimatedUsd: null,
+      unpricedModels: [],
       inputTokens: 300,
       outputTokens: 60,
       turns: 3,
@@ -39,6 +41,8 @@ describe('dispatchTree', () => {
     });
     expect(root?.subtree).toEqual({
       costUsd: 0.16999999999999998,
+      estimatedUsd: null,
+      unpricedModels: [],
       inputTokens: 1_300,
       outputTokens: 100,
       turns: 5,
@@ -46,6 +50,8 @@ describe('dispatchTree', () => {
     });
     expect(root?.children[0]?.subtree).toEqual({
       costUsd: null,
+      estimatedUsd: null,
+      unpricedModels: [],
       inputTokens: null,
       outputTokens: null,
       turns: null,

@@ -44,6 +44,8 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     status: 'completed',
     cost: 0.15,
     usage: { inputTokens: 300, outputTokens: 60, turns: 3 },
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -53,6 +53,8 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     status: 'running',
     cost: null,
     usage: null,
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -13,6 +13,8 @@ export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelo
     status: 'running',
     cost: null,
     usage: null,
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

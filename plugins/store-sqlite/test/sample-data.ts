@@ -16,6 +16,8 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
     status: 'running',
     cost: null,
     usage: null,
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

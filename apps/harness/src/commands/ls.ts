@@ -1,6 +1,11 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { formatCost } from '@hansard/views/basics';
+import {
+  explainEstimates,
+  formatSpending,
+  neutraliseControlsInLine,
+  spendingOf,
+} from '@hansard/views/basics';
 import { findReadable } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
@@ -51,7 +56,7 @@ function toJson(listed: ListedTask): object {
   return { taskDir, task, ...taskFigures(listed), ...(told.length === 0 ? {} : { errors: told }) };
 }
 
-function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
+async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
   const width = terminalWidth(context);
   const rows = tasks.map((listed) => {
     const { taskDir, task, errors } = listed;
@@ -59,32 +64,46 @@ function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<s
     return [toTaskName(taskDir), status, ...figuresOf(listed, width), nameOf(listed, width)];
   });
   const head = ['task', 'status', 'dispatches', 'cost', 'last started', 'name'];
-  return plainTable(head, rows, { width, cut: [{ column: 'name', least: 0 }] });
+  const table = await plainTable(head, rows, { width, cut: [{ column: 'name', least: 0 }] });
+  return withNote(
+    table,
+    tasks.flatMap(({ envelopes }) => envelopes ?? []),
+  );
 }
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
-  const { dispatches, running, costUsd, lastStartedAt } = taskFigures(listed);
+  const figures = taskFigures(listed);
+  const { dispatches, running, lastStartedAt } = figures;
   if (listed.envelopes === null) return ['?', '?', '?'];
   return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
-    costUsd === null ? '' : formatCost(costUsd),
+    formatSpending(figures) ?? '',
     lastStartedAt === null ? '' : timeOf(lastStartedAt, width),
   ];
 }
 
-function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): Promise<string> {
+/** Says what estimated costs come from, where there are some. */
+function withNote(table: string, envelopes: readonly DispatchEnvelope[]): string {
+  const note = explainEstimates(envelopes);
+  return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
+}
+
+async function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): Promise<string> {
   const width = terminalWidth(context);
-  const rows = envelopes.map(({ dispatchId, role, status, model, cost, startedAt, parentDispatchId }) => [
-    dispatchId,
-    role,
-    status,
-    model ?? '',
-    cost === null ? '' : formatCost(cost),
-    timeOf(startedAt, width),
-    parentDispatchId ?? '',
-  ]);
+  const rows = envelopes.map((envelope) => {
+    const { dispatchId, role, status, model, startedAt, parentDispatchId } = envelope;
+    return [
+      dispatchId,
+      role,
+      status,
+      model ?? '',
+      formatSpending(spendingOf(envelope)) ?? '',
+      timeOf(startedAt, width),
+      parentDispatchId ?? '',
+    ];
+  });
   const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'];
-  return plainTable(head, rows, {
+  const table = await plainTable(head, rows, {
     width,
     cut: [
       { column: 'parent', least: leastOfId, keep: 'end' },
@@ -93,6 +112,7 @@ function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope
       { column: 'role', least: 8 },
     ],
   });
+  return withNote(table, envelopes);
 }
 
 /** On a terminal only where it says more than the task itself does. */

@@ -2,8 +2,8 @@ import type { DispatchEnvelope } from '@hansard/events';
 import {
   type BotView,
   botView,
-  formatCost,
   formatDuration,
+  formatSpending,
   renderTimeline,
   type TaskTimelineRow,
   type TimelineRow,
@@ -78,10 +78,12 @@ function ofBot(envelopes: readonly DispatchEnvelope[], botId: string, task: stri
   );
 }
 
-function botInWords({ botId, envelopes, figures: { costUsd, durationMs } }: BotView): string {
+function botInWords({ botId, envelopes, figures }: BotView): string {
+  const { durationMs } = figures;
+  const spent = formatSpending(figures);
   return [
     `${botId}: ${envelopes.length} ${envelopes.length === 1 ? 'dispatch' : 'dispatches'}`,
     ...(durationMs === null ? [] : [formatDuration(durationMs)]),
-    ...(costUsd === null ? [] : [formatCost(costUsd)]),
+    ...(spent === null ? [] : [spent]),
   ].join(', ');
 }

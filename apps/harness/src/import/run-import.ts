@@ -1,5 +1,8 @@
+import { resolve } from 'node:path';
 import type { Fidelity } from '@hansard/events';
-import { type ImportFailure, importLogs, isImportError, logImporters } from '@hansard/import';
+import { type ImportFailure, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
+import type { PriceTable } from '@hansard/views';
+import type { LoadedConfig } from '../config.ts';
 import { type Harness, openHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -34,7 +37,7 @@ export async function runImport(
 /** A log that fails stops none of the others. */
 async function printImports(
   context: CliContext,
-  { store, plugins }: Harness,
+  { store, plugins, loaded }: Harness,
   paths: readonly string[],
   { task, as, fidelity, json = false }: RunImportOptions,
 ): Promise<void> {
@@ -46,6 +49,7 @@ async function printImports(
     task: task === undefined ? undefined : toTaskDir(task),
     as,
     fidelity,
+    prices: pricesOf(loaded),
     importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
     signal,
     onProgress: ({ bytes, of }) => {
@@ -76,6 +80,11 @@ async function printImports(
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
       'The messages above say why; everything else was imported.',
     );
+}
+
+/** Undefined: the standard table. */
+function pricesOf({ config: { prices }, baseDir }: LoadedConfig): PriceTable | false | undefined {
+  return typeof prices === 'string' ? readPriceFile(resolve(baseDir, prices)) : prices;
 }
 
 function noteFailure(context: CliContext, { path }: ImportFailure, error: unknown, json: boolean): void {

@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
-import { addFigure } from '@hansard/views/basics';
+import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/views/basics';
 import { listReadable } from './find-dispatch.ts';
 
 /** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
@@ -11,11 +11,9 @@ export interface ListedTask extends Omit<TaskListing, 'error'> {
 }
 
 /** The figures of its dispatches; null: they can't be read. */
-interface TaskFigures {
+interface TaskFigures extends Spending {
   readonly dispatches: number | null;
   readonly running: number | null;
-  /** The sum of the known costs; null if none is known. */
-  readonly costUsd: number | null;
   readonly lastStartedAt: string | null;
 }
 
@@ -37,11 +35,11 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
 }
 
 export function taskFigures({ envelopes }: ListedTask): TaskFigures {
-  if (envelopes === null) return { dispatches: null, running: null, costUsd: null, lastStartedAt: null };
+  if (envelopes === null) return { dispatches: null, running: null, ...nothingSpent, lastStartedAt: null };
   return {
     dispatches: envelopes.length,
     running: envelopes.filter(({ status }) => status === 'running').length,
-    costUsd: envelopes.map(({ cost }) => cost).reduce(addFigure, null),
+    ...envelopes.map(spendingOf).reduce(addSpending, nothingSpent),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
 }

@@ -87,6 +87,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   IMPORT_TASK_REQUIRED: usage,
   IMPORT_FIDELITY_FIXED: usage,
   IMPORT_AMBIGUOUS: failed,
+  IMPORT_PRICES_INVALID: failed,
   TRACE_ENDPOINT_INVALID: usage,
   TRACE_RECEIVER_FAILED: failed,
   TRACE_RECEIVER_REJECTED: failed,

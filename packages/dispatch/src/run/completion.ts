@@ -17,13 +17,14 @@ export function completionUpdates(
   completion: Completion | null,
   ending: Ending,
   completedAt: string,
-  { usage, costUsd }: Pick<DispatchTotals, 'usage' | 'costUsd'>,
+  { usage, costUsd, models }: Pick<DispatchTotals, 'usage' | 'costUsd' | 'models'>,
 ): DispatchEnd {
   return {
     status: statusOf(completion, ending),
     completedAt,
     cost: costUsd,
     usage,
+    models,
     ...(completion?.structuredResult === undefined ? {} : { structuredResult: completion.structuredResult }),
   };
 }

@@ -199,7 +199,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     await recorded;
     const totals = new DispatchTotals();
     for await (const { event } of this.events()) totals.observe(event);
-    await this.#end({ status: 'aborted', usage: totals.usage, cost: totals.costUsd });
+    await this.#end({
+      status: 'aborted',
+      usage: totals.usage,
+      cost: totals.costUsd,
+      models: totals.models,
+    });
   }
 
   async #end(updates: DispatchEnd): Promise<DispatchEnvelope> {

@@ -35,6 +35,8 @@ export function newEnvelope(
     status: 'running',
     cost: null,
     usage: null,
+    models: null,
+    prices: null,
     structuredResult: null,
     parentDispatchId: dispatch.parentDispatchId ?? null,
     botId: dispatch.botId ?? null,

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { jsonValueSchema } from '../json/json-value-schema.ts';
-import { costSchema, idSchema, timestampSchema, usageSchema } from './fields.ts';
+import {
+  costSchema,
+  idSchema,
+  modelUsageSchema,
+  priceSourceSchema,
+  timestampSchema,
+  usageSchema,
+} from './fields.ts';
 
 export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
 export const fidelities = ['narrative', 'full'] as const;
@@ -24,6 +31,10 @@ export const envelopeSchema = z.object({
   /** US dollars as the log states them, without child dispatches. Null: nothing states a cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
+  /** What the recorded model calls used, by model in the order of their first calls. Null: no call is recorded. */
+  models: z.array(modelUsageSchema).nullable(),
+  /** The table that was asked for the prices of calls without a stated cost. Null: none. */
+  prices: priceSourceSchema.nullable(),
   /** Cached from the last `session:complete`, which is the truth. */
   structuredResult: jsonValueSchema.nullable(),
   /** The dispatch that started this one (D4). */

@@ -42,3 +42,31 @@ export const usageSchema = z.object({
 });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** What the calls of one model used. Tokens as in `usageSchema`. */
+export const modelUsageSchema = z.object({
+  model: z.string(),
+  calls: countSchema,
+  inputTokens: countSchema,
+  outputTokens: countSchema,
+  cacheReadTokens: countSchema.optional(),
+  cacheWriteTokens: countSchema.optional(),
+  /** US dollars: the sum of the costs that the log states. Absent: it states none. */
+  costUsd: costSchema.optional(),
+  /** US dollars: an estimate for the calls whose cost the log does not state. Absent: the price table has no price for the model. */
+  estimatedUsd: costSchema.optional(),
+  /** The model of the price table that the estimate is for. */
+  pricedAs: z.string().optional(),
+});
+
+export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
+/** The price table that an estimate was made with. */
+export const priceSourceSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  /** The day from which the table is: `2026-09-14`. */
+  date: z.string(),
+});
+
+export type PriceSource = z.infer<typeof priceSourceSchema>;

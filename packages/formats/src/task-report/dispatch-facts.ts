@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { formatCost, formatDuration, formatUsage, type SessionView } from '@hansard/views';
+import { costInWords, formatDuration, formatUsage, modelsInWords, type SessionView } from '@hansard/views';
 
 /** What is known of a dispatch as a whole, by its names; what is not known is left out. */
 export function dispatchFacts(
@@ -19,8 +19,9 @@ export function dispatchFacts(
     ['started', envelope.startedAt],
     ['ended', envelope.completedAt],
     ['duration', view === null || view.durationMs === null ? null : formatDuration(view.durationMs)],
-    ['cost', cost === null ? null : formatCost(cost)],
+    ['cost', costInWords({ ...envelope, cost })],
     ['usage', usage === null ? null : formatUsage(usage)],
+    ['models', modelsInWords(envelope)],
     ['fidelity', envelope.fidelity],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

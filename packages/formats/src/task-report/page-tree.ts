@@ -2,8 +2,9 @@ import type { DispatchStatus } from '@hansard/events';
 import {
   type DispatchTreeNode,
   dispatchTree,
-  formatCost,
+  explainEstimates,
   formatDuration,
+  formatSpending,
   formatTokens,
 } from '@hansard/views';
 import { escapeHtmlInLine } from './html-text.ts';
@@ -17,12 +18,13 @@ const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its 
 
 /** The dispatches as a table in the order of their tree, with what each and what it started took. */
 export function pageTree({ envelopes }: Pick<ReportSource, 'envelopes'>): string {
+  const note = explainEstimates(envelopes);
   const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
   return `<section aria-label="Dispatches"><div class="scroll"><table>
 <thead><tr>${headings}</tr></thead>
 <tbody>
 ${rows.join('\n')}
-</tbody></table></div></section>
+</tbody></table></div>${note === null ? '' : `<p>${escapeHtmlInLine(note)}</p>`}</section>
 `;
 }
 
@@ -35,8 +37,8 @@ function rowsOf({ envelope, own, subtree, children, orphan }: DispatchTreeNode, 
     `<td>${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
     number(own.inputTokens, formatTokens),
     number(own.outputTokens, formatTokens),
-    number(own.costUsd, formatCost),
-    number(subtree.costUsd, formatCost),
+    `<td class="number">${formatSpending(own) ?? unknown}</td>`,
+    `<td class="number">${formatSpending(subtree) ?? unknown}</td>`,
     number(own.durationMs, formatDuration),
   ];
   return [`<tr>${cells.join('')}</tr>`, ...children.flatMap((child) => rowsOf(child, depth + 1))];

@@ -39,6 +39,8 @@ export const envelope: DispatchEnvelope = {
   status: 'completed',
   cost: 0.25,
   usage: { inputTokens: 10, outputTokens: 2 },
+  models: [{ model: hostileTexts[1] ?? '', calls: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.25 }],
+  prices: null,
   structuredResult: { verdict: hostileTexts[0] ?? '' },
   parentDispatchId: null,
   botId: hostileTexts[3] ?? '',

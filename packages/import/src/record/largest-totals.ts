@@ -1,18 +1,28 @@
-import type { DispatchEnvelope, EnvelopeUpdates, Usage } from '@hansard/events';
+import type { DispatchEnvelope, EnvelopeUpdates, ModelUsage, Usage } from '@hansard/events';
 import type { DispatchTotals } from '@hansard/views';
+
+export type LogTotals = Pick<DispatchTotals, 'usage' | 'costUsd' | 'models' | 'prices'>;
 
 /**
  * The totals of an envelope after an import: the larger ones, because an import only adds. Copies of a log that has grown
  * give the totals of the longest, in whatever order they are imported.
  */
 export function largestTotals(
-  before: Pick<DispatchEnvelope, 'cost' | 'usage'> | null,
-  { usage, costUsd }: Pick<DispatchTotals, 'usage' | 'costUsd'>,
-): Required<Pick<EnvelopeUpdates, 'cost' | 'usage'>> {
+  before: Pick<DispatchEnvelope, 'cost' | 'usage' | 'models' | 'prices'> | null,
+  { usage, costUsd, models, prices }: LogTotals,
+): Required<Pick<EnvelopeUpdates, 'cost' | 'usage' | 'models' | 'prices'>> {
+  const isShorter = callsOf(models) < callsOf(before?.models ?? null);
   return {
+    // Estimates belong to their price table, so both come from the same import.
+    models: isShorter ? (before?.models ?? null) : models,
+    prices: isShorter ? (before?.prices ?? null) : prices,
     cost: larger(before?.cost ?? null, costUsd),
     usage: largerUsage(before?.usage ?? null, usage),
   };
+}
+
+function callsOf(models: readonly ModelUsage[] | null): number {
+  return (models ?? []).reduce((sum, { calls }) => sum + calls, 0);
 }
 
 function largerUsage(one: Usage | null, other: Usage | null): Usage | null {

@@ -1,10 +1,10 @@
 import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
 import type { LogSummary, OpenLog } from '@hansard/provider';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals, type PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten } from './append-events.ts';
-import { largestTotals } from './largest-totals.ts';
+import { type LogTotals, largestTotals } from './largest-totals.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -12,6 +12,8 @@ export interface RecordLogOptions {
   /** Ends the import after a batch. The dispatch is then `aborted`, until another import completes it. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Absent: `standardPrices`. `false`: no estimates. */
+  readonly prices?: PriceTable | false | undefined;
 }
 
 export interface RecordedLog {
@@ -37,7 +39,7 @@ export async function recordLog(
   store: DispatchStore,
   taskDir: string,
   log: OpenLog,
-  { fidelity, signal = new AbortController().signal, onProgress }: RecordLogOptions = {},
+  { fidelity, signal = new AbortController().signal, onProgress, prices }: RecordLogOptions = {},
 ): Promise<RecordedLog> {
   const { dispatchId } = log;
   const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
@@ -52,7 +54,7 @@ export async function recordLog(
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const totals = new DispatchTotals();
+  const totals = new DispatchTotals(await tableOf(prices));
   try {
     for await (const events of log.read({ fidelity: kept, signal, ...definedOnly({ onProgress }) })) {
       if (signal.aborted) break;
@@ -76,9 +78,16 @@ export async function recordLog(
     await dispatch.end(endOf({ ...summary, status: 'aborted' }, totals, existing));
   } else if (!isOlderCopy(existing, added, notInLog)) {
     const { usage = null, costUsd = null } = summary;
-    await dispatch.end(endOf(summary, { usage, costUsd }, existing));
+    const { models, prices } = totals;
+    await dispatch.end(endOf(summary, { usage, costUsd, models, prices }, existing));
   }
   return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
+}
+
+/** The standard table is loaded when it is needed first. */
+async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTable | null> {
+  if (prices === false) return null;
+  return prices ?? (await import('../prices/standard-prices.ts')).standardPrices;
 }
 
 function newDispatch(
@@ -101,7 +110,7 @@ function isOlderCopy(existing: DispatchEnvelope | null, added: number, notInLog:
 /** `totals`: those of the whole log, or of the part of it that is in the store. */
 function endOf(
   { status, model, structuredResult, completedAt }: LogSummary,
-  totals: Pick<DispatchTotals, 'usage' | 'costUsd'>,
+  totals: LogTotals,
   before: DispatchEnvelope | null,
 ): DispatchEnd {
   return {

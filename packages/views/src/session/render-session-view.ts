@@ -1,6 +1,7 @@
 import { kindColumns } from '../rows/describe-event.ts';
+import { costInWords, modelsInWords } from '../task/spending.ts';
 import { columnsOf, padColumns } from '../text/columns.ts';
-import { formatCost, formatDuration, formatTime, formatUsage } from '../text/format.ts';
+import { formatDuration, formatTime, formatUsage } from '../text/format.ts';
 import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { newDays } from '../text/new-days.ts';
 import type { SessionRow, SessionView } from './session-view.ts';
@@ -24,8 +25,9 @@ function header(view: SessionView): string {
     ['started', envelope.startedAt],
     ['ended', envelope.completedAt],
     ['duration', durationMs === null ? null : formatDuration(durationMs)],
-    ['cost', costUsd === null ? null : formatCost(costUsd)],
+    ['cost', costInWords({ ...envelope, cost: costUsd })],
     ['usage', usage === null ? null : formatUsage(usage)],
+    ['models', modelsInWords(envelope)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],

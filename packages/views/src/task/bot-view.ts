@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.ts';
+import { nothingSpent } from './spending.ts';
 import { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task-timeline.ts';
 
 /** Everything that one bot did on a task, across its dispatches (D9). */
@@ -14,7 +15,7 @@ export interface BotView {
 }
 
 const nothing: DispatchFigures = {
-  costUsd: null,
+  ...nothingSpent,
   inputTokens: null,
   outputTokens: null,
   turns: null,

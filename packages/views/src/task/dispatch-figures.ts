@@ -1,8 +1,8 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { addFigure, addSpending, type Spending, spendingOf } from './spending.ts';
 
 /** What a dispatch took, or several: then the sum of those whose figure is known. Null: not known (yet). */
-export interface DispatchFigures {
-  readonly costUsd: number | null;
+export interface DispatchFigures extends Spending {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly turns: number | null;
@@ -11,9 +11,9 @@ export interface DispatchFigures {
 }
 
 export function figuresOf(envelope: DispatchEnvelope): DispatchFigures {
-  const { cost, usage } = envelope;
+  const { usage } = envelope;
   return {
-    costUsd: cost,
+    ...spendingOf(envelope),
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,
     turns: usage?.turns ?? null,
@@ -23,7 +23,7 @@ export function figuresOf(envelope: DispatchEnvelope): DispatchFigures {
 
 export function addFigures(one: DispatchFigures, other: DispatchFigures): DispatchFigures {
   return {
-    costUsd: addFigure(one.costUsd, other.costUsd),
+    ...addSpending(one, other),
     inputTokens: addFigure(one.inputTokens, other.inputTokens),
     outputTokens: addFigure(one.outputTokens, other.outputTokens),
     turns: addFigure(one.turns, other.turns),
@@ -35,9 +35,4 @@ export function addFigures(one: DispatchFigures, other: DispatchFigures): Dispat
 export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnvelope): number | null {
   if (usage?.durationMs !== undefined) return usage.durationMs;
   return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
-}
-
-/** The sum of what is known; null, and not 0, where nothing is. */
-export function addFigure(one: number | null, other: number | null): number | null {
-  return one === null ? other : one + (other ?? 0);
 }

@@ -1,5 +1,8 @@
-import type { CapturedEvent, EventData, Usage } from '@hansard/events';
+import type { CapturedEvent, EventData, ModelUsage, PriceSource, Usage } from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { ModelUsages } from './model-usages.ts';
+import type { PriceTable } from './price-table.ts';
+import { addUsage, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
@@ -15,6 +18,7 @@ type Completion = EventData<'session:complete'>;
  * 4. The cost is the sum of the costs that the log states: the least that was spent, where some calls state none. Where
  *    no event states a cost it is null, never 0.
  * 5. Turns and duration are known only where the last word is a `session:complete` that states them.
+ * 6. `models` and `prices` are those of `ModelUsages`: the recorded calls, whatever a `session:complete` states.
  */
 export class DispatchTotals {
   #tokens: Usage | null = null;
@@ -22,16 +26,23 @@ export class DispatchTotals {
   #durationMs: number | null = null;
   #costUsd: number | null = null;
   #calls = 0;
+  readonly #models: ModelUsages;
   /** The message of each agent whose `agent:inference` has not come yet, by agent. */
   readonly #openMessages = new Map<string, string>();
   /** The messages that were open at the last `session:complete`, which has counted them. */
   #countedMessages = new Set<string>();
+
+  /** With `prices`, calls without a stated cost are estimated. */
+  constructor(prices: PriceTable | null = null) {
+    this.#models = new ModelUsages(prices);
+  }
 
   observe(event: CapturedEvent): void {
     const { agentId = '', messageId } = event;
     if (isReadableAs(event, 'agent:inference')) {
       this.#openMessages.delete(agentId);
       this.#calls += 1;
+      this.#models.add(event.data, event.timestamp);
       if (messageId === undefined || !this.#countedMessages.delete(messageId)) this.#add(event.data);
     } else if (isReadableAs(event, 'session:complete')) this.#replace(event.data);
     else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
@@ -59,13 +70,21 @@ export class DispatchTotals {
     return this.#costUsd;
   }
 
+  get models(): ModelUsage[] | null {
+    return this.#models.models;
+  }
+
+  get prices(): PriceSource | null {
+    return this.#models.prices;
+  }
+
   /** How many model calls the events hold. */
   get calls(): number {
     return this.#calls;
   }
 
   #add({ usage, costUsd }: ModelCall): void {
-    this.#tokens = this.#tokens === null ? tokensOf(usage) : sum(this.#tokens, usage);
+    this.#tokens = this.#tokens === null ? tokensOf(usage) : addUsage(this.#tokens, usage);
     this.#turns = null;
     this.#durationMs = null;
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
@@ -78,27 +97,4 @@ export class DispatchTotals {
     this.#durationMs = durationMs ?? usage?.durationMs ?? null;
     this.#countedMessages = new Set(this.#openMessages.values());
   }
-}
-
-const cacheCounts = ['cacheReadTokens', 'cacheWriteTokens'] as const;
-
-function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Usage {
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-  };
-}
-
-function sum(one: Usage, other: Usage): Usage {
-  const total: Usage = {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-  };
-  for (const count of cacheCounts) {
-    if (one[count] !== undefined || other[count] !== undefined)
-      total[count] = (one[count] ?? 0) + (other[count] ?? 0);
-  }
-  return total;
 }

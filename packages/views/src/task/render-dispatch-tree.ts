@@ -1,8 +1,9 @@
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
-import { formatCost, formatDuration, formatTokens } from '../text/format.ts';
+import { formatDuration, formatTokens } from '../text/format.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DispatchTreeNode } from './dispatch-tree.ts';
+import { explainEstimates, formatSpending } from './spending.ts';
 
 const unknown = '–';
 
@@ -19,8 +20,8 @@ const columns: readonly Column[] = [
   { title: 'turns', side: 'right', cell: ({ own }) => known(own.turns, String) },
   { title: 'in', side: 'right', cell: ({ own }) => known(own.inputTokens, formatTokens) },
   { title: 'out', side: 'right', cell: ({ own }) => known(own.outputTokens, formatTokens) },
-  { title: 'cost', side: 'right', cell: ({ own }) => known(own.costUsd, formatCost) },
-  { title: 'subtree', side: 'right', cell: ({ subtree }) => known(subtree.costUsd, formatCost) },
+  { title: 'cost', side: 'right', cell: ({ own }) => formatSpending(own) ?? unknown },
+  { title: 'subtree', side: 'right', cell: ({ subtree }) => formatSpending(subtree) ?? unknown },
   { title: 'duration', side: 'right', cell: ({ own }) => known(own.durationMs, formatDuration) },
 ];
 /** Trees as aligned lines with branches: role, dispatch, status, model, turns, tokens, cost own and subtree, duration. */
@@ -34,7 +35,9 @@ export function renderDispatchTree(nodes: readonly DispatchTreeNode[]): string {
       ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node))),
     ]),
   ];
-  return alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);
+  const table = alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);
+  const note = explainEstimates(branches.map(({ node }) => node.envelope));
+  return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
 }
 
 function roleOf({ envelope, orphan }: DispatchTreeNode): string {

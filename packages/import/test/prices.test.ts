@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { isImportError, readPriceFile, standardPrices } from '@hansard/import';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const timestamp = '2026-01-01T00:00:00.000Z';
+const usage = {
+  inputTokens: 1_000_000,
+  outputTokens: 100_000,
+  cacheReadTokens: 2_000_000,
+  cacheWriteTokens: 400_000,
+};
+const priceOf = (model: string, table = standardPrices) => table.priceOf({ model, usage, timestamp });
+
+describe('the standard price table', () => {
+  it('has the version of the installed package', () => {
+    const entry = createRequire(import.meta.url).resolve('@pydantic/genai-prices');
+    const manifest = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8'));
+    expect(standardPrices.version).toBe(manifest.version);
+  });
+
+  it('counts the tokens of a prompt cache at their own rates, once', () => {
+    // Dollars for a million tokens: 5 input, 25 output, 0.50 cache read, 6.25 cache write.
+    expect(priceOf('claude-opus-4-5-20251101')).toEqual({
+      usd: expect.closeTo(5 + 2.5 + 1 + 2.5, 9),
+      model: 'anthropic/claude-opus-4-5',
+    });
+  });
+
+  it.each([
+    'claude-opus-4-5',
+    'claude-opus-4-5-20251101',
+    'claude-sonnet-4-5-20250929[1m]',
+    'gpt-5-mini-2025-08-07',
+  ])('knows %s', (model) => expect(priceOf(model)?.usd).toBeGreaterThan(0));
+
+  it.each(['<synthetic>', 'claude-opus-4-10', 'claude-opus-4-5-turbo', 'my-gpt-5', 'sonnet', 'scripted', ''])(
+    'has no price for %j, whatever its name resembles',
+    (model) => expect(priceOf(model)).toBeNull(),
+  );
+});
+
+describe('a price table in a file', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'hansard-prices-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const put = (content: unknown) => {
+    const path = join(folder, 'prices.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  const source = { name: 'ours', version: '7', date: '2026-02-03' };
+
+  it('has the prices of its models for a million tokens, and of no other', () => {
+    const models = { mine: { input: 2, output: 10, cacheRead: 0.5 }, __proto__: {} };
+    const table = readPriceFile(put({ ...source, models }));
+    expect(table).toMatchObject(source);
+    // Without a price of its own, a cache write costs what input costs.
+    expect(priceOf('mine', table)).toEqual({ usd: expect.closeTo(2 + 1 + 1 + 0.8, 9), model: 'mine' });
+    expect(priceOf('mine-2', table)).toBeNull();
+    expect(priceOf('constructor', table)).toBeNull();
+  });
+
+  it.each([
+    ['{', 'JSON'],
+    [{ ...source }, 'models'],
+    [{ ...source, date: 'today', models: {} }, 'date'],
+    [{ ...source, models: { mine: { input: -1, output: 1 } } }, 'input'],
+    [{ ...source, models: { mine: { input: 1, output: 1, cached: 1 } } }, 'cached'],
+  ])('is refused when it is wrong: %j', (content, reason) => {
+    const path = put(content);
+    const read = () => readPriceFile(path);
+    expect(read).toThrow(reason);
+    expect(read).toThrow(path);
+    try {
+      read();
+    } catch (error) {
+      expect(isImportError(error, 'IMPORT_PRICES_INVALID')).toBe(true);
+    }
+  });
+});

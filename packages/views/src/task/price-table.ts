@@ -1,0 +1,21 @@
+import type { PriceSource, Usage } from '@hansard/events';
+
+/** Prices of model calls, for logs that do not state what a call cost. What it gives is an estimate. */
+export interface PriceTable extends PriceSource {
+  /** Null: the table has no price for this model. A table must not answer for a model that only has a similar name. */
+  priceOf(call: PricedCall): Price | null;
+}
+
+export interface PricedCall {
+  /** As the log names it. */
+  readonly model: string;
+  readonly usage: Usage;
+  /** When the call was made: RFC 3339, UTC. Prices change. */
+  readonly timestamp: string;
+}
+
+export interface Price {
+  readonly usd: number;
+  /** The name that the table has for the model. */
+  readonly model: string;
+}
