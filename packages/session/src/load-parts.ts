@@ -1,6 +1,7 @@
 import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
+import type { SessionRecord } from './log/session-record.ts';
 import { SessionError } from './session-error.ts';
 import {
   checkSessionOptions,
@@ -29,29 +30,32 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restore(parts, dispatch);
     await dispatch.update({ status: 'running', completedAt: null });
-    parts.start();
-    await closeOpenCalls(parts);
+    parts.life.start();
+    await closeOpenCalls(parts.record);
     return { parts, diagnostics };
   } catch (error) {
     if (dispatch.envelope.status === 'running') dispatch.abandon();
     else await dispatch.release();
-    parts?.stop(error);
+    parts?.life.stop(error);
     throw error;
   }
 }
 
-async function restore(parts: SessionParts, dispatch: Dispatch): Promise<readonly SessionDiagnostic[]> {
+async function restore(
+  { record, life }: SessionParts,
+  dispatch: Dispatch,
+): Promise<readonly SessionDiagnostic[]> {
   const finder = new DiagnosticFinder();
   let hasAgents = false;
   for await (const { events, first } of dispatch.pages()) {
     for (const [index, event] of events.entries()) {
       if (finder.observe(event, first + index)) {
-        parts.restore(event, first + index);
+        life.restore(event, first + index);
         hasAgents ||= event.type === 'agent:created';
-      } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
+      } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
     }
   }
-  if (!hasAgents || parts.registry.root === null) throw noAgents(dispatch.dispatchId);
+  if (!hasAgents || record.registry.root === null) throw noAgents(dispatch.dispatchId);
   return finder.finish();
 }
 
@@ -67,7 +71,7 @@ export function assertFull(log: DispatchLog): void {
 }
 
 /** Gives each tool call that was open when the session stopped a result that says so. */
-async function closeOpenCalls({ log, registry }: SessionParts): Promise<void> {
+async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = registry.all.flatMap(({ agentId, openCalls }) =>
     openCalls.flatMap(({ toolCallId, tool }) => {
       const message = { role: 'tool', content: interruption, toolCallId, tool, isError: true } as const;
