@@ -38,10 +38,12 @@ export type {
   ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
-export type { DispatchStore } from './store/dispatch-store.ts';
+export type { DispatchRef } from './store/dispatch-ref.ts';
+export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
-export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
+export { openDispatchStore } from './store/open-dispatch-store.ts';
+export type { DispatchStoreOptions } from './store/store-options.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,

@@ -17,19 +17,19 @@ export async function createSession(given: SessionOptions): Promise<{ root: Agen
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
-  const { store, taskDir, dispatchId, role = 'session', languageModel, systemPrompt } = options;
+  const { store, role = 'session', languageModel, systemPrompt } = options;
   const dispatch = await store.beginDispatch(
-    taskDir,
-    { role, dispatchId, model: languageModel, fidelity: 'full' },
+    options.taskDir,
+    { role, dispatchId: options.dispatchId, model: languageModel, fidelity: 'full' },
     writerOptions(options),
   );
   const parts = createSessionParts(options, dispatch, toolbox);
-  parts.start();
+  parts.life.start();
   try {
-    await createAgent(parts, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+    await createAgent(parts.record, languageModel === undefined ? {} : { languageModel }, systemPrompt);
   } catch (error) {
     dispatch.abandon();
-    parts.stop(error);
+    parts.life.stop(error);
     throw error;
   }
   const session = new Session(parts);

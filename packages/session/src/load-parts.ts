@@ -1,6 +1,7 @@
 import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
+import type { SessionRecord } from './log/session-record.ts';
 import { SessionError } from './session-error.ts';
 import {
   checkSessionOptions,
@@ -21,8 +22,7 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
-  const { store, taskDir, dispatchId } = options;
-  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true, ...writerOptions(options) });
+  const dispatch = await options.store.openDispatch(options, { write: true, ...writerOptions(options) });
   let parts: SessionParts | null = null;
   try {
     assertFull(dispatch);
@@ -30,44 +30,48 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restore(parts, dispatch);
     await dispatch.update({ status: 'running', completedAt: null });
-    parts.start();
-    await closeOpenCalls(parts);
+    parts.life.start();
+    await closeOpenCalls(parts.record);
     return { parts, diagnostics };
   } catch (error) {
     if (dispatch.envelope.status === 'running') dispatch.abandon();
     else await dispatch.release();
-    parts?.stop(error);
+    parts?.life.stop(error);
     throw error;
   }
 }
 
-async function restore(parts: SessionParts, dispatch: Dispatch): Promise<readonly SessionDiagnostic[]> {
+async function restore(
+  { record, life }: SessionParts,
+  dispatch: Dispatch,
+): Promise<readonly SessionDiagnostic[]> {
   const finder = new DiagnosticFinder();
   let hasAgents = false;
   for await (const { events, first } of dispatch.pages()) {
     for (const [index, event] of events.entries()) {
       if (finder.observe(event, first + index)) {
-        parts.restore(event, first + index);
+        life.restore(event, first + index);
         hasAgents ||= event.type === 'agent:created';
-      } else if (event.agentId !== undefined) parts.registry.reserve(event.agentId);
+      } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
     }
   }
-  if (!hasAgents || parts.registry.root === null) throw noAgents(dispatch.dispatchId);
+  if (!hasAgents || record.registry.root === null) throw noAgents(dispatch.dispatchId);
   return finder.finish();
 }
 
 /** @throws SESSION_NOT_FULL */
-export function assertFull({ taskDir, dispatchId, envelope }: DispatchLog): void {
-  if (envelope.fidelity === 'full') return;
+export function assertFull(log: DispatchLog): void {
+  const { fidelity } = log.envelope;
+  if (fidelity === 'full') return;
   throw new SessionError(
     'SESSION_NOT_FULL',
-    `The dispatch ${dispatchId} was recorded with fidelity ${envelope.fidelity}: its log does not hold what tools took and gave, so no transcript can be continued. Start a new session.`,
-    { details: { taskDir, dispatchId } },
+    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
+    { details: { taskDir: log.taskDir, dispatchId: log.dispatchId } },
   );
 }
 
 /** Gives each tool call that was open when the session stopped a result that says so. */
-async function closeOpenCalls({ log, registry }: SessionParts): Promise<void> {
+async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = registry.all.flatMap(({ agentId, openCalls }) =>
     openCalls.flatMap(({ toolCallId, tool }) => {
       const message = { role: 'tool', content: interruption, toolCallId, tool, isError: true } as const;

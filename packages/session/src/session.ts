@@ -42,17 +42,17 @@ export class Session implements AsyncDisposable {
   }
 
   get taskDir(): string {
-    return this.#parts.taskDir;
+    return this.#parts.record.dispatch.taskDir;
   }
 
   get dispatchId(): string {
-    return this.#parts.dispatchId;
+    return this.#parts.record.dispatch.dispatchId;
   }
 
   get root(): Agent {
-    const { root } = this.#parts.registry;
+    const { root } = this.#parts.record.registry;
     if (root === null) throw new TypeError('A session has a root from the beginning.');
-    return new Agent(this.#parts, root.agentId);
+    return this.#agent(root.agentId);
   }
 
   /** What was odd about the log that was loaded, in its order. It is kept as it is. */
@@ -62,7 +62,7 @@ export class Session implements AsyncDisposable {
 
   /** A new id for an agent: `agent_001`, `agent_002` … None is ever used again, whatever became of its agent. */
   allocateAgentId(): string {
-    return this.#parts.registry.allocateAgentId();
+    return this.#parts.record.registry.allocateAgentId();
   }
 
   /**
@@ -71,7 +71,7 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_EXISTS where the session has or had that agent, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
-    const { log, registry } = this.#parts;
+    const { log, registry } = this.#parts.record;
     if (registry.has(agentId))
       throw new SessionError(
         'SESSION_AGENT_EXISTS',
@@ -89,7 +89,7 @@ export class Session implements AsyncDisposable {
    * or EVENT_INVALID for what is no message
    */
   logTranscriptEntry(agentId: string, message: TranscriptMessage, links: TranscriptLinks = {}): string {
-    return logTranscriptEntry(this.#parts, agentId, message, links).messageId;
+    return logTranscriptEntry(this.#parts.record, agentId, message, links).messageId;
   }
 
   /**
@@ -97,7 +97,7 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED
    */
   logPieceOfText(agentId: string, content: string, cause: string | readonly string[]): string {
-    const { log, registry } = this.#parts;
+    const { log, registry } = this.#parts.record;
     registry.get(agentId);
     const id = log.createId();
     void log.append([newEvent('agent:piece_of_text', { text: content }, { id, agentId, cause })]);
@@ -109,7 +109,7 @@ export class Session implements AsyncDisposable {
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
    */
   async logEvents(events: readonly NewEvent[]): Promise<string[]> {
-    return (await this.#parts.log.append(events)).map(({ id }) => id);
+    return (await this.#parts.record.log.append(events)).map(({ id }) => id);
   }
 
   /**
@@ -117,7 +117,7 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   logOutput(agentId: string, values: readonly unknown[], links: ObservationLinks = {}): string {
-    return logOutput(this.#parts, agentId, values, links).eventId;
+    return logOutput(this.#parts.record, agentId, values, links).eventId;
   }
 
   /**
@@ -125,17 +125,17 @@ export class Session implements AsyncDisposable {
    * Ends when the session does. Where a write fails, the stream does with the same error.
    */
   stream(options: LiveStreamOptions = {}): DispatchStream {
-    return this.#parts.log.stream(options);
+    return this.#parts.record.log.stream(options);
   }
 
   /** Resolves when all that was logged is durable; rejects with the error of the first write that failed. */
   flushed(): Promise<void> {
-    return this.#parts.log.flushed();
+    return this.#parts.record.log.flushed();
   }
 
   /** Every agent that exists or existed, in the order of their creation. */
   listAgents(): readonly AgentInfo[] {
-    return this.#parts.registry.list();
+    return this.#parts.record.registry.list();
   }
 
   /**
@@ -144,8 +144,8 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_NOT_FOUND
    */
   async getAgent(agentId: string): Promise<Agent> {
-    const agent = new Agent(this.#parts, agentId);
-    await this.#parts.transcriptOf(agentId);
+    const agent = this.#agent(agentId);
+    await this.#parts.memory.transcriptOf(agentId);
     return agent;
   }
 
@@ -154,8 +154,8 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_NOT_FOUND
    */
   async evictAgent(agentId: string): Promise<void> {
-    this.#parts.registry.get(agentId);
-    await this.#parts.evict(agentId);
+    this.#parts.record.registry.get(agentId);
+    await this.#parts.memory.evict(agentId);
   }
 
   /**
@@ -163,7 +163,7 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT, SESSION_CLOSED
    */
   async terminateAgent(agentId: string, reason?: string): Promise<void> {
-    await terminateAgent(this.#parts, agentId, { reason });
+    await terminateAgent(this.#parts.record, agentId, { reason });
   }
 
   /**
@@ -176,14 +176,14 @@ export class Session implements AsyncDisposable {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
     const text = result instanceof LoggedString ? String(result) : result;
     const outcome = { status, ...(text === undefined ? {} : { result: text }) };
-    this.#parts.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
+    this.#parts.record.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
     this.#ending = this.#end(outcome);
     await this.#ending;
   }
 
   /** Completes the session unless that is done: `aborted` where its signal was. Safe to call twice. */
   close(): Promise<void> {
-    this.#ending ??= this.#end({ status: this.#parts.isStopped ? 'aborted' : 'completed' });
+    this.#ending ??= this.#end({ status: this.#parts.life.isAborted ? 'aborted' : 'completed' });
     return this.#ending;
   }
 
@@ -191,15 +191,21 @@ export class Session implements AsyncDisposable {
     return this.close();
   }
 
+  #agent(agentId: string): Agent {
+    const { turn, memory } = this.#parts;
+    return new Agent(turn, memory, agentId);
+  }
+
   async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
-    const { log, totals, answering, stop } = this.#parts;
-    stop(sessionWasClosed(this.dispatchId));
-    await Promise.allSettled(answering.values());
+    const { record, turn, life } = this.#parts;
+    const { log } = record;
+    life.stop(sessionWasClosed(this.dispatchId));
+    await Promise.allSettled(turn.answering.values());
     await log.flushed();
-    const completion = { ...outcome, ...figuresOf(totals) };
+    const completion = { ...outcome, ...figuresOf(life.totals) };
     const completedAt = log.timestamp();
     await log.end([newEvent('session:complete', completion)], () =>
-      completionUpdates(completion, 'ended', completedAt, totals),
+      completionUpdates(completion, 'ended', completedAt, life.totals),
     );
   }
 }

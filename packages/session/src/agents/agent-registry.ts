@@ -9,8 +9,10 @@ const allocatedId = /^agent_(\d{1,15})$/;
 /** Every agent that exists or existed in a session, and whose each event is: a fold over the log. */
 export class AgentRegistry {
   readonly #records = new Map<string, AgentRecord>();
-  /** Whose an event or message is, by its id. */
+  /** The agent of each event and message, by its id. Filled when it is needed: most events are never asked about. */
   readonly #owners = new Map<string, string>();
+  /** What `#owners` does not have yet: ids, each followed by the id of its agent. */
+  #newOwners: string[] = [];
   /** What names no agent and stands before the root: its own, once there is one. */
   readonly #beforeRoot: CapturedEvent[] = [];
   readonly #languageModel: string | undefined;
@@ -38,8 +40,8 @@ export class AgentRegistry {
       this.#beforeRoot.push(event);
       return;
     }
-    this.#owners.set(event.id, agentId);
-    if (event.messageId !== undefined) this.#owners.set(event.messageId, agentId);
+    this.#newOwners.push(event.id, agentId);
+    if (event.messageId !== undefined) this.#newOwners.push(event.messageId, agentId);
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = new AgentRecord(agentId, position - 1);
@@ -70,6 +72,9 @@ export class AgentRegistry {
 
   /** Whose an event or message is; null for an id that the log does not have. */
   ownerOf(eventId: string): string | null {
+    for (let index = 0; index < this.#newOwners.length; index += 2)
+      this.#owners.set(this.#newOwners[index] ?? '', this.#newOwners[index + 1] ?? '');
+    this.#newOwners = [];
     return this.#owners.get(eventId) ?? null;
   }
 

@@ -5,9 +5,10 @@ import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts'
 import { logOutput, type ObservationLinks } from '../log/log-output.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import { LoggedString } from '../log/logged-string.ts';
-import type { SessionParts } from '../session-parts.ts';
 import { answer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
+import type { TurnResources } from '../turn/turn-resources.ts';
+import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
 
 export interface HarkenOptions {
@@ -23,13 +24,15 @@ export interface HarkenOptions {
  */
 export class Agent {
   readonly agentId: string;
-  readonly #parts: SessionParts;
+  readonly #turn: TurnResources;
+  readonly #memory: AgentMemory;
   readonly #record: AgentRecord;
 
-  constructor(parts: SessionParts, agentId: string) {
+  constructor(turn: TurnResources, memory: AgentMemory, agentId: string) {
     this.agentId = agentId;
-    this.#parts = parts;
-    this.#record = parts.registry.get(agentId);
+    this.#turn = turn;
+    this.#memory = memory;
+    this.#record = turn.registry.get(agentId);
   }
 
   get name(): string | null {
@@ -38,7 +41,7 @@ export class Agent {
 
   /** Its name, model, parent and state. */
   get info(): AgentInfo {
-    return this.#parts.registry.describe(this.#record);
+    return this.#turn.registry.describe(this.#record);
   }
 
   /**
@@ -52,7 +55,7 @@ export class Agent {
 
   /** Its messages so far, rebuilt from the log where they are not in memory. */
   transcript(): Promise<readonly TranscriptMessage[]> {
-    return this.#parts.transcriptOf(this.agentId);
+    return this.#memory.transcriptOf(this.agentId);
   }
 
   /**
@@ -60,13 +63,13 @@ export class Agent {
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async harken(input: string | LoggedString, { source, via }: HarkenOptions = {}): Promise<string> {
-    this.#parts.registry.getActive(this.agentId);
+    this.#turn.registry.getActive(this.agentId);
     const message = {
       role: 'user',
       content: String(input),
       ...(source === undefined ? {} : { source }),
     } as const;
-    const { messageId, recorded } = logTranscriptEntry(this.#parts, this.agentId, message, {
+    const { messageId, recorded } = logTranscriptEntry(this.#turn, this.agentId, message, {
       ...(typeof input === 'string' ? {} : { substance: input.messageId }),
       ...(via === undefined ? {} : { via }),
     });
@@ -82,7 +85,7 @@ export class Agent {
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async observe(values: readonly unknown[], links: ObservationLinks = {}): Promise<string> {
-    const { eventId, recorded } = logOutput(this.#parts, this.agentId, values, links);
+    const { eventId, recorded } = logOutput(this.#turn, this.agentId, values, links);
     await recorded;
     return eventId;
   }
@@ -95,7 +98,7 @@ export class Agent {
    * the agent owes a response
    */
   async compact(summary: string, options: CompactionOptions = {}): Promise<string> {
-    const { eventId, recorded } = logCompaction(this.#parts, this.agentId, summary, options);
+    const { eventId, recorded } = logCompaction(this.#turn, this.agentId, summary, options);
     await recorded;
     return eventId;
   }
@@ -108,7 +111,7 @@ export class Agent {
    * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the store's error where a write fails
    */
   async response(): Promise<LoggedString> {
-    const { text, messageId } = await answer(this.#parts, this.agentId);
+    const { text, messageId } = await answer(this.#turn, this.agentId);
     return new LoggedString(text, messageId);
   }
 
@@ -117,8 +120,8 @@ export class Agent {
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async inform(destination: Agent, text: string | LoggedString): Promise<DeliveryOutcome> {
-    this.#parts.registry.getActive(this.agentId);
-    return deliver(this.#parts, {
+    this.#turn.registry.getActive(this.agentId);
+    return deliver(this.#turn, {
       from: this.agentId,
       to: destination.agentId,
       text: String(text),

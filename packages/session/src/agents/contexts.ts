@@ -17,12 +17,13 @@ export interface ModelContext {
   readonly manifest: ContextManifest;
 }
 
-const mostFresh = 1_000;
-
 /** What the models of agents are given, kept up to date event by event. One that is not in memory is made from the log. */
 export class Contexts {
   readonly #held = new Map<string, ContextRenderer>();
-  /** Recorded events that the renderers have not observed yet. */
+  /**
+   * Recorded events that the renderers have not observed yet. They wait until a renderer is used: a renderer keeps its
+   * events too, so waiting costs no memory.
+   */
   #fresh: CapturedEvent[] = [];
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
   readonly #options: ContextOptions;
@@ -50,7 +51,6 @@ export class Contexts {
         this.#held.set(agentId, createContextRenderer(this.#options));
       if (this.#held.has(agentId)) this.#fresh.push(event);
     }
-    if (this.#fresh.length >= mostFresh) this.#observeFresh();
   }
 
   evict(agentId: string): void {

@@ -1,7 +1,7 @@
 import { type NewEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/views';
+import type { SessionRecord } from '../log/session-record.ts';
 import { SessionError } from '../session-error.ts';
-import type { SessionParts } from '../session-parts.ts';
 
 export interface AgentCreation {
   /** The tool call that created the agent, by its event. Absent: nobody did. */
@@ -24,7 +24,7 @@ export function agentCreated(
 
 /** Creates an agent, all of it or nothing: its `agent:created` and system prompt are durable when this resolves. */
 export async function createAgent(
-  { log, registry }: SessionParts,
+  { log, registry }: SessionRecord,
   creation: AgentCreation,
   systemPrompt: string | undefined,
 ): Promise<string> {
@@ -41,7 +41,7 @@ export async function createAgent(
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT
  */
 export async function terminateAgent(
-  { log, registry }: SessionParts,
+  { log, registry }: SessionRecord,
   agentId: string,
   { reason, cause }: { readonly reason?: string | undefined; readonly cause?: string } = {},
 ): Promise<void> {

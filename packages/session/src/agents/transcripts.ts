@@ -1,12 +1,10 @@
 import type { CapturedEvent } from '@hansard/events';
 import { putTogether, type TranscriptEntry } from '@hansard/views';
 
-const mostFresh = 1_000;
-
 /** The transcripts that are in memory. One that is not is read from the log when it is asked for. */
 export class Transcripts {
   readonly #held = new Map<string, TranscriptEntry[]>();
-  /** Recorded events that are not in the transcripts yet. */
+  /** Recorded events that are not in the transcripts yet. They wait until a transcript is used. */
   #fresh: CapturedEvent[] = [];
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
 
@@ -32,7 +30,6 @@ export class Transcripts {
       if (type === 'agent:created' && agentId !== undefined) this.#held.set(agentId, []);
       if (agentId !== undefined && this.#held.has(agentId)) this.#fresh.push(event);
     }
-    if (this.#fresh.length >= mostFresh) this.#addFresh();
   }
 
   evict(agentId: string): void {

@@ -1,6 +1,6 @@
 import { newEvent } from '@hansard/events';
 import { SessionError } from '../session-error.ts';
-import type { SessionParts } from '../session-parts.ts';
+import type { SessionRecord } from './session-record.ts';
 
 export interface CompactionOptions {
   /**
@@ -14,7 +14,7 @@ export interface CompactionOptions {
 
 /** Logs that a summary stands for what an agent's model saw so far. `recorded` may be left alone: see `SessionLog.append`. */
 export function logCompaction(
-  { log, registry }: SessionParts,
+  { log, registry }: SessionRecord,
   agentId: string,
   summary: string,
   { keptFrom, trigger = 'manual' }: CompactionOptions = {},

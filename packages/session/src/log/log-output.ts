@@ -1,5 +1,5 @@
 import { newOutput } from '@hansard/events';
-import type { SessionParts } from '../session-parts.ts';
+import type { SessionRecord } from './session-record.ts';
 
 export interface ObservationLinks {
   /** What brought the observation about: the tool call, or several events. */
@@ -8,7 +8,7 @@ export interface ObservationLinks {
 
 /** Logs what an agent observed, as it is now. `recorded` may be left alone: see `SessionLog.append`. */
 export function logOutput(
-  { log, registry }: SessionParts,
+  { log, registry }: SessionRecord,
   agentId: string,
   values: readonly unknown[],
   { cause }: ObservationLinks = {},

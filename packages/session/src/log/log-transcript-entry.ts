@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { type TranscriptMessage, takeApart } from '@hansard/views';
-import type { SessionParts } from '../session-parts.ts';
+import type { SessionRecord } from './session-record.ts';
 
 /** What links a message to others. Never both `substance` and `cause`. */
 export interface TranscriptLinks {
@@ -13,7 +13,7 @@ export interface TranscriptLinks {
 
 /** Adds a message to an agent's transcript. `recorded` may be left alone: see `SessionLog.append`. */
 export function logTranscriptEntry(
-  { log, registry }: SessionParts,
+  { log, registry }: SessionRecord,
   agentId: string,
   message: TranscriptMessage,
   links: TranscriptLinks = {},

@@ -2,16 +2,16 @@ import { describeFailure } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import type { LoggedText } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
-import type { SessionParts } from '../session-parts.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 /**
  * Lets an agent speak: model call, tool calls, results, until an utterance.
  * @throws as `Agent.response`
  */
-export async function answer(parts: SessionParts, agentId: string): Promise<LoggedText> {
-  const { log, registry, answering } = parts;
+export async function answer(turn: TurnResources, agentId: string): Promise<LoggedText> {
+  const { log, registry, answering } = turn;
   log.assertOpen();
   registry.getActive(agentId);
   if (answering.has(agentId)) {
@@ -21,25 +21,25 @@ export async function answer(parts: SessionParts, agentId: string): Promise<Logg
       { details: { agentId } },
     );
   }
-  const answered = untilUtterance(parts, agentId).finally(() => answering.delete(agentId));
+  const answered = untilUtterance(turn, agentId).finally(() => answering.delete(agentId));
   answering.set(agentId, answered);
   return answered;
 }
 
-async function untilUtterance(parts: SessionParts, agentId: string): Promise<LoggedText> {
-  const { registry, signal, maxToolRounds } = parts;
+async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedText> {
+  const { registry, signal, maxToolRounds } = turn;
   for (let round = 0; ; round += 1) {
     signal.throwIfAborted();
     const record = registry.getActive(agentId);
-    const given = await askModel(parts, record);
+    const given = await askModel(turn, record);
     if (given.toolCalls.length === 0) return utteranceOf(given);
     if (round === maxToolRounds) {
       const failure = tooManyRounds(agentId, maxToolRounds);
-      await refuseToolCalls(parts, record, given, `Error: not called: ${failure.message}`);
-      await parts.log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+      await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
+      await turn.log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
       throw failure;
     }
-    await runToolCalls(parts, record, given, (other) => answer(parts, other));
+    await runToolCalls(turn, record, given, (other) => answer(turn, other));
   }
 }
 

@@ -13,7 +13,7 @@ import { isContextError, takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelContext } from '../agents/contexts.ts';
 import { SessionError } from '../session-error.ts';
-import type { SessionParts } from '../session-parts.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 /** An answer of a model that is in the log. */
 export interface Answer {
@@ -28,16 +28,16 @@ export interface Answer {
  * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error`;
  * SESSION_AGENT_TERMINATED where that came before the answer
  */
-export async function askModel(parts: SessionParts, record: AgentRecord): Promise<Answer> {
-  const { log, registry, clock, signal } = parts;
+export async function askModel(turn: TurnResources, record: AgentRecord): Promise<Answer> {
+  const { log, registry, clock, signal } = turn;
   const { agentId } = record;
   const messageId = log.createId();
-  const { messages, manifest } = await contextFor(parts, agentId);
+  const { messages, manifest } = await contextFor(turn, agentId);
   const started = clock.now();
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   try {
-    const response = await generate(parts, record, messageId, messages);
+    const response = await generate(turn, record, messageId, messages);
     toolCalls = toolCallsOf(response);
     events = log.check(
       answerEvents(response, toolCalls, {
@@ -62,23 +62,23 @@ export async function askModel(parts: SessionParts, record: AgentRecord): Promis
 }
 
 /** @throws CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error` */
-async function contextFor(parts: SessionParts, agentId: string): Promise<ModelContext> {
+async function contextFor(turn: TurnResources, agentId: string): Promise<ModelContext> {
   try {
-    return await parts.contextOf(agentId);
+    return await turn.contextOf(agentId);
   } catch (error) {
     if (isContextError(error))
-      await parts.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
+      await turn.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
     throw error;
   }
 }
 
 async function generate(
-  parts: SessionParts,
+  resources: TurnResources,
   record: AgentRecord,
   messageId: string,
   messages: ModelContext['messages'],
 ): Promise<ModelResponse> {
-  const { log, registry, clock, modelTimeoutMs } = parts;
+  const { log, registry, clock, modelTimeoutMs } = resources;
   const { agentId, name: agentName, turns: turn } = record;
   const model = registry.modelOf(record);
   const late = new AbortController();
@@ -86,15 +86,15 @@ async function generate(
     modelTimeoutMs === null
       ? () => {}
       : clock.after(modelTimeoutMs, () => late.abort(new Error(`no answer within ${modelTimeoutMs} ms`)));
-  const signal = AbortSignal.any([parts.signal, late.signal]);
+  const signal = AbortSignal.any([resources.signal, late.signal]);
   let isOver = false;
   const onDelta = (delta: Delta) => {
     if (!isOver && !signal.aborted) log.publish({ ...delta, agentId, messageId });
   };
-  const tools = parts.toolbox.definitions;
+  const tools = resources.toolbox.definitions;
   try {
     return await untilAborted(signal, () =>
-      parts.model.generate({ agentId, agentName, turn, model, messages, tools, signal, onDelta }),
+      resources.model.generate({ agentId, agentName, turn, model, messages, tools, signal, onDelta }),
     );
   } finally {
     isOver = true;

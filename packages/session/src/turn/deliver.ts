@@ -3,7 +3,7 @@ import type { NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events';
 import type { DeliveryOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import type { SessionParts } from '../session-parts.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 export interface AgentDelivery {
   readonly from: string;
@@ -21,8 +21,9 @@ export interface AgentDelivery {
  *
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
-export async function deliver(parts: SessionParts, delivery: AgentDelivery): Promise<DeliveryOutcome> {
-  const { log, registry, dispatchId, hooks, signal } = parts;
+export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<DeliveryOutcome> {
+  const { log, registry, dispatch, hooks, signal } = turn;
+  const { dispatchId } = dispatch;
   const { from, to, text } = delivery;
   log.assertOpen();
   registry.get(from);

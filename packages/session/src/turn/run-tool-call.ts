@@ -9,10 +9,10 @@ import {
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
-import type { SessionParts } from '../session-parts.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 /** How a call came out, before it is recorded. */
 interface CallResult {
@@ -26,7 +26,7 @@ interface CallResult {
 
 /** Makes the tool calls of an answer, one after the other; each has a durable result before the next one begins. */
 export async function runToolCalls(
-  parts: SessionParts,
+  turn: TurnResources,
   record: AgentRecord,
   answer: Answer,
   respond: Respond,
@@ -34,52 +34,53 @@ export async function runToolCalls(
   for (const call of answer.toolCalls) {
     const result = record.isTerminated
       ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
-      : await makeCall(parts, record, call, eventOf(call, answer), respond);
-    await parts.log.append([...result.events, ...resultEvents(parts, record, call, result)]);
+      : await makeCall(turn, record, call, eventOf(call, answer), respond);
+    await turn.log.append([...result.events, ...resultEvents(turn, record, call, result)]);
   }
 }
 
 /** Gives every tool call of an answer an error as its result, without making it. */
 export async function refuseToolCalls(
-  parts: SessionParts,
+  turn: TurnResources,
   record: AgentRecord,
   { toolCalls }: Answer,
   text: string,
 ): Promise<void> {
   const result = refused(text);
-  await parts.log.append(toolCalls.flatMap((call) => resultEvents(parts, record, call, result)));
+  await turn.log.append(toolCalls.flatMap((call) => resultEvents(turn, record, call, result)));
 }
 
 async function makeCall(
-  parts: SessionParts,
+  turn: TurnResources,
   record: AgentRecord,
   call: ModelToolCall,
   callId: string,
   respond: Respond,
 ): Promise<CallResult> {
   try {
-    const { events, denied, via, value } = await askAbout(parts, record, call, callId);
+    const { events, denied, via, value } = await askAbout(turn, record, call, callId);
     if (denied !== null) {
       return { outcome: failed(blockedText(denied)), via, events };
     }
     // Durable before the tool acts on it.
-    if (events.length > 0) await parts.log.append(events);
-    const started = parts.clock.now();
-    const outcome = await callTool(parts, record, { ...call, input: value }, callId, respond);
-    return { outcome, via, events: [], durationMs: Math.max(0, parts.clock.now() - started) };
+    if (events.length > 0) await turn.log.append(events);
+    const started = turn.clock.now();
+    const outcome = await callTool(turn, record, { ...call, input: value }, callId, respond);
+    return { outcome, via, events: [], durationMs: Math.max(0, turn.clock.now() - started) };
   } catch (error) {
-    if (!parts.signal.aborted || !parts.log.isOpen) throw error;
+    if (!turn.signal.aborted || !turn.log.isOpen) throw error;
     return refused(interruption);
   }
 }
 
 function askAbout(
-  parts: SessionParts,
+  turn: TurnResources,
   { agentId }: AgentRecord,
   { toolCallId, tool, input }: ModelToolCall,
   callId: string,
 ): Promise<HookVerdict<JsonValue>> {
-  const { dispatchId, registry, hooks, signal, log } = parts;
+  const { dispatch, registry, hooks, signal, log } = turn;
+  const { dispatchId } = dispatch;
   const what = { on: 'tool_call', dispatchId, agentId, toolCallId, tool } as const;
   return askHooks<JsonValue>(
     { hooks, signal, createId: log.createId },
@@ -97,19 +98,19 @@ function askAbout(
 
 /** Rejects only when the session is stopped or its log failed: what a tool does wrong is its result. */
 async function callTool(
-  parts: SessionParts,
+  turn: TurnResources,
   record: AgentRecord,
   call: ModelToolCall,
   callId: string,
   respond: Respond,
 ): Promise<ToolOutcome> {
-  const { taskDir, dispatchId, toolbox, signal, log } = parts;
-  const agents = new ToolCallHost(parts, record, callId, respond);
+  const { dispatch, toolbox, signal, log } = turn;
+  const agents = new ToolCallHost(turn, record, callId, respond);
   const { agentId } = record;
   try {
-    const made = { taskDir, dispatchId, agentId, ...call, signal, agents };
+    const made = { ...dispatch, agentId, ...call, signal, agents };
     const outcome = await useTool(toolbox, made, (given) =>
-      log.check(resultEvents(parts, record, call, { outcome: given, via: null, events: [] })),
+      log.check(resultEvents(turn, record, call, { outcome: given, via: null, events: [] })),
     );
     log.assertOpen();
     return outcome;
@@ -119,7 +120,7 @@ async function callTool(
 }
 
 function resultEvents(
-  { log }: SessionParts,
+  { log }: TurnResources,
   { agentId }: AgentRecord,
   { toolCallId, tool }: ModelToolCall,
   { outcome, via, durationMs }: CallResult,

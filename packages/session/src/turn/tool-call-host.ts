@@ -11,61 +11,61 @@ import type { AgentRecord } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
 import { SessionError } from '../session-error.ts';
-import type { SessionParts } from '../session-parts.ts';
 import { deliver } from './deliver.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
 export type Respond = (agentId: string) => Promise<LoggedText>;
 
 /** What one tool call may do with the agents of its session; nothing any more once the call is over. */
 export class ToolCallHost implements AgentHost {
-  readonly #parts: SessionParts;
+  readonly #turn: TurnResources;
   readonly #caller: AgentRecord;
   readonly #callId: string;
   readonly #respond: Respond;
   #isOver = false;
 
   /** `callId` is the event of the tool call. */
-  constructor(parts: SessionParts, caller: AgentRecord, callId: string, respond: Respond) {
-    this.#parts = parts;
+  constructor(turn: TurnResources, caller: AgentRecord, callId: string, respond: Respond) {
+    this.#turn = turn;
     this.#caller = caller;
     this.#callId = callId;
     this.#respond = respond;
   }
 
   get caller(): AgentInfo {
-    return this.#parts.registry.describe(this.#caller);
+    return this.#turn.registry.describe(this.#caller);
   }
 
   listAgents(): readonly AgentInfo[] {
-    return this.#parts.registry.list();
+    return this.#turn.registry.list();
   }
 
   findAgent(nameOrId: string): AgentInfo | null {
-    return this.#parts.registry.find(nameOrId, this.#caller.agentId);
+    return this.#turn.registry.find(nameOrId, this.#caller.agentId);
   }
 
   createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
     return this.#act(async () => {
-      const { registry } = this.#parts;
+      const { registry } = this.#turn;
       const itsModel = languageModel ?? registry.modelOf(this.#caller);
       const creation = {
         cause: this.#callId,
         ...(name === undefined ? {} : { name }),
         ...(itsModel === null ? {} : { languageModel: itsModel }),
       };
-      const agentId = await createAgent(this.#parts, creation, systemPrompt);
+      const agentId = await createAgent(this.#turn, creation, systemPrompt);
       return registry.describe(registry.get(agentId));
     });
   }
 
   terminateAgent(agentId: string): Promise<void> {
-    return this.#act(() => terminateAgent(this.#parts, agentId, { cause: this.#callId }));
+    return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.#callId }));
   }
 
   logPieceOfText(text: string): Promise<LoggedText> {
     return this.#act(async () => {
-      const { log } = this.#parts;
+      const { log } = this.#turn;
       const messageId = log.createId();
       const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
       await log.append([newEvent('agent:piece_of_text', { text }, links)]);
@@ -76,7 +76,7 @@ export class ToolCallHost implements AgentHost {
   logOutput(values: readonly unknown[]): Promise<string> {
     return this.#act(async () => {
       const links = { cause: this.#callId };
-      const { eventId, recorded } = logOutput(this.#parts, this.#caller.agentId, values, links);
+      const { eventId, recorded } = logOutput(this.#turn, this.#caller.agentId, values, links);
       await recorded;
       return eventId;
     });
@@ -90,7 +90,7 @@ export class ToolCallHost implements AgentHost {
       substance,
       cause: this.#callId,
     };
-    return this.#act(() => deliver(this.#parts, delivery));
+    return this.#act(() => deliver(this.#turn, delivery));
   }
 
   respond(agentId: string): Promise<LoggedText> {

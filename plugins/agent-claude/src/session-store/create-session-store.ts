@@ -79,10 +79,9 @@ class DispatchSessionStore implements Required<SessionStore> {
       // The session itself goes last: where this ends half-way, it is still there to be deleted.
       const parts = key.subpath === undefined ? await this.#partsOf(place) : [];
       for (const dispatchId of [...parts.map((part) => part.dispatchId), place.dispatchId]) {
-        const { taskDir } = place;
-        this.#writer.forget({ taskDir, dispatchId });
-        if ((await this.#log.getDispatchEnvelope(taskDir, dispatchId)) !== null)
-          await this.#log.deleteDispatch(taskDir, dispatchId);
+        const part = { taskDir: place.taskDir, dispatchId };
+        this.#writer.forget(part);
+        if ((await this.#log.findDispatch(part)) !== null) await this.#log.deleteDispatch(part);
       }
     });
   }

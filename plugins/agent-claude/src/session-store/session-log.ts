@@ -5,6 +5,7 @@ export type SessionLog = Pick<
   DispatchStore,
   | 'beginDispatch'
   | 'openDispatch'
+  | 'findDispatch'
   | 'getDispatchEnvelopes'
   | 'getDispatchEnvelope'
   | 'getRecentEvents'

@@ -1,0 +1,24 @@
+import type { Clock, Toolbox } from '@hansard/dispatch';
+import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
+import type { ModelContext } from '../agents/contexts.ts';
+import type { SessionRecord } from '../log/session-record.ts';
+
+/** What the turn of an agent may use: it records, and it asks the model, the hooks and the tools. */
+export interface TurnResources extends SessionRecord {
+  readonly model: LanguageModelProvider;
+  readonly toolbox: Toolbox;
+  readonly hooks: readonly HookProvider[];
+  readonly clock: Clock;
+  readonly maxToolRounds: number;
+  /** Null: no limit. */
+  readonly modelTimeoutMs: number | null;
+  /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */
+  readonly signal: AbortSignal;
+  /** The agents that are answering. Each promise settles with the answer. */
+  readonly answering: Map<string, Promise<unknown>>;
+  /**
+   * What the model of an agent is given, with everything that was logged so far.
+   * @throws CONTEXT_BUDGET_TOO_SMALL
+   */
+  contextOf(agentId: string): Promise<ModelContext>;
+}
