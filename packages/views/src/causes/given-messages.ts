@@ -53,11 +53,11 @@ function gather(index: LogIndex): GivenMessages {
 
 function lastGivenByAnswer(index: LogIndex): ReadonlyMap<string, number> {
   const lastGiven = new Map<string, number>();
-  for (const { event } of index.nodes) {
+  for (const event of index.events) {
     const through = givenThrough(event);
     const { agentId = '', messageId } = event;
     if (through === undefined || messageId === undefined) continue;
-    const last = through === null ? -1 : index.byId.get(through)?.position;
+    const last = through === null ? -1 : index.eventWithId(through)?.position;
     if (last !== undefined) lastGiven.set(keyOf(agentId, messageId), last);
   }
   return lastGiven;

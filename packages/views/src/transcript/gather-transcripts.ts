@@ -4,8 +4,9 @@ import { isReadableAs } from './is-readable-as.ts';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';
 
-/** An assistant message whose blocks are still being gathered. */
+/** An assistant message while its blocks are added. */
 interface Answer {
+  readonly number: number;
   readonly entry: TranscriptEntry & { readonly events: CapturedEvent[] };
   readonly message: {
     role: 'assistant';
@@ -20,11 +21,12 @@ interface TranscriptGatherer {
   /** The messages so far, of all agents in the order of their first blocks. */
   readonly entries: TranscriptEntry[];
   /**
-   * The message that the event belongs to, or null: it is no part of a transcript.
+   * Adds an event and returns the index in `entries` of the message that it is a block of, or null if it is not part of a
+   * transcript.
    *
    * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
    */
-  add(event: CapturedEvent): TranscriptEntry | null;
+  add(event: CapturedEvent): number | null;
 }
 
 export function createTranscriptGatherer(): TranscriptGatherer {
@@ -41,9 +43,9 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     const known = ofAgent.get(messageId);
     if (known !== undefined) return known;
     const message: Answer['message'] = { role: 'assistant', content: null };
-    const answer: Answer = { message, entry: { ...placeOf(event), message, events: [] } };
+    const entry = { ...placeOf(event), message, events: [] };
+    const answer: Answer = { number: entries.push(entry) - 1, message, entry };
     ofAgent.set(messageId, answer);
-    entries.push(answer.entry);
     return answer;
   }
 
@@ -52,16 +54,14 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     add(event) {
       const received = receivedMessage(event);
       if (received !== null) {
-        const entry = { ...placeOf(event), message: received, events: [event] };
-        entries.push(entry);
-        return entry;
+        return entries.push({ ...placeOf(event), message: received, events: [event] }) - 1;
       }
       const block = answerBlock(event);
       if (block === null) return null;
-      const { message, entry } = answerOf(event);
+      const { message, entry, number } = answerOf(event);
       block(message);
       entry.events.push(event);
-      return entry;
+      return number;
     },
   };
 }
