@@ -71,11 +71,13 @@ function linksOf(index: LogIndex, node: LogNode, { newTo }: GivenMessages): read
   const isLinked = event.cause !== undefined || event.substance !== undefined;
   // The references of a message are recorded with its first block.
   const recorded = isLinked ? event : (message?.blocks[0]?.event ?? event);
-  const links = referencesIn(recorded).map(({ kind, id }): GraphLink => {
+  const links: GraphLink[] = [];
+  let isUnlinked = true;
+  for (const { kind, id } of referencesIn(recorded)) {
     const target = index.find(id);
-    return { kind, id: target?.event.id ?? id, node: target };
-  });
-  const isUnlinked = links.every(({ kind }) => kind !== 'cause' && kind !== 'substance');
+    links.push({ kind, id: target?.event.id ?? id, node: target });
+    if (kind === 'cause' || kind === 'substance') isUnlinked = false;
+  }
   const call = index.callOf(node);
   if (call !== null && !links.some((link) => link.node === call))
     links.push({ kind: 'call', id: call.event.id, node: call });

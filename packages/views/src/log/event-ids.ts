@@ -19,16 +19,10 @@ export function identifyEvents({
   messageAt,
 }: Pick<ReadLog, 'nodes' | 'messages' | 'messageAt'>): EventIds {
   const byId = new Map<string, LogNode>();
-  const diagnostics: LogDiagnostic[] = [];
-  for (const node of nodes) {
-    const { id } = node.event;
-    if (byId.has(id)) {
-      diagnostics.push({
-        code: 'id_repeated',
-        eventId: id,
-        message: `${id} is the id of more than one event.`,
-      });
-    } else byId.set(id, node);
+  // Backwards, so that the first of several events with the same id stays.
+  for (let position = nodes.length - 1; position >= 0; position -= 1) {
+    const node = nodes[position] as LogNode;
+    byId.set(node.event.id, node);
   }
   /** The messages whose id is not that of their first event. */
   const byMessageId = new Map<string, LogMessage>();
@@ -44,6 +38,14 @@ export function identifyEvents({
       if (node === undefined) return byMessageId.get(id)?.main ?? null;
       return node.event.messageId === id ? (messageAt[node.position]?.main ?? node) : node;
     },
-    diagnostics,
+    diagnostics: byId.size === nodes.length ? [] : repeatedIds(nodes, byId),
   };
+}
+
+function repeatedIds(nodes: readonly LogNode[], byId: ReadonlyMap<string, LogNode>): LogDiagnostic[] {
+  return nodes
+    .filter((node) => byId.get(node.event.id) !== node)
+    .map(({ event: { id: eventId } }) => {
+      return { code: 'id_repeated', eventId, message: `${eventId} is the id of more than one event.` };
+    });
 }

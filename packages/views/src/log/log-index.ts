@@ -52,7 +52,7 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
   const log = readLog(events);
   const ids = identifyEvents(log);
   const agents = readAgents(events);
-  const callOf = linkToolCalls(log);
+  const callAt = linkToolCalls(log);
   const substanceAt = linkSubstances(log, ids);
   const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt);
   return {
@@ -69,7 +69,7 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
     eventWithId: ids.eventWithId,
     find: ids.find,
     messageOf: ({ position }) => log.messageAt[position] ?? null,
-    callOf: (node) => callOf.get(node) ?? null,
+    callOf: ({ position }) => callAt.get(position) ?? null,
     substanceOf: ({ position }) => substanceAt[position] ?? null,
     sayingOf: ({ position }) => sayingAt[position] ?? null,
     hearingOf: ({ position }) => hearingAt[position] ?? null,

@@ -4,10 +4,15 @@ import { isReadableAs } from './is-readable-as.ts';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';
 
+/** An entry while events are added to it. */
+interface OpenEntry extends TranscriptEntry {
+  readonly events: CapturedEvent[];
+}
+
 /** An assistant message while its blocks are added. */
 interface Answer {
   readonly number: number;
-  readonly entry: TranscriptEntry & { readonly events: CapturedEvent[] };
+  readonly entry: OpenEntry;
   readonly message: {
     role: 'assistant';
     content: string | null;
@@ -43,7 +48,7 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     const known = ofAgent.get(messageId);
     if (known !== undefined) return known;
     const message: Answer['message'] = { role: 'assistant', content: null };
-    const entry = { ...placeOf(event), message, events: [] };
+    const entry = newEntry(event, message);
     const answer: Answer = { number: entries.push(entry) - 1, message, entry };
     ofAgent.set(messageId, answer);
     return answer;
@@ -54,7 +59,9 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     add(event) {
       const received = receivedMessage(event);
       if (received !== null) {
-        return entries.push({ ...placeOf(event), message: received, events: [event] }) - 1;
+        const entry = newEntry(event, received);
+        entry.events.push(event);
+        return entries.push(entry) - 1;
       }
       const block = answerBlock(event);
       if (block === null) return null;
@@ -66,14 +73,16 @@ export function createTranscriptGatherer(): TranscriptGatherer {
   };
 }
 
-function placeOf({ id, messageId, agentId, substance, cause, via }: CapturedEvent) {
-  return {
-    messageId: messageId ?? id,
-    agentId: agentId ?? '',
-    ...(substance === undefined ? {} : { substance }),
-    ...(cause === undefined ? {} : { cause: typeof cause === 'string' ? [cause] : cause }),
-    ...(via === undefined ? {} : { via }),
-  };
+/** Builds the entry field by field: there is one for each message of a log, and spreading optional fields costs several times as much. */
+function newEntry(event: CapturedEvent, message: TranscriptMessage): OpenEntry {
+  const { id, messageId = id, agentId = '', substance, cause, via } = event;
+  const entry: { -readonly [Key in keyof OpenEntry]?: OpenEntry[Key] } = { messageId, agentId };
+  if (substance !== undefined) entry.substance = substance;
+  if (cause !== undefined) entry.cause = typeof cause === 'string' ? [cause] : cause;
+  if (via !== undefined) entry.via = via;
+  entry.message = message;
+  entry.events = [];
+  return entry as OpenEntry;
 }
 
 function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
