@@ -59,9 +59,8 @@ export { renderContextText, renderManifest } from './context/render-context-text
 export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
 export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
-export { findEvent } from './log/find-node.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
-export { createLogIndex, type LogIndex } from './log/log-index.ts';
+export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
 export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';

@@ -1,6 +1,5 @@
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { resolveReference } from '../log/resolve-reference.ts';
 
 /** An agent with those that it created. */
 export interface AgentTreeNode {
@@ -45,7 +44,7 @@ function parentBy(
   cause: string,
   nodes: ReadonlyMap<string, Node>,
 ): Node | undefined {
-  const parent = nodes.get(resolveReference(index, cause)?.event.agentId ?? '');
+  const parent = nodes.get(index.find(cause)?.event.agentId ?? '');
   if (parent === undefined || created === null) return undefined;
   const isEarlier =
     parent.agent.created === null || positionOf(index, parent.agent) < positionOf(index, { created });
@@ -53,5 +52,5 @@ function parentBy(
 }
 
 function positionOf(index: LogIndex, { created }: Pick<LogAgent, 'created'>): number {
-  return created === null ? -1 : (index.byId.get(created.id)?.position ?? -1);
+  return created === null ? -1 : (index.eventWithId(created.id)?.position ?? -1);
 }

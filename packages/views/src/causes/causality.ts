@@ -1,6 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { nodeNamed } from '../log/find-node.ts';
-import type { LogIndex } from '../log/log-index.ts';
+import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { causalGraph, type GraphLink, type LinkKind } from './causal-graph.ts';
 
@@ -15,7 +14,7 @@ export interface CausalRow {
   readonly because: readonly { readonly kind: LinkKind; readonly id: string; readonly isLost: boolean }[];
 }
 
-type Neighbours = ReadonlyMap<LogNode, readonly GraphLink[]>;
+type LinksOf = (node: LogNode) => readonly GraphLink[];
 
 /**
  * Everything that brought an event or message about, oldest first, itself last. Each event is there once, also where
@@ -24,8 +23,8 @@ type Neighbours = ReadonlyMap<LogNode, readonly GraphLink[]>;
  * @throws TypeError for an id that is not in the log
  */
 export function causesOf(index: LogIndex, id: string): CausalRow[] {
-  const { causes } = causalGraph(index);
-  return rowsFrom(blocksNamed(index, id), causes, causes);
+  const graph = causalGraph(index);
+  return rowsFrom(blocksNamed(index, id), graph.causesOf, graph.causesOf);
 }
 
 /**
@@ -34,8 +33,8 @@ export function causesOf(index: LogIndex, id: string): CausalRow[] {
  * @throws TypeError for an id that is not in the log
  */
 export function effectsOf(index: LogIndex, id: string): CausalRow[] {
-  const { causes, effects } = causalGraph(index);
-  const rows = rowsFrom(blocksNamed(index, id), effects, causes);
+  const graph = causalGraph(index);
+  const rows = rowsFrom(blocksNamed(index, id), graph.effectsOf, graph.causesOf);
   const shown = new Set(rows.map((row) => row.id));
   return rows.map((row) => ({
     ...row,
@@ -46,20 +45,20 @@ export function effectsOf(index: LogIndex, id: string): CausalRow[] {
 /** The id of a message names all its blocks, any other id one event. */
 function blocksNamed(index: LogIndex, id: string): readonly LogNode[] {
   const node = nodeNamed(index, id);
-  return node.event.messageId === id ? (node.message?.blocks ?? [node]) : [node];
+  return node.event.messageId === id ? (index.messageOf(node)?.blocks ?? [node]) : [node];
 }
 
-function rowsFrom(start: readonly LogNode[], neighbours: Neighbours, causes: Neighbours): CausalRow[] {
+function rowsFrom(start: readonly LogNode[], neighboursOf: LinksOf, reasonsOf: LinksOf): CausalRow[] {
   const distances = new Map(start.map((node) => [node, 0]));
-  // A Map goes on to what is added to it on the way.
+  // The iteration of a Map includes the entries that are added during it.
   for (const [node, distance] of distances) {
-    for (const link of neighbours.get(node) ?? []) {
+    for (const link of neighboursOf(node)) {
       if (link.node !== null && !distances.has(link.node)) distances.set(link.node, distance + 1);
     }
   }
   return [...distances]
     .map(([node, distance]): CausalRow => {
-      const because = (causes.get(node) ?? []).map((link) => ({
+      const because = reasonsOf(node).map((link) => ({
         kind: link.kind,
         id: link.id,
         isLost: link.node === null,

@@ -1,7 +1,5 @@
-import type { EventOf } from '@hansard/events';
 import type { LogIndex } from '../log/log-index.ts';
 import { isUtterance, type LogNode } from '../log/log-node.ts';
-import { resolveReference } from '../log/resolve-reference.ts';
 import { describeEvent } from '../rows/describe-event.ts';
 import { compactJson } from '../text/compact-json.ts';
 
@@ -31,23 +29,30 @@ interface IdentifiedText {
   readonly text: string;
 }
 
-type Decision = EventOf<'harness:hook_decision'>;
+type Decision = LogIndex['decisions'][number];
 
 /** Each intervention of a hook, in the order of the log. */
 export function interventionsOf(index: LogIndex): Intervention[] {
   const results = new Map<LogNode, LogNode>();
   for (const node of index.nodes) {
-    if (node.event.type === 'agent:tool_result' && node.call !== null) results.set(node.call, node);
+    const call = node.event.type === 'agent:tool_result' ? index.callOf(node) : null;
+    if (call !== null) results.set(call, node);
   }
-  return index.decisions.map((node) =>
-    intervention(index, node, node.call === null ? undefined : results.get(node.call)),
-  );
+  return index.decisions.map((node) => {
+    const call = index.callOf(node);
+    return intervention(index, node, call, call === null ? null : (results.get(call) ?? null));
+  });
 }
 
-function intervention(index: LogIndex, node: LogNode, result: LogNode | undefined): Intervention {
-  const { id, agentId = '', data } = node.event as Decision;
+function intervention(
+  index: LogIndex,
+  node: Decision,
+  call: LogNode | null,
+  result: LogNode | null,
+): Intervention {
+  const { id, agentId = '', data } = node.event;
   const { hook, on, decision, reason = null, subject: subjectId } = data;
-  const subject = subjectId === undefined ? node.call : resolveReference(index, subjectId);
+  const subject = subjectId === undefined ? call : index.find(subjectId);
   return {
     id,
     hook,
@@ -55,18 +60,28 @@ function intervention(index: LogIndex, node: LogNode, result: LogNode | undefine
     decision,
     reason,
     agentId,
-    subject: textOf(subject),
+    subject: textOf(index, subject),
     effect: effectOf(data),
-    outcome: decision === 'alter' ? alteration(node, subject) : decision === 'deny' ? textOf(result) : null,
+    outcome:
+      decision === 'alter'
+        ? alteration(index, node, subject)
+        : decision === 'deny'
+          ? textOf(index, result)
+          : null,
     verdict: verdictOf(index, node),
   };
 }
 
 /** The new input of a call, or what the agent then heard: of several alterations, all lead to the same delivery. */
-function alteration({ event, position }: LogNode, subject: LogNode | null): IdentifiedText | null {
+function alteration(
+  index: LogIndex,
+  { event, position }: Decision,
+  subject: LogNode | null,
+): IdentifiedText | null {
   const { id, agentId = '', data } = event;
   if (data.input !== undefined) return { id, text: compactJson(data.input) };
-  const heard = subject?.saying?.hearings.find(
+  const saying = subject === null ? null : index.sayingOf(subject);
+  const heard = saying?.hearings.find(
     (hearing) =>
       hearing.agentId === agentId &&
       (hearing.via === id || hearing.position > position) &&
@@ -76,9 +91,10 @@ function alteration({ event, position }: LogNode, subject: LogNode | null): Iden
 }
 
 /** The utterance among the causes of a decision. */
-function verdictOf(index: LogIndex, { event }: LogNode): Intervention['verdict'] {
+function verdictOf(index: LogIndex, { event }: Decision): Intervention['verdict'] {
   for (const id of [event.cause ?? []].flat()) {
-    const message = resolveReference(index, id)?.message ?? null;
+    const node = index.find(id);
+    const message = node === null ? null : index.messageOf(node);
     if (message === null || !isUtterance(message)) continue;
     const { main, entry } = message;
     return { id: main.event.id, text: entry.message.content ?? '', agentId: entry.agentId };
@@ -86,18 +102,19 @@ function verdictOf(index: LogIndex, { event }: LogNode): Intervention['verdict']
   return null;
 }
 
-function effectOf({ on, decision }: Decision['data']): Intervention['effect'] {
+function effectOf({ on, decision }: Decision['event']['data']): Intervention['effect'] {
   if (decision === 'allow') return 'none';
   if (decision === 'alter') return 'altered';
   return on === 'delivery' ? 'withheld' : 'stopped';
 }
 
-function textOf(node: LogNode | null | undefined): IdentifiedText | null {
-  if (node == null) return null;
-  const { event, message, saying } = node;
+function textOf(index: LogIndex, node: LogNode | null): IdentifiedText | null {
+  if (node === null) return null;
+  const { event } = node;
   if (event.type === 'agent:tool_call') {
     const { tool, input } = event.data;
     return { id: event.id, text: `${tool} ${input === undefined ? '' : compactJson(input)}`.trimEnd() };
   }
-  return { id: event.id, text: message?.entry.message.content ?? saying?.text ?? describeEvent(event).text };
+  const text = index.messageOf(node)?.entry.message.content ?? index.sayingOf(node)?.text;
+  return { id: event.id, text: text ?? describeEvent(event).text };
 }

@@ -1,9 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
-import { nodeNamed } from '../log/find-node.ts';
 import { agentNamed, type LogAgent } from '../log/log-agents.ts';
-import type { LogIndex } from '../log/log-index.ts';
+import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
-import { resolveReference } from '../log/resolve-reference.ts';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import { givenMessages } from './given-messages.ts';
 
@@ -68,7 +66,7 @@ function lastKnownAt(index: LogIndex, agentId: string, at: LogNode): number {
  * @throws TypeError for an id that is not in the log, or that is nothing said
  */
 export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
-  const { saying } = nodeNamed(index, id);
+  const saying = index.sayingOf(nodeNamed(index, id));
   if (saying === null) throw new TypeError(`${id} is nothing that was said, so nobody could hear it.`);
   const { speaker, hearings } = saying;
   const reached = new Set(hearings.flatMap(({ agentId, how }) => (how === 'withheld' ? [] : [agentId])));
@@ -84,15 +82,16 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
 }
 
 function pathsTo(index: LogIndex, { main, entry }: LogMessage): KnowledgeStep[][] {
-  if (main.saying !== null) return [pathTo(main)];
+  if (index.sayingOf(main) !== null) return [pathTo(index, main)];
   const compiled = (entry.cause ?? []).flatMap((id) => {
-    const cause = resolveReference(index, id);
-    const hearing = cause?.saying?.hearings.find(({ event }) => event === main.event);
+    const cause = index.find(id);
+    const saying = cause === null ? null : index.sayingOf(cause);
+    const hearing = saying?.hearings.find(({ event }) => event === main.event);
     if (cause === null || hearing === undefined) return [];
-    return [[...pathTo(cause), arrival(main, hearing.how)]];
+    return [[...pathTo(index, cause), arrival(main, hearing.how)]];
   });
   if (compiled.length > 0) return compiled;
-  const { id } = main.call?.event ?? main.event;
+  const { id } = (index.callOf(main) ?? main).event;
   const origin: KnowledgeStep =
     entry.message.role === 'tool'
       ? { id, kind: 'tool', agentId: null, how: 'returned' }
@@ -105,13 +104,14 @@ function arrival({ event: { id, agentId = '' } }: LogNode, how: HowHeard): Knowl
 }
 
 /** From who said it, over each delivery, to this one. */
-function pathTo(node: LogNode): KnowledgeStep[] {
-  const { saying } = node;
+function pathTo(index: LogIndex, node: LogNode): KnowledgeStep[] {
+  const saying = index.sayingOf(node);
   if (saying === null) return [];
   const { kind, agentId = null } = saying.speaker;
   const steps: KnowledgeStep[] = [];
-  for (let current: LogNode | null = node; current !== null; current = current.substance) {
-    const { event, hearing } = current;
+  for (let current: LogNode | null = node; current !== null; current = index.substanceOf(current)) {
+    const { event } = current;
+    const hearing = index.hearingOf(current);
     // A prompt that one call gave several agents is told by its first delivery, which is no station of the others.
     if (event === saying.event && current !== node) break;
     if (hearing !== null) steps.push(arrival(current, hearing.how));

@@ -18,59 +18,53 @@ export interface LogAgent {
 
 const takesPart = /^(agent|user):/;
 
-/** Gathers the agents of a log, one event after the other. */
-interface AgentGatherer {
-  add(event: CapturedEvent): void;
-  /** The agents in the order in which they appear, by id. */
-  agents(): ReadonlyMap<string, LogAgent>;
-}
-
-export function createAgentGatherer(report: (diagnostic: LogDiagnostic) => void): AgentGatherer {
+/** The pass that finds the agents of a log. */
+export function readAgents(events: readonly CapturedEvent[]): {
+  /** By id, in the order of their first events. */
+  readonly agents: ReadonlyMap<string, LogAgent>;
+  readonly diagnostics: readonly LogDiagnostic[];
+} {
   const firstEvents = new Map<string, CapturedEvent>();
   const created = new Map<string, CapturedEvent>();
   const terminated = new Map<string, CapturedEvent>();
+  const diagnostics: LogDiagnostic[] = [];
+  for (const event of events) {
+    const { id: eventId, type, agentId = '' } = event;
+    if (!takesPart.test(type)) continue;
+    if (!firstEvents.has(agentId)) firstEvents.set(agentId, event);
+    if (type === 'agent:terminated') terminated.set(agentId, event);
+    if (type !== 'agent:created') continue;
+    const earlier = created.get(agentId);
+    if (earlier === undefined) created.set(agentId, event);
+    else {
+      const message = `${eventId} creates agent ${agentId}, which ${earlier.id} created before.`;
+      diagnostics.push({ code: 'agent_created_twice', eventId, message });
+    }
+  }
 
-  return {
-    add(event) {
-      if (!takesPart.test(event.type)) return;
-      const { id: eventId, agentId = '' } = event;
-      if (!firstEvents.has(agentId)) firstEvents.set(agentId, event);
-      if (event.type === 'agent:terminated') terminated.set(agentId, event);
-      if (event.type !== 'agent:created') return;
-      const earlier = created.get(agentId);
-      if (earlier === undefined) created.set(agentId, event);
-      else {
-        const message = `${eventId} creates agent ${agentId}, which ${earlier.id} created before.`;
-        report({ code: 'agent_created_twice', eventId, message });
-      }
-    },
-
-    agents() {
-      const idsByName = new Map<string, string[]>();
-      const facts = [...firstEvents].map(([agentId, first]) => {
-        const event = created.get(agentId) ?? null;
-        if (event === null && agentId !== '') {
-          const message = `Agent ${agentId} takes part from ${first.id} on, but was never created.`;
-          report({ code: 'agent_not_created', eventId: first.id, message });
-        }
-        const data = event !== null && isReadableAs(event, 'agent:created') ? event.data : {};
-        const { name = null, languageModel = null } = data;
-        if (name !== null) idsByName.set(name, addTo(idsByName.get(name), agentId));
-        return { agentId, name, languageModel, created: event, terminated: terminated.get(agentId) ?? null };
-      });
-      for (const [name, [, second, ...others]] of idsByName) {
-        if (second === undefined) continue;
-        const message = `${others.length + 2} agents are named ${name}: ${idsByName.get(name)?.join(', ')}.`;
-        report({ code: 'agent_name_shared', eventId: created.get(second)?.id ?? second, message });
-      }
-      return new Map(
-        facts.map((agent) => {
-          const isShared = agent.name !== null && (idsByName.get(agent.name)?.length ?? 0) > 1;
-          return [agent.agentId, { ...agent, label: labelOf(agent, isShared) }];
-        }),
-      );
-    },
-  };
+  const unlabelled = [...firstEvents].map(([agentId, first]): Omit<LogAgent, 'label'> => {
+    const event = created.get(agentId) ?? null;
+    if (event === null && agentId !== '') {
+      const message = `Agent ${agentId} takes part from ${first.id} on, but was never created.`;
+      diagnostics.push({ code: 'agent_not_created', eventId: first.id, message });
+    }
+    const data = event !== null && isReadableAs(event, 'agent:created') ? event.data : {};
+    const { name = null, languageModel = null } = data;
+    return { agentId, name, languageModel, created: event, terminated: terminated.get(agentId) ?? null };
+  });
+  const byName = Map.groupBy(unlabelled, ({ name }) => name);
+  for (const [name, bearers] of byName) {
+    const second = bearers[1];
+    if (name === null || second === undefined) continue;
+    const ids = bearers.map(({ agentId }) => agentId).join(', ');
+    const message = `${bearers.length} agents are named ${name}: ${ids}.`;
+    diagnostics.push({ code: 'agent_name_shared', eventId: second.created?.id ?? second.agentId, message });
+  }
+  const labelled = unlabelled.map((agent): [string, LogAgent] => {
+    const isShared = (byName.get(agent.name)?.length ?? 0) > 1;
+    return [agent.agentId, { ...agent, label: labelOf(agent, isShared) }];
+  });
+  return { agents: new Map(labelled), diagnostics };
 }
 
 /**
@@ -109,11 +103,6 @@ export function agentNamed(
     throw new TypeError(`Several agents are named ${idOrName}; name one by its id: ${ids}.`);
   }
   return agent;
-}
-
-function addTo<T>(list: T[] = [], item: T): T[] {
-  list.push(item);
-  return list;
 }
 
 function labelOf(agent: Pick<LogAgent, 'agentId' | 'name'>, isShared: boolean): string {

@@ -1,27 +1,89 @@
 import type { CapturedEvent } from '@hansard/events';
-import { checkReferences } from './check-references.ts';
 import type { LogDiagnostic } from './diagnostic.ts';
-import { type GatheredLog, gatherLog } from './gather-log.ts';
-import { linkSubstances } from './link-substances.ts';
-import type { Saying } from './saying.ts';
+import { identifyEvents } from './event-ids.ts';
+import { type LogAgent, readAgents } from './log-agents.ts';
+import type { LogMessage, LogNode } from './log-node.ts';
+import { type ReadLog, readLog } from './read-log.ts';
+import { checkReferences } from './references.ts';
+import type { Hearing, Saying } from './saying.ts';
 import { gatherSayings } from './sayings.ts';
+import { linkSubstances } from './substances.ts';
+import { linkToolCalls } from './tool-calls.ts';
 
-/** A log with everything that the views look up: found in one pass, and its references followed once. */
-export interface LogIndex extends GatheredLog {
+/** The log of one dispatch with the lookups that the views need. Immutable; it holds all events. */
+export interface LogIndex {
+  /** In append order: the index of an event is its position. */
+  readonly events: readonly CapturedEvent[];
+  /** Each event with its position. */
+  readonly nodes: readonly LogNode[];
+  /** By id, in the order of their first events. '' is the dispatched agent. */
+  readonly agents: ReadonlyMap<string, LogAgent>;
+  /** The messages of all agents, in the order of their first blocks. */
+  readonly messages: readonly LogMessage[];
+  /** The messages of each agent, by agent id. */
+  readonly transcripts: ReadonlyMap<string, readonly LogMessage[]>;
+  /** The hook decisions whose data is readable. */
+  readonly decisions: ReadLog['decisions'];
   /** Everything that was said, in the order of the log. */
   readonly sayings: readonly Saying[];
-  /** What does not add up. */
+  /** What is wrong with the log: unreadable events, then repeated ids, agents, references. */
   readonly diagnostics: readonly LogDiagnostic[];
+  /** The event with this very id, the first where several have it. */
+  eventWithId(id: string): LogNode | null;
+  /** What a reference means: for the id of a message the block that stands for it, for any other id the event with that id. */
+  find(id: string): LogNode | null;
+  /** The message that an event is a block of. */
+  messageOf(node: LogNode): LogMessage | null;
+  /** The tool call that a result answers or that a hook decided on. */
+  callOf(node: LogNode): LogNode | null;
+  /** The event whose content a delivery carries: as recorded, or, where that is not in the log, its first delivery. */
+  substanceOf(node: LogNode): LogNode | null;
+  /** What was said in an event or is carried by it, over any number of deliveries. */
+  sayingOf(node: LogNode): Saying | null;
+  /** How the content of a delivery reached its agent. */
+  hearingOf(node: LogNode): Hearing | null;
 }
 
-/** Indexes the events of one dispatch, in append order. Whatever is odd about them is kept and reported. */
+/**
+ * Indexes the events of one dispatch, given in append order. Each pass returns its own result and takes those of earlier
+ * passes. A log that is wrong in places is indexed, too: `diagnostics` has a line for each such place.
+ */
 export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
-  const diagnostics: LogDiagnostic[] = [];
-  const report = (diagnostic: LogDiagnostic): void => {
-    diagnostics.push(diagnostic);
+  const log = readLog(events);
+  const ids = identifyEvents(log);
+  const agents = readAgents(events);
+  const callAt = linkToolCalls(log);
+  const substanceAt = linkSubstances(log, ids);
+  const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt);
+  return {
+    events,
+    nodes: log.nodes,
+    agents: agents.agents,
+    messages: log.messages,
+    transcripts: Map.groupBy(log.messages, ({ entry }) => entry.agentId),
+    decisions: log.decisions,
+    sayings,
+    diagnostics: [log, ids, agents]
+      .flatMap(({ diagnostics }) => diagnostics)
+      .concat(checkReferences(log.nodes, ids)),
+    eventWithId: ids.eventWithId,
+    find: ids.find,
+    messageOf: ({ position }) => log.messageAt[position] ?? null,
+    callOf: ({ position }) => callAt.get(position) ?? null,
+    substanceOf: ({ position }) => substanceAt[position] ?? null,
+    sayingOf: ({ position }) => sayingAt[position] ?? null,
+    hearingOf: ({ position }) => hearingAt[position] ?? null,
   };
-  const log = gatherLog(events, report);
-  checkReferences(log, report);
-  linkSubstances(log);
-  return { ...log, sayings: gatherSayings(log), diagnostics };
+}
+
+/** The event that an id names, or null. The id of a message names its first tool call, otherwise its first text. */
+export function findEvent(index: LogIndex, id: string): CapturedEvent | null {
+  return index.find(id)?.event ?? null;
+}
+
+/** @throws TypeError for an id that is not in the log; `findEvent` returns null for it */
+export function nodeNamed(index: LogIndex, id: string): LogNode {
+  const node = index.find(id);
+  if (node === null) throw new TypeError(`No event or message of this log has the id ${id}.`);
+  return node;
 }

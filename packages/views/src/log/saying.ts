@@ -1,16 +1,16 @@
 import type { CapturedEvent, EventData } from '@hansard/events';
 
 /**
- * How a delivery compares with the words that were said: the same; wrapped, such as `[Ann]: Hello`; altered, by
- * a hook or in other words; or withheld by a hook, so that nothing reached it.
+ * How a delivery compares with what was said. `same`: the same text. `wrapped`: the text inside a longer one, such as
+ * `[Ann]: Hello`. `altered`: another text, or one that a hook altered. `withheld`: a hook stopped the delivery.
  */
 export type HowHeard = 'same' | 'wrapped' | 'altered' | 'withheld';
 
-/** Something said reached an agent, or was kept from it. */
+/** A delivery of something said to one agent, or the decision that withheld it. */
 export interface Hearing {
   /** '' for the dispatched agent itself. */
   readonly agentId: string;
-  /** What reached it; null: nothing. */
+  /** The text that the agent received; null: withheld. */
   readonly text: string | null;
   readonly how: HowHeard;
   /** The delivery, or the decision that withheld it. */
@@ -20,24 +20,26 @@ export interface Hearing {
   readonly via?: string;
 }
 
-/** Who says something: an agent, a person or the system. */
+/** The author of something said: an agent, a person or the system. */
 export type Speaker = EventData<'user:message'>['source'];
 
-/** Something new that was put into words for others: one substance, with all who heard it. */
+/**
+ * A content that was said for the first time, and all deliveries of it. Wider than an utterance, which is one kind of
+ * saying.
+ */
 export interface Saying {
+  /** The id of `event`. */
   readonly id: string;
   readonly event: CapturedEvent;
-  /** `utterance`: an agent's answer. `text`: a piece of text. `message`: what came in without either. */
+  /**
+   * `utterance`: an answer of an agent, without tool calls. `text`: a piece of text that a tool call made. `message`: a
+   * message that neither of these is the origin of, such as that of a person.
+   */
   readonly kind: 'utterance' | 'text' | 'message';
   readonly speaker: Speaker;
   readonly text: string;
-  /** Where it stands in the log. */
+  /** The position of `event` in the log. */
   readonly position: number;
-  /** In the order of the log; an agent that heard it twice is there twice. */
+  /** In the order of the log, with an entry for each delivery, including repeated ones to the same agent. */
   readonly hearings: readonly Hearing[];
-}
-
-/** A saying while its hearings are gathered. */
-export interface GatheredSaying extends Saying {
-  readonly hearings: Hearing[];
 }

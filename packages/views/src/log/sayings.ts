@@ -1,40 +1,67 @@
-import type { EventOf } from '@hansard/events';
 import type { TranscriptEntry } from '../transcript/transcript-message.ts';
-import type { GatheredLog } from './gather-log.ts';
+import type { EventIds } from './event-ids.ts';
 import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
-import { resolveReference } from './resolve-reference.ts';
-import type { GatheredSaying, Hearing, HowHeard, Saying, Speaker } from './saying.ts';
+import type { ReadLog } from './read-log.ts';
+import type { Hearing, HowHeard, Saying, Speaker } from './saying.ts';
 
-/** The sayings of a log in its order. Each of their events and deliveries learns which it belongs to. */
-export function gatherSayings(log: GatheredLog): readonly Saying[] {
-  const sayings: GatheredSaying[] = [];
-  const carriers: LogMessage[] = [];
+export interface GatheredSayings {
+  /** In the order of the log. */
+  readonly sayings: readonly Saying[];
+  /** By position: what was said in the event, or is carried by it. */
+  readonly sayingAt: readonly (Saying | null)[];
+  /** By position: how the content of a delivery reached its agent. */
+  readonly hearingAt: readonly (Hearing | null)[];
+}
 
-  for (const piece of log.pieces) {
-    const { agentId = '', data } = piece.event as EventOf<'agent:piece_of_text'>;
-    addSaying(piece, 'text', { kind: 'agent', agentId }, data.text);
+/** A saying while the pass adds its hearings. */
+interface OpenSaying extends Saying {
+  readonly hearings: Hearing[];
+}
+
+/** The pass that finds everything that was said, and who heard it: by substance and cause, never by comparing texts. */
+export function gatherSayings(
+  { nodes, messages, messageAt, pieces, decisions }: ReadLog,
+  { find }: Pick<EventIds, 'find'>,
+  substanceAt: readonly (LogNode | null)[],
+): GatheredSayings {
+  const sayings: OpenSaying[] = [];
+  const sayingAt = new Array<OpenSaying | null>(nodes.length).fill(null);
+  const hearingAt = new Array<Hearing | null>(nodes.length).fill(null);
+  const deliveries: LogMessage[] = [];
+
+  for (const { event, position } of pieces) {
+    const { agentId = '', data } = event;
+    addSaying({ event, position }, 'text', { kind: 'agent', agentId }, data.text);
   }
-  for (const message of log.messages) {
+  for (const message of messages) {
     const { main, entry } = message;
     const { role, source, content } = entry.message;
     if (isUtterance(message)) {
       addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, content ?? '');
     } else if (role === 'user' || role === 'tool') {
-      carriers.push(message);
-      if (role === 'user' && main.substance === null) {
+      deliveries.push(message);
+      if (role === 'user' && substanceOf(main) === null) {
         addSaying(main, 'message', source ?? { kind: 'user' }, content ?? '');
       }
     }
   }
-  for (const carrier of carriers) addHearings(carrier);
-  const withheld = new Set(log.decisions.flatMap((decision) => addWithheld(decision) ?? []));
+  for (const delivery of deliveries) addHearings(delivery);
+  const withheld = new Set(decisions.flatMap((decision) => addWithheld(decision) ?? []));
   for (const { hearings } of withheld) hearings.sort(byPosition);
-  return sayings.sort(byPosition);
+  return { sayings: sayings.sort(byPosition), sayingAt, hearingAt };
 
-  function addSaying(node: LogNode, kind: Saying['kind'], speaker: Speaker, text: string): GatheredSaying {
-    const { event, position } = node;
-    const saying: GatheredSaying = { id: event.id, event, kind, speaker, text, position, hearings: [] };
-    node.saying = saying;
+  function substanceOf({ position }: LogNode): LogNode | null {
+    return substanceAt[position] ?? null;
+  }
+
+  function addSaying(
+    { event, position }: LogNode,
+    kind: Saying['kind'],
+    speaker: Speaker,
+    text: string,
+  ): OpenSaying {
+    const saying: OpenSaying = { id: event.id, event, kind, speaker, text, position, hearings: [] };
+    sayingAt[position] = saying;
     sayings.push(saying);
     return saying;
   }
@@ -43,17 +70,17 @@ export function gatherSayings(log: GatheredLog): readonly Saying[] {
     const { role, source, content } = entry.message;
     let saying = carriedBy(main);
     if (saying === null && role === 'user') {
-      // It carries on what nobody said, such as the result of a tool.
-      const root = rootOf(main);
-      const text = root.message?.entry.message.content ?? content;
-      saying = addSaying(root, 'message', source ?? { kind: 'user' }, text ?? '');
-      main.saying = saying;
+      // Its content is new to the conversation, such as the result of a tool that is passed on.
+      const origin = originOf(main);
+      const text = messageAt[origin.position]?.entry.message.content ?? content;
+      saying = addSaying(origin, 'message', source ?? { kind: 'user' }, text ?? '');
+      sayingAt[main.position] = saying;
     }
-    if (saying !== null) main.hearing = addHearing(saying, entry, main);
+    if (saying !== null) hearingAt[main.position] = addHearing(saying, entry, main, substanceOf(main));
     else if (role === 'tool') {
-      // A result that was compiled from several utterances has them as its causes.
+      // The causes of a result that was compiled from several utterances are these utterances.
       for (const id of entry.cause ?? []) {
-        const cause = resolveReference(log, id);
+        const cause = find(id);
         const heard = cause === null ? null : carriedBy(cause);
         if (heard !== null) addHearing(heard, entry, main, cause);
       }
@@ -61,61 +88,67 @@ export function gatherSayings(log: GatheredLog): readonly Saying[] {
   }
 
   function addHearing(
-    saying: GatheredSaying,
+    saying: OpenSaying,
     { agentId, message, via }: TranscriptEntry,
     node: LogNode,
-    carried = node.substance,
+    carried: LogNode | null,
   ): Hearing {
     const { event, position } = node;
     const text = message.content ?? '';
-    const wasAltered = carried?.hearing?.how === 'altered' && carried.event !== saying.event;
-    const how = isAlteration(node) ? 'altered' : howHeard(saying.text, text, wasAltered);
-    const hearing = { agentId, text, how, event, position, ...(via === undefined ? {} : { via }) };
+    const wasAltered =
+      carried !== null && hearingAt[carried.position]?.how === 'altered' && carried.event !== saying.event;
+    const how = isAlteration(via) ? 'altered' : howHeard(saying.text, text, wasAltered);
+    const hearing: Hearing =
+      via === undefined
+        ? { agentId, text, how, event, position }
+        : { agentId, text, how, event, position, via };
     saying.hearings.push(hearing);
     return hearing;
   }
 
-  /** Whether a hook altered what is delivered. The decision on a call is not one on what its result carries on. */
-  function isAlteration({ event: { via } }: LogNode): boolean {
-    const decision = via === undefined ? null : (resolveReference(log, via)?.event ?? null);
-    if (decision?.type !== 'harness:hook_decision') return via !== undefined;
+  /** Whether a hook altered what is delivered. A decision on a call does not alter the content of its result. */
+  function isAlteration(via: string | undefined): boolean {
+    if (via === undefined) return false;
+    const decision = find(via)?.event;
+    if (decision?.type !== 'harness:hook_decision') return true;
     return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
   }
 
-  function addWithheld({ event, position }: LogNode): GatheredSaying | null {
-    const { agentId = '', id: via, data } = event as EventOf<'harness:hook_decision'>;
+  function addWithheld({ event, position }: ReadLog['decisions'][number]): OpenSaying | null {
+    const { agentId = '', id: via, data } = event;
     if (data.on !== 'delivery' || data.decision !== 'deny' || data.subject === undefined) return null;
-    const subject = resolveReference(log, data.subject);
+    const subject = find(data.subject);
     const saying = subject === null ? null : carriedBy(subject);
     saying?.hearings.push({ agentId, text: null, how: 'withheld', event, position, via });
     return saying;
   }
 
-  /** What an event is or carries on, over any number of deliveries. */
-  function carriedBy(node: LogNode): GatheredSaying | null {
-    const path: LogNode[] = [];
-    let current: LogNode | null = node;
-    while (current !== null && current.saying === null) {
-      path.push(current);
-      current = current.substance;
+  /** What was said in an event or is carried by it, over any number of deliveries. Noted for each delivery on the way. */
+  function carriedBy(node: LogNode): OpenSaying | null {
+    const passed: LogNode[] = [];
+    for (let current: LogNode | null = node; current !== null; current = substanceOf(current)) {
+      const saying = sayingAt[current.position] ?? null;
+      if (saying !== null) {
+        for (const { position } of passed) sayingAt[position] = saying;
+        return saying;
+      }
+      passed.push(current);
     }
-    const saying = current?.saying ?? null;
-    for (const delivery of path) delivery.saying = saying;
-    return saying;
+    return null;
   }
-}
 
-function rootOf(node: LogNode): LogNode {
-  let root = node;
-  while (root.substance !== null) root = root.substance;
-  return root;
+  function originOf(node: LogNode): LogNode {
+    let origin = node;
+    for (let next = substanceOf(node); next !== null; next = substanceOf(next)) origin = next;
+    return origin;
+  }
 }
 
 function byPosition(one: { readonly position: number }, other: { readonly position: number }): number {
   return one.position - other.position;
 }
 
-/** Words that were altered stay so when they are passed on, unless the very words that were said come of it. */
+/** An altered text that is passed on stays altered, unless it is again exactly what was said. */
 function howHeard(said: string, received: string, wasAltered: boolean): HowHeard {
   if (received === said) return 'same';
   return received.includes(said) && !wasAltered ? 'wrapped' : 'altered';

@@ -35,21 +35,21 @@ export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] 
   return givenMessages(index)
     .transcriptOf(agentId)
     .flatMap((message) =>
-      message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(message)],
+      message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(index, message)],
     );
 }
 
-function heardRow({ main, entry }: LogMessage): PerspectiveRow {
-  const { event, saying, hearing } = main;
+function heardRow(index: LogIndex, { main, entry }: LogMessage): PerspectiveRow {
+  const { event } = main;
   const { role, source, content, tool = null } = entry.message;
-  const toldBy = role === 'system' ? { kind: 'system' as const } : (source ?? { kind: 'user' as const });
+  const sender = role === 'system' ? { kind: 'system' as const } : (source ?? { kind: 'user' as const });
   return {
     id: event.id,
     event,
     kind: role === 'tool' ? 'received' : 'heard',
     text: content ?? '',
-    from: saying?.speaker ?? (role === 'tool' ? null : toldBy),
-    how: hearing?.how ?? null,
+    from: index.sayingOf(main)?.speaker ?? (role === 'tool' ? null : sender),
+    how: index.hearingOf(main)?.how ?? null,
     tool,
   };
 }

@@ -1,10 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
 import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
-import { nodeNamed } from '../log/find-node.ts';
 import { agentNamed } from '../log/log-agents.ts';
-import { createLogIndex, type LogIndex } from '../log/log-index.ts';
+import { createLogIndex, type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
-import { resolveReference } from '../log/resolve-reference.ts';
 import type { TranscriptEntry } from '../transcript/transcript-message.ts';
 import { type DialogRow, dialogOf } from './dialog.ts';
 import { perspectiveOf } from './perspective.ts';
@@ -68,14 +66,12 @@ export class SessionViewer {
   traceContentReferences(contentId: string): TranscriptEntry[] {
     const content = nodeNamed(this.index, contentId);
     return this.index.messages.flatMap(({ entry }) =>
-      entry.substance !== undefined && resolveReference(this.index, entry.substance) === content
-        ? [entry]
-        : [],
+      entry.substance !== undefined && this.index.find(entry.substance) === content ? [entry] : [],
     );
   }
 
   #parentOf(node: LogNode): LogNode | null {
-    const links = causalGraph(this.index).causes.get(node) ?? [];
+    const links = causalGraph(this.index).causesOf(node);
     const first = links.find(
       ({ kind, node: parent }) => kind !== 'heard' && kind !== 'via' && parent !== null,
     );

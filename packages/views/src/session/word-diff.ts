@@ -1,6 +1,5 @@
 import { diffWordsWithSpace } from 'diff';
-import { nodeNamed } from '../log/find-node.ts';
-import type { LogIndex } from '../log/log-index.ts';
+import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { Hearing, Saying } from '../log/saying.ts';
 
 /** A piece of what was said, of what was received, or of both. */
@@ -39,7 +38,9 @@ export function wordDiff(said: string, received: string): DiffPart[] {
  * @throws TypeError for an id that is not in the log, or that is nothing said
  */
 export function deliveryDiffs(index: LogIndex, id: string): DeliveryDiff[] {
-  const { event, saying } = nodeNamed(index, id);
+  const node = nodeNamed(index, id);
+  const { event } = node;
+  const saying = index.sayingOf(node);
   if (saying === null) throw new TypeError(`${id} is nothing that was said, nor a delivery of it.`);
   const isDelivery = event !== saying.event;
   return saying.hearings

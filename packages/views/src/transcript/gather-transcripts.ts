@@ -4,9 +4,15 @@ import { isReadableAs } from './is-readable-as.ts';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';
 
-/** An assistant message whose blocks are still being gathered. */
+/** An entry while events are added to it. */
+interface OpenEntry extends TranscriptEntry {
+  readonly events: CapturedEvent[];
+}
+
+/** An assistant message while its blocks are added. */
 interface Answer {
-  readonly entry: TranscriptEntry & { readonly events: CapturedEvent[] };
+  readonly number: number;
+  readonly entry: OpenEntry;
   readonly message: {
     role: 'assistant';
     content: string | null;
@@ -20,11 +26,12 @@ interface TranscriptGatherer {
   /** The messages so far, of all agents in the order of their first blocks. */
   readonly entries: TranscriptEntry[];
   /**
-   * The message that the event belongs to, or null: it is no part of a transcript.
+   * Adds an event and returns the index in `entries` of the message that it is a block of, or null if it is not part of a
+   * transcript.
    *
    * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
    */
-  add(event: CapturedEvent): TranscriptEntry | null;
+  add(event: CapturedEvent): number | null;
 }
 
 export function createTranscriptGatherer(): TranscriptGatherer {
@@ -41,9 +48,9 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     const known = ofAgent.get(messageId);
     if (known !== undefined) return known;
     const message: Answer['message'] = { role: 'assistant', content: null };
-    const answer: Answer = { message, entry: { ...placeOf(event), message, events: [] } };
+    const entry = newEntry(event, message);
+    const answer: Answer = { number: entries.push(entry) - 1, message, entry };
     ofAgent.set(messageId, answer);
-    entries.push(answer.entry);
     return answer;
   }
 
@@ -52,28 +59,30 @@ export function createTranscriptGatherer(): TranscriptGatherer {
     add(event) {
       const received = receivedMessage(event);
       if (received !== null) {
-        const entry = { ...placeOf(event), message: received, events: [event] };
-        entries.push(entry);
-        return entry;
+        const entry = newEntry(event, received);
+        entry.events.push(event);
+        return entries.push(entry) - 1;
       }
       const block = answerBlock(event);
       if (block === null) return null;
-      const { message, entry } = answerOf(event);
+      const { message, entry, number } = answerOf(event);
       block(message);
       entry.events.push(event);
-      return entry;
+      return number;
     },
   };
 }
 
-function placeOf({ id, messageId, agentId, substance, cause, via }: CapturedEvent) {
-  return {
-    messageId: messageId ?? id,
-    agentId: agentId ?? '',
-    ...(substance === undefined ? {} : { substance }),
-    ...(cause === undefined ? {} : { cause: typeof cause === 'string' ? [cause] : cause }),
-    ...(via === undefined ? {} : { via }),
-  };
+/** Builds the entry field by field: there is one for each message of a log, and spreading optional fields costs several times as much. */
+function newEntry(event: CapturedEvent, message: TranscriptMessage): OpenEntry {
+  const { id, messageId = id, agentId = '', substance, cause, via } = event;
+  const entry: { -readonly [Key in keyof OpenEntry]?: OpenEntry[Key] } = { messageId, agentId };
+  if (substance !== undefined) entry.substance = substance;
+  if (cause !== undefined) entry.cause = typeof cause === 'string' ? [cause] : cause;
+  if (via !== undefined) entry.via = via;
+  entry.message = message;
+  entry.events = [];
+  return entry as OpenEntry;
 }
 
 function receivedMessage(event: CapturedEvent): TranscriptMessage | null {

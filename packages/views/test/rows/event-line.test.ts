@@ -1,7 +1,7 @@
 import { eventDataSchemas, type KnownEventType } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { AgentNames, eventLine, eventLineSegments, renderEventLine } from '../src/index.ts';
-import { anyEvent, event } from './make.ts';
+import { AgentNames, eventLine, eventLineSegments, renderEventLine } from '../../src/index.ts';
+import { anyEvent, event } from '../make.ts';
 
 const hostile = '\x1b[2Jx\ny';
 

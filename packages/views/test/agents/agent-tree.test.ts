@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentTreeNode, agentTree, createLogIndex, renderAgentTree } from '../src/index.ts';
-import { calls, created, marketLog, says } from './market-log.ts';
+import { type AgentTreeNode, agentTree, createLogIndex, renderAgentTree } from '../../src/index.ts';
+import { calls, created, marketLog, says } from '../market-log.ts';
 
 function shape(nodes: readonly AgentTreeNode[]): unknown[] {
   return nodes.map(({ agent, children }) => [agent.agentId, shape(children)]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SessionViewer } from '../src/index.ts';
-import { calls, created, decides, heard, marketLog, receives, says } from './market-log.ts';
+import { SessionViewer } from '../../src/index.ts';
+import { calls, created, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 function ids(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);

@@ -7,8 +7,8 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { putTogether, type TranscriptMessage, type TranscriptToolCall, takeApart } from '../src/index.ts';
-import { anyEvent, event, randomFrom } from './make.ts';
+import { putTogether, type TranscriptMessage, type TranscriptToolCall, takeApart } from '../../src/index.ts';
+import { anyEvent, event, randomFrom } from '../make.ts';
 
 function recorded(events: readonly NewEvent[]): CapturedEvent[] {
   return events.map((event, index) => ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from '../src/index.ts';
+import { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from '../../src/index.ts';
 
 it.each([
   [0, '0ms'],

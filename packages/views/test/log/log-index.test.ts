@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agentNamed, agentsNamed, createLogIndex, findEvent, renderDiagnostics } from '../src/index.ts';
-import { anyEvent } from './make.ts';
-import { calls, created, decides, heard, marketLog, piece, says, thinks } from './market-log.ts';
+import { agentNamed, agentsNamed, createLogIndex, findEvent, renderDiagnostics } from '../../src/index.ts';
+import { anyEvent } from '../make.ts';
+import { calls, created, decides, heard, marketLog, piece, says, thinks } from '../market-log.ts';
 
 describe('createLogIndex', () => {
   it('finds nothing odd about a log that adds up', () => {

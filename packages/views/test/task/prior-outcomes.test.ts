@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { priorOutcomes } from '../src/index.ts';
-import { envelope } from './make.ts';
+import { priorOutcomes } from '../../src/index.ts';
+import { envelope } from '../make.ts';
 
 const at = (day: number, changes: Parameters<typeof envelope>[0] = {}) =>
   envelope({

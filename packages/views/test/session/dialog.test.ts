@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, createLogIndex, dialogOf, neverHeard, renderDialog } from '../src/index.ts';
-import { calls, created, decides, heard, marketLog, receives, says } from './market-log.ts';
+import { causesOf, createLogIndex, dialogOf, neverHeard, renderDialog } from '../../src/index.ts';
+import { calls, created, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 describe('dialogOf', () => {
   it('gives each substance once, in order, with who heard it and how', () => {

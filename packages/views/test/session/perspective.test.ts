@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, perspectiveOf, renderPerspective } from '../src/index.ts';
-import { event } from './make.ts';
-import { calls, created, heard, marketLog, says } from './market-log.ts';
+import { createLogIndex, perspectiveOf, renderPerspective } from '../../src/index.ts';
+import { event } from '../make.ts';
+import { calls, created, heard, marketLog, says } from '../market-log.ts';
 
 describe('perspectiveOf', () => {
   it('tells what an agent heard, thought, did, received and said', () => {

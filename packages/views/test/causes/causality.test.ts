@@ -7,9 +7,9 @@ import {
   perspectiveOf,
   renderCauses,
   SessionViewer,
-} from '../src/index.ts';
-import { event } from './make.ts';
-import { calls, created, heard, marketLog, piece, says } from './market-log.ts';
+} from '../../src/index.ts';
+import { event } from '../make.ts';
+import { calls, created, heard, marketLog, piece, says } from '../market-log.ts';
 
 function ids(rows: readonly { readonly id: string }[]): string[] {
   return rows.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { renderTimeline, timelineOf } from '../src/index.ts';
-import { anyEvent } from './make.ts';
-import { calls, created, receives } from './market-log.ts';
+import { renderTimeline, timelineOf } from '../../src/index.ts';
+import { anyEvent } from '../make.ts';
+import { calls, created, receives } from '../market-log.ts';
 
 const events = [
   created('e1', 'ben', 'Ben'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DispatchTreeNode, dispatchTree, renderDispatchTree } from '../src/index.ts';
-import { envelope } from './make.ts';
+import { type DispatchTreeNode, dispatchTree, renderDispatchTree } from '../../src/index.ts';
+import { envelope } from '../make.ts';
 
 const analyst = envelope({ dispatchId: 'A' });
 const developer = envelope({

@@ -1,6 +1,6 @@
 import { DispatchTotals, dispatchTree, sessionView } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { envelope, event } from './make.ts';
+import { envelope, event } from '../make.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 

@@ -7,8 +7,8 @@ import {
   renderHearing,
   renderKnown,
   renderNeverHeard,
-} from '../src/index.ts';
-import { calls, created, decides, heard, marketLog, receives, says, told } from './market-log.ts';
+} from '../../src/index.ts';
+import { calls, created, decides, heard, marketLog, receives, says, told } from '../market-log.ts';
 
 describe('hearingMatrix', () => {
   it('sets what was said against those who said and heard it', () => {

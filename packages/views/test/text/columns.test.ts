@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { columnsOf, fitColumns, padColumns } from '../src/index.ts';
+import { columnsOf, fitColumns, padColumns } from '../../src/index.ts';
 
 it('wide characters and emoji take two columns, marks none', () => {
   expect(['abc', '漢字', '👩‍💻', 'e\u0301'].map(columnsOf)).toEqual([3, 4, 2, 1]);

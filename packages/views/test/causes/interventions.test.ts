@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, interventionsOf, renderInterventions } from '../src/index.ts';
-import { anyEvent } from './make.ts';
-import { calls, decides, heard, marketLog, receives, says } from './market-log.ts';
+import { createLogIndex, interventionsOf, renderInterventions } from '../../src/index.ts';
+import { anyEvent } from '../make.ts';
+import { calls, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 describe('interventionsOf', () => {
   it('tells what a hook decided on deliveries, and what came of it', () => {

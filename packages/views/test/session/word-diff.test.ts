@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, deliveryDiffs, renderDeliveryDiffs, renderDiff, wordDiff } from '../src/index.ts';
-import { created, marketLog, says } from './market-log.ts';
+import { createLogIndex, deliveryDiffs, renderDeliveryDiffs, renderDiff, wordDiff } from '../../src/index.ts';
+import { created, marketLog, says } from '../market-log.ts';
 
 describe('wordDiff', () => {
   it('tells what was taken out and what was put in', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { botView } from '../src/index.ts';
-import { envelope, event } from './make.ts';
+import { botView } from '../../src/index.ts';
+import { envelope, event } from '../make.ts';
 
 const said = (text: string, minute: number) => ({
   ...event('agent:text', { text }),

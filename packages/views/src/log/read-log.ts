@@ -1,0 +1,76 @@
+import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
+import { isEventError } from '@hansard/events/plain';
+import { createTranscriptGatherer } from '../transcript/gather-transcripts.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import type { LogDiagnostic } from './diagnostic.ts';
+import type { LogMessage, LogNode } from './log-node.ts';
+
+/** The events of a log by what they are, before references are followed. An unreadable event is in `nodes` only. */
+export interface ReadLog {
+  readonly nodes: readonly LogNode[];
+  /** The messages of all agents, in the order of their first blocks. */
+  readonly messages: readonly LogMessage[];
+  /** By position: the message that the event is a block of. */
+  readonly messageAt: readonly (LogMessage | null)[];
+  readonly pieces: readonly LogNode<EventOf<'agent:piece_of_text'>>[];
+  readonly decisions: readonly LogNode<EventOf<'harness:hook_decision'>>[];
+  /** One for each event whose data has a shape that this version does not know. */
+  readonly diagnostics: readonly LogDiagnostic[];
+}
+
+/** The first pass: checks the data of each event that the views read, once, and joins blocks to messages. */
+export function readLog(events: readonly CapturedEvent[]): ReadLog {
+  const nodes = events.map((event, position): LogNode => ({ event, position }));
+  const transcripts = createTranscriptGatherer();
+  /** By the number of the message. */
+  const blocks: LogNode[][] = [];
+  const pieces: LogNode<EventOf<'agent:piece_of_text'>>[] = [];
+  const decisions: LogNode<EventOf<'harness:hook_decision'>>[] = [];
+  const diagnostics: LogDiagnostic[] = [];
+
+  for (const node of nodes) {
+    const number = messageNumber(node.event);
+    if (number !== null) {
+      const known = blocks[number];
+      if (known === undefined) blocks[number] = [node];
+      else known.push(node);
+    } else if (isReadable(node, 'agent:piece_of_text')) pieces.push(node);
+    else if (isReadable(node, 'harness:hook_decision')) decisions.push(node);
+    else isReadable(node, 'agent:created');
+  }
+
+  function messageNumber(event: CapturedEvent): number | null {
+    try {
+      return transcripts.add(event);
+    } catch (error) {
+      if (!isEventError(error, 'EVENT_INVALID')) throw error;
+      diagnostics.push({ code: 'event_unreadable', eventId: event.id, message: error.message });
+      return null;
+    }
+  }
+
+  function isReadable<T extends KnownEventType>(node: LogNode, type: T): node is LogNode<EventOf<T>> {
+    const { event } = node;
+    if (event.type !== type) return false;
+    if (isReadableAs(event, type)) return true;
+    const message = `The data of ${type} ${event.id} has a shape that this version does not know.`;
+    diagnostics.push({ code: 'event_unreadable', eventId: event.id, message });
+    return false;
+  }
+
+  const messageAt = new Array<LogMessage | null>(nodes.length).fill(null);
+  const messages = transcripts.entries.map((entry, number) => {
+    const own = blocks[number] ?? [];
+    const message: LogMessage = { entry, blocks: own, main: mainOf(own) };
+    for (const { position } of own) messageAt[position] = message;
+    return message;
+  });
+  return { nodes, messages, messageAt, pieces, decisions, diagnostics };
+}
+
+function mainOf(blocks: readonly LogNode[]): LogNode {
+  const first = blocks[0] as LogNode;
+  if (blocks.length === 1) return first;
+  const firstOf = (type: KnownEventType) => blocks.find(({ event }) => event.type === type);
+  return firstOf('agent:tool_call') ?? firstOf('agent:text') ?? first;
+}

@@ -1,0 +1,45 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { LogDiagnostic } from './diagnostic.ts';
+import type { EventIds } from './event-ids.ts';
+import type { LogNode } from './log-node.ts';
+
+export interface Reference {
+  readonly kind: 'cause' | 'substance' | 'via' | 'subject';
+  readonly id: string;
+}
+
+const none: readonly Reference[] = [];
+
+/** The references of an event to others, as recorded. */
+export function referencesIn({ type, cause, substance, via, data }: CapturedEvent): readonly Reference[] {
+  const isDecision = type === 'harness:hook_decision';
+  if (cause === undefined && substance === undefined && via === undefined && !isDecision) return none;
+  const references: Reference[] = [];
+  if (typeof cause === 'string') references.push({ kind: 'cause', id: cause });
+  else if (cause !== undefined) for (const id of cause) references.push({ kind: 'cause', id });
+  if (substance !== undefined) references.push({ kind: 'substance', id: substance });
+  if (via !== undefined) references.push({ kind: 'via', id: via });
+  if (isDecision && typeof data.subject === 'string') references.push({ kind: 'subject', id: data.subject });
+  return references;
+}
+
+/** The pass that checks references: one diagnostic for each that names an unknown id, or an event that is not earlier. */
+export function checkReferences(
+  nodes: readonly LogNode[],
+  { find }: Pick<EventIds, 'find'>,
+): readonly LogDiagnostic[] {
+  const diagnostics: LogDiagnostic[] = [];
+  for (const { event, position } of nodes) {
+    for (const { kind, id } of referencesIn(event)) {
+      const target = find(id);
+      if (target === null) {
+        const message = `The ${kind} of ${event.id} is ${id}, which is not in this log.`;
+        diagnostics.push({ code: 'reference_lost', eventId: event.id, message });
+      } else if (target.position >= position) {
+        const message = `The ${kind} of ${event.id} is ${id}, which did not happen before it.`;
+        diagnostics.push({ code: 'reference_ahead', eventId: event.id, message });
+      }
+    }
+  }
+  return diagnostics;
+}
