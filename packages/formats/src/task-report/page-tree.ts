@@ -15,7 +15,7 @@ const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its 
   .map((name, at) => `<th scope="col"${at > 2 ? ' class="number"' : ''}>${name}</th>`)
   .join('');
 
-/** The dispatches as a table in the order of their tree, with what each and what it started took. */
+/** The dispatches as a table in the order of their tree, with the costs of each and of its workers. */
 export function pageTree({ envelopes }: Pick<ReportSource, 'envelopes'>): string {
   const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
   return `<section aria-label="Dispatches"><div class="scroll"><table>
@@ -49,7 +49,7 @@ const tones: Readonly<Record<DispatchStatus, string>> = {
   crashed: 'bad',
 };
 
-/** Where a dispatch stands on its page. */
+/** The anchor of a dispatch on the page. */
 export function anchorOf(dispatchId: string): string {
   return `dispatch-${escapeHtmlInLine(dispatchId)}`;
 }
