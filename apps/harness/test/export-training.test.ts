@@ -215,7 +215,7 @@ describe('hansard export of training data', () => {
   it.each(formats)('refuses to make %s of narratives, names them, and writes nothing', async (format) => {
     const answer = await cli.hansard('export', 'scenes/narrative', '--as', format, '--out', 'refused');
     expect(answer.code).toBe(1);
-    expect(answer.err).toContain('FORMAT_NOT_FULL: No training data can be made of N1, N2');
+    expect(answer.err).toContain('FORMAT_NOT_FULL: No training data can be written from N1, N2');
     expect(answer.err).toContain('fidelity narrative');
     expect(existsSync(join(cli.cwd, 'refused'))).toBe(false);
   });

@@ -133,7 +133,7 @@ describe('blind judging', () => {
     );
     const { code, err } = await cli.hansard('judge', 'import', 'lab/game', 'verdicts.jsonl', ...game);
     expect(code).toBe(1);
-    expect(err).toContain('line 2: it cites 7, and the packet has no such event');
+    expect(err).toContain('line 2: it cites 7, which the packet does not have');
     const report = await cli.hansard('judge', 'report', 'lab/game');
     expect([report.code, report.err]).toEqual([1, expect.stringContaining('Nobody has judged')]);
   });

@@ -6,10 +6,10 @@ import { asObject } from './values/json-fields.ts';
 
 export type ClaudeFormatId = 'claude-transcript' | 'claude-stream';
 
-/** Types that only messages of a stream have. */
+/** Types that occur only in streams. */
 const streamTypes = new Set(['result', 'stream_event', 'rate_limit_event', 'control_response']);
 
-/** Which of the two a file is by the start of it, by what most of its records show; null where nothing does. */
+/** Detects the format from the start of a file, by the majority of its records. Null if no record is of either format. */
 export function detectClaudeFormat(start: string): ClaudeFormatId | null {
   let balance = 0;
   for (const line of start.split('\n')) {

@@ -27,7 +27,7 @@ export interface CodedErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a value is an error of Hansard, whichever copy of the package made it; with `code`, whether it is that one. */
+/** Whether a value is an error of Hansard, from any copy of the package; with `code`, whether it has that code. */
 export function isCodedError<Code extends string = string>(
   value: unknown,
   code?: Code,
@@ -46,7 +46,7 @@ export interface ErrorRow {
   readonly when: string;
   /** What to do about it. */
   readonly advice: string;
-  /** The fields of `details`. One that is not always there has a `?` at its end. */
+  /** The fields of `details`. An optional one ends with `?`. */
   readonly details?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export type ErrorGuard<Family extends CodedError> = (
   code?: Family['code'],
 ) => value is Family;
 
-/** A closed set of codes, and what follows from its declaration. */
+/** A closed set of codes, with its error class and guard. */
 export interface ErrorFamily<Code extends string> {
   readonly rows: Readonly<Record<Code, ErrorRow>>;
   readonly codes: readonly Code[];

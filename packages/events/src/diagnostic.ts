@@ -1,6 +1,6 @@
 /**
- * Something unusual in a log or in a source that was read. Reading continues after it. The code says what it is, the
- * message says it in words, and the other fields say where.
+ * Something unusual in a log or in a source that was read. Reading continues after it. The code names the kind, the
+ * message describes it, and the other fields give the place.
  */
 export interface Diagnostic<Code extends string = string> {
   readonly code: Code;
@@ -9,7 +9,7 @@ export interface Diagnostic<Code extends string = string> {
   readonly file?: string;
   /** The line of the source, from 1. */
   readonly line?: number;
-  /** The event of the log that it is about. */
+  /** The id of the event of the log. */
   readonly eventId?: string;
   /** The position of that event. */
   readonly position?: number;

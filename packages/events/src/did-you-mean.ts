@@ -1,6 +1,6 @@
 /**
  * The known name that a mistyped one most likely stands for: at most a third of its letters are missing, added, wrong
- * or swapped with their neighbour. Undefined where no name is that near. Upper and lower case count as equal.
+ * or swapped with their neighbour. Undefined if no name is that close. Upper and lower case count as equal.
  */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -17,7 +17,7 @@ export function didYouMean(typed: string, known: Iterable<string>): string | und
   return nearest;
 }
 
-/** How many letters differ, where two that changed places count as one (optimal string alignment). */
+/** The number of differing letters; two swapped letters count as one (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from './types/event.ts';
 
-/** The keys of an event in the order of the line. Keys of newer versions stand before `data`, which is last. */
+/** The keys of an event in the order of the line. Keys of newer versions come before `data`, which is last. */
 const lineOrder = [
   'id',
   'type',
@@ -24,8 +24,8 @@ export function encodeEvent(event: CapturedEvent): string {
 }
 
 /**
- * The event with its keys in the order of the line, without those whose value is `undefined`; itself, where they are in
- * that order.
+ * The event with its keys in the order of the line, without those whose value is `undefined`. Returns the same object if
+ * nothing changes.
  */
 export function inLineOrder(event: CapturedEvent): CapturedEvent {
   if (isInLineOrder(event)) return event;
@@ -37,7 +37,7 @@ export function inLineOrder(event: CapturedEvent): CapturedEvent {
   }
   for (const key of Object.keys(source)) {
     if (ranks.has(key) || source[key] === undefined) continue;
-    // Assigning to `__proto__` would not make a key of it.
+    // An assignment to `__proto__` would set the prototype.
     Object.defineProperty(ordered, key, {
       value: source[key],
       enumerable: true,

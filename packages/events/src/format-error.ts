@@ -9,18 +9,18 @@ export const formatErrors = defineErrors({
   },
   FORMAT_EMPTY: {
     when: 'The file is empty.',
-    advice: 'Nothing was recorded in that file. Check that it is the one you meant.',
+    advice: 'Nothing was recorded in that file. Check that it is the right file.',
     details: ['file'],
   },
   FORMAT_NOT_JSONL: {
     when: 'No line of the file is a message or a record.',
     advice:
-      'Give a `.jsonl` file with one message of the Agent SDK, or one record of a transcript of Claude Code, on each line.',
+      'Give a `.jsonl` file with one message of the Agent SDK, or one record of a Claude Code transcript, per line.',
     details: ['file', 'line?'],
   },
   FORMAT_NO_RECORDS: {
     when: 'The log is empty, or none of its lines is a record of the format.',
-    advice: 'Check that it is the file you meant, and the format that it was read as.',
+    advice: 'Check that it is the right file, and that it was read as the right format.',
     details: ['file', 'lines?'],
   },
   FORMAT_OTHER_DIALECT: {

@@ -3,12 +3,12 @@ const timeDigits = 10;
 const randomDigits = 16;
 const latestTime = 2 ** 48 - 1;
 
-/** Mints ids. */
+/** Creates ids. */
 export type IdSource = () => string;
 
 /**
- * Mints ULIDs that only grow, also within one millisecond and when the clock goes back.
- * `now` gives milliseconds since 1970; `random` numbers from 0 to below 1.
+ * Creates ULIDs that always grow, even within one millisecond and when the clock goes back.
+ * `now` returns milliseconds since 1970; `random` returns numbers from 0 to below 1.
  */
 export function createIdSource(
   options: { readonly now?: () => number; readonly random?: () => number } = {},
@@ -32,7 +32,7 @@ export function createIdSource(
   };
 }
 
-/** The time as 48 bits and 80 random bits, five to a digit. @throws RangeError for a time that 48 bits cannot hold */
+/** The time as 48 bits and 80 random bits, five bits per digit. @throws RangeError for a time that 48 bits cannot hold */
 function newUlid(time: number, random: () => number): string {
   if (time > latestTime) throw new RangeError(`${time} is too late for a ULID.`);
   let text = '';
@@ -42,7 +42,7 @@ function newUlid(time: number, random: () => number): string {
   return text;
 }
 
-/** The ULID that is one more. @throws RangeError for the last one */
+/** The next ULID. @throws RangeError for the last one */
 function nextUlid(previous: string): string {
   let at = previous.length - 1;
   while (previous[at] === 'Z') at -= 1;
@@ -51,7 +51,7 @@ function nextUlid(previous: string): string {
   return previous.slice(0, at) + digit + '0'.repeat(previous.length - 1 - at);
 }
 
-/** Numbers from 0 to below 1 by the system's generator, asked for a thousand bytes at a time: one by one is 50 times slower. */
+/** Random numbers from 0 to below 1 from the system's generator, read in blocks: one by one is 50 times slower. */
 function createRandom(): () => number {
   const pool = new Uint8Array(1024);
   let next = pool.length;

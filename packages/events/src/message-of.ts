@@ -1,7 +1,7 @@
 import { preview } from './json/describe-issues.ts';
 
 /**
- * The text of a thrown value: its message where it has one, a string as it is, else a short form of the value. An error
+ * The text of a thrown value: its message if it has one, a string unchanged, else a short form of the value. An error
  * of another realm is not an `Error` here, but has a message.
  */
 export function messageOf(thrown: unknown): string {

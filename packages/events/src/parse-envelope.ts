@@ -16,7 +16,7 @@ const updatesSchema = envelopeSchema.partial().extend({
   schemaVersion: z.never().optional(),
 });
 
-/** Checks that a value is an envelope and gives it back as it is. @throws EVENT_ENVELOPE_INVALID */
+/** Checks that a value is an envelope and returns it unchanged. @throws EVENT_ENVELOPE_INVALID */
 export function parseEnvelope(value: unknown): DispatchEnvelope {
   if (isPlainEnvelope(value)) return value as DispatchEnvelope;
   return check(envelopeSchema, value, 'EVENT_ENVELOPE_INVALID', 'an envelope');
@@ -27,7 +27,7 @@ export function parseEnvelopeUpdates(value: unknown): EnvelopeUpdates {
   return check(updatesSchema, value, 'EVENT_ENVELOPE_INVALID', 'a change to an envelope') as EnvelopeUpdates;
 }
 
-/** Checks that a value is a task record and gives it back as it is. @throws EVENT_TASK_INVALID */
+/** Checks that a value is a task record and returns it unchanged. @throws EVENT_TASK_INVALID */
 export function parseTaskRecord(value: unknown): TaskRecord {
   if (isPlainTask(value)) return value as TaskRecord;
   return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');

@@ -11,8 +11,7 @@ import { isId, timestampPattern } from './types/fields.ts';
 export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
 
 /**
- * Checks that a value is an event and gives it back as it is: keys that this version does not know stay, and an event
- * of an unknown type is an event.
+ * Checks that a value is an event and returns it unchanged. Unknown keys stay, and an event of an unknown type is valid.
  *
  * @throws EVENT_INVALID naming the path and the offending value
  * @throws EVENT_NOT_JSON for a value that JSON cannot hold unchanged (NaN, a Date, a function …)
@@ -49,14 +48,13 @@ function isPlainJson(value: unknown): boolean {
   try {
     return findNotJson(value) === null;
   } catch {
-    // A getter or a proxy in it threw; it will again where that matters.
+    // A getter or a proxy in it threw. The full check throws again if that matters.
     return false;
   }
 }
 
 /**
- * A quick yes to a value that is known to hold nothing but JSON, where it is an event that looks like nearly all of them.
- * Where it says no, `parseEvent` has the word.
+ * A fast check for values that hold only JSON. True for common valid events; after false, `parseEvent` decides.
  */
 export function isUsualEvent(value: unknown, schemas: EventDataSchemas): value is CapturedEvent {
   if (!hasUsualFields(value)) return false;
@@ -76,7 +74,7 @@ function checkOf(schema: z.ZodType): QuickCheck {
   return check;
 }
 
-/** A quick yes for what nearly every event looks like; where it says no, the schema has the word. */
+/** A fast check: true for common valid events; after false, the schema decides. */
 function hasUsualFields(value: unknown): value is CapturedEvent {
   if (!isPlainObject(value)) return false;
   const event = value as Partial<CapturedEvent>;
@@ -125,7 +123,8 @@ export function isEvent(
 
 function invalid(error: z.ZodError, value: unknown, prefix: string): EventError {
   const type = (value as { type?: unknown } | null)?.type;
-  const what = typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
+  const problem =
+    typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
   const { text, details } = describeIssues(error, value, prefix);
-  return new EventError('EVENT_INVALID', `${what}: ${text}`, { cause: error, details });
+  return new EventError('EVENT_INVALID', `${problem}: ${text}`, { cause: error, details });
 }

@@ -1,4 +1,4 @@
-// What needs no schemas: a page that shows events loads these without zod.
+// Exports without schemas, so that a page that shows events does not load zod.
 export { CodedError, defineErrors } from './coded-error.ts';
 export { EventError, isEventError } from './event-error.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';

@@ -15,7 +15,7 @@ export function toTimestamp(milliseconds: number): string {
   return latestText;
 }
 
-/** Most times are of the same day as the one before, and only the date of a day is hard to find. */
+/** The date is cached, because most times are of the same day as the one before and computing the date is slow. */
 function timestampOf(time: number): string {
   if (Math.abs(time) > furthest) throw new RangeError(`${time} is not a time.`);
   const day = Math.floor(time / millisecondsOfDay);

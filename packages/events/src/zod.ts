@@ -1,2 +1,2 @@
-/** The zod that the schemas of this package are made with; the built packages of Hansard share it. */
+/** The zod of this package's schemas. The built packages of Hansard share it. */
 export { z } from 'zod';

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { definedOnly } from '../src/index.ts';
 
 describe('definedOnly', () => {
-  it('leaves out what is undefined, and keeps null, false, 0 and an empty text', () => {
+  it('leaves out undefined, and keeps null, false, 0 and an empty text', () => {
     const values = { a: undefined, b: null, c: false, d: 0, e: '', f: 'x' };
     expect(definedOnly(values)).toStrictEqual({ b: null, c: false, d: 0, e: '', f: 'x' });
     expect(Object.keys(values)).toHaveLength(6);

@@ -28,11 +28,11 @@ describe('a mistyped name', () => {
     expect(didYouMean(typed, keys)).toBe(meant);
   });
 
-  it.each(['', 'x', 'toString', 'colour', 'st'])('%j means none of them', (typed) => {
+  it.each(['', 'x', 'toString', 'colour', 'st'])('%j is not close to any of them', (typed) => {
     expect(didYouMean(typed, keys)).toBeUndefined();
   });
 
-  it('means the nearest of several, and the first of equally near ones', () => {
+  it('means the closest of several, and the first of equally close ones', () => {
     expect(didYouMean('lists', ['limits', 'list', 'lasts'])).toBe('list');
     expect(didYouMean('cat', ['bat', 'car'])).toBe('bat');
   });

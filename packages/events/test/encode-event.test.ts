@@ -3,7 +3,7 @@ import { encodeEvent } from '../src/index.ts';
 import { sampleEvents } from './sample-events.ts';
 
 describe('encodeEvent', () => {
-  it('gives back every known type as it was', () => {
+  it('round-trips every known type', () => {
     for (const event of Object.values(sampleEvents)) expect(JSON.parse(encodeEvent(event))).toEqual(event);
   });
 
@@ -23,7 +23,7 @@ describe('encodeEvent', () => {
     );
   });
 
-  it('stays on one line whatever the text', () => {
+  it('stays on one line for any text', () => {
     const text = `a\nb\r\u2028\u2029\u0000\u{1f600}\ud83d`;
     const line = encodeEvent({
       id: 'e',

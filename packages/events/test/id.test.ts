@@ -32,7 +32,7 @@ describe('minted ids', () => {
     expect(overflowed > first && next > overflowed).toBe(true);
   });
 
-  it('are those of the ulid library, for any time and chance', () => {
+  it('are equal to those of the ulid library, for any time and random numbers', () => {
     for (const time of [1, 31, 32, march, 2 ** 40 + 12_345, 2 ** 48 - 1])
       for (const share of [0, 0.03, 0.5, 31 / 32, 0.999_999]) {
         const createId = createIdSource({ now: () => time, random: () => share });
@@ -49,7 +49,7 @@ describe('minted ids', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('are the same where time and chance are the same', () => {
+  it('are the same for the same time and random numbers', () => {
     const mint = () => createIdSource({ now: () => 0, random: () => 0.5 })();
     expect(mint()).toBe(mint());
   });

@@ -8,7 +8,7 @@ const recorded = (values: readonly unknown[]) => {
 };
 
 describe('newOutput', () => {
-  it('is an event with a part for each value, in their order', () => {
+  it('is an event with a part for each value, in order', () => {
     const image = { mediaType: 'image/png', bytes: new Uint8Array([1, 2]) };
     const values = ['text', { a: 1 }, new Set([1]), image, () => {}];
     const parts = recorded(values);
@@ -16,7 +16,7 @@ describe('newOutput', () => {
     expect(parts.map(reviveSnapshot)).toEqual([...values.slice(0, -1), expect.any(PrintedForm)]);
   });
 
-  it('has the values as they are now, whatever becomes of them before it is recorded', () => {
+  it('has the current values, even if they change before it is recorded', () => {
     const rows = [1];
     const bytes = new Uint8Array([1]);
     const event = newOutput([rows, new Map([['rows', rows]]), { mediaType: 'image/png', bytes }]);
@@ -30,7 +30,7 @@ describe('newOutput', () => {
     ]);
   });
 
-  it('links to who observed it and what brought it about', () => {
+  it('links to its agent and its cause', () => {
     expect(newOutput([], { id: 'e1', agentId: 'agent_001', cause: 'call' })).toEqual({
       id: 'e1',
       type: 'agent:output',

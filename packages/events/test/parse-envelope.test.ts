@@ -23,7 +23,7 @@ const envelope = {
 };
 
 describe('parseEnvelope', () => {
-  it('gives back a valid envelope as it is, with keys of newer versions', () => {
+  it('returns a valid envelope unchanged, with keys of newer versions', () => {
     const newer = { ...envelope, mood: 'calm' };
     expect(parseEnvelope(newer)).toBe(newer);
   });
@@ -36,7 +36,7 @@ describe('parseEnvelope', () => {
 });
 
 describe('parseEnvelopeUpdates', () => {
-  it('takes some fields, null among their values', () => {
+  it('accepts some fields, including null values', () => {
     expect(parseEnvelopeUpdates({ status: 'completed', cost: null })).toEqual({
       status: 'completed',
       cost: null,
@@ -49,7 +49,7 @@ describe('parseEnvelopeUpdates', () => {
 });
 
 describe('parseTaskRecord', () => {
-  it('takes the fields of D10 and names what is missing', () => {
+  it('accepts the fields of D10 and names missing ones', () => {
     const task = { slug: 'a', name: 'A', project: 'p', status: 'open', created: '2026-03-01T09:30:00.000Z' };
     expect(parseTaskRecord(task)).toBe(task);
     expect(() => parseTaskRecord({ ...task, project: undefined })).toThrow('project is missing');

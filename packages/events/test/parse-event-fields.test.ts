@@ -54,7 +54,7 @@ const oddValues = [
 ];
 
 describe('the fields of an event', () => {
-  it.each(Object.keys(eventFields))('are taken and refused as the schema says: %s', (field) => {
+  it.each(Object.keys(eventFields))('are accepted and refused like the schema does: %s', (field) => {
     for (const odd of oddValues) {
       const event = { ...valid, [field]: odd };
       expect([odd, codeOf(event) === null]).toEqual([odd, fieldsSchema.safeParse(event).success]);
@@ -73,7 +73,7 @@ describe('a value that JSON cannot hold', () => {
     return value;
   };
 
-  it('is refused where it goes round in a circle, or nests deeper than other readers of JSON can go', () => {
+  it('is refused if it is circular or nests deeper than other readers of JSON can read', () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = [cycle];
     expect(codeOf({ ...valid, type: 'game:turn', data: cycle })).toBe('EVENT_NOT_JSON');

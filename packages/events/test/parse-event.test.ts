@@ -61,7 +61,7 @@ describe('parseEvent', () => {
     expect(failure(value)).toMatchObject({ code: 'EVENT_INVALID', details: { path } });
   });
 
-  it('says what is wrong in a message of bounded length, however much it is', () => {
+  it('describes any number of problems in a message of bounded length', () => {
     const cause = Array.from({ length: 10_000 }, () => 'no id');
     expect(failure({ ...text, cause }).message.length).toBeLessThan(2_000);
     expect(failure({ ...text, cause }).message).toContain('cause[0] is "no id"');
@@ -92,7 +92,7 @@ describe('parseEvent', () => {
   });
 
   it.each(['delta:text', 'delta:thinking', 'delta:tool_input', 'delta:anything'])(
-    'has no way to hold the streaming delta %s (D8)',
+    'refuses the streaming delta %s (D8)',
     (type) => {
       expect(failure({ ...text, type }).code).toBe('EVENT_EPHEMERAL');
       expect(isEvent({ ...text, type })).toBe(false);
@@ -107,7 +107,7 @@ describe('parseEvent', () => {
     );
   });
 
-  it('is not confused by types that are names of object members', () => {
+  it('is not confused by types with names of object members', () => {
     const odd = { ...text, type: 'to:string', data: {} };
     expect(parseEvent(odd)).toBe(odd);
   });

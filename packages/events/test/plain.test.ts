@@ -42,7 +42,7 @@ const oddValues = [
   1n,
 ];
 
-/** Every copy of a value in which one thing at any depth is another one, is missing or is added. */
+/** Every copy of a value in which one part at any depth is replaced, removed or added. */
 function* mutations(value: unknown): Generator<unknown> {
   yield* oddValues;
   if (typeof value !== 'object' || value === null) return;
@@ -64,13 +64,13 @@ function changed(value: object, key: string, item: unknown): unknown {
 const samples = Object.entries(sampleEvents) as [KnownEventType, (typeof sampleEvents)[KnownEventType]][];
 
 describe('reading without schemas', () => {
-  it.each(samples)('takes and refuses the data of %s as its schema does', (type, { data }) => {
+  it.each(samples)('accepts and refuses the data of %s like its schema', (type, { data }) => {
     expect(isDataOf(type, data)).toBe(true);
     for (const odd of mutations(data))
       expect([odd, isDataOf(type, odd)]).toEqual([odd, eventDataSchemas[type].safeParse(odd).success]);
   });
 
-  it.each(samples)('takes and refuses %s events as the schemas do', (_, event) => {
+  it.each(samples)('accepts and refuses %s events like the schemas', (_, event) => {
     expect(isPlainEvent(event)).toBe(true);
     const links = { ...event, v: 2, agentId: 'a', messageId: 'm', cause: ['c', 'd'], via: 'h' };
     const all = [event, links, { ...event, substance: 's' }, { ...links, substance: 's' }];
@@ -79,7 +79,7 @@ describe('reading without schemas', () => {
   });
 
   it.each(['game:vote', 'toString:x', 'delta:text', 'constructor', 'Agent:text'])(
-    'takes and refuses events of the type %s as the schemas do',
+    'accepts and refuses events of the type %s like the schemas',
     (type) => {
       for (const data of [{}, { any: [1] }, [], null, 'x', { deep: { not: Number.NaN } }, new Map()]) {
         const event = { ...sampleEvents['agent:text'], type, data };
@@ -88,7 +88,7 @@ describe('reading without schemas', () => {
     },
   );
 
-  it('takes and refuses envelopes and task records as the schemas do', () => {
+  it('accepts and refuses envelopes and task records like the schemas', () => {
     const time = '2026-03-01T09:30:00.000Z';
     const started = {
       dispatchId: 'd1',

@@ -12,7 +12,7 @@ class Connection {
   url = 'db://somewhere';
 }
 
-/** A proxy that throws whatever it is asked. */
+/** A proxy that throws on every access. */
 function silent(): object {
   const no = () => {
     throw new Error('no');
@@ -61,7 +61,7 @@ describe('snapshot', () => {
     expect(roundTrip(value)).toStrictEqual(value);
   });
 
-  it.each([500, 990, 1_100, 2_000, 50_000])('of what nests %i deep can be recorded', (depth) => {
+  it.each([500, 990, 1_100, 2_000, 50_000])('of a value that nests %i deep can be recorded', (depth) => {
     let value: unknown = 'bottom';
     for (let level = 0; level < depth; level += 1) value = [value];
     const data = { parts: [snapshot(value)] };
@@ -69,14 +69,14 @@ describe('snapshot', () => {
     expect(parseEvent(event)).toBe(event);
   });
 
-  it('brings a cycle back as a cycle', () => {
+  it('restores a cycle as a cycle', () => {
     const node: { self?: unknown } = {};
     node.self = node;
     const back = roundTrip(node) as typeof node;
     expect(back.self).toBe(back);
   });
 
-  it('keeps the printed form of what cannot be encoded, marked', () => {
+  it('keeps the marked printed form of a value that cannot be encoded', () => {
     const part = snapshot(new Connection());
     expect(part).toEqual({ kind: 'repr', repr: expect.stringContaining('Connection') });
     expect(reviveSnapshot(part)).toBeInstanceOf(PrintedForm);
@@ -84,7 +84,7 @@ describe('snapshot', () => {
     expect(snapshot(Symbol('s')).kind).toBe('repr');
   });
 
-  it('keeps the rest of a value around what cannot be encoded', () => {
+  it('keeps the rest of a value around a part that cannot be encoded', () => {
     const back = roundTrip({ rows: [1, 2], connection: new Connection() }) as {
       rows: number[];
       connection: PrintedForm;
@@ -94,7 +94,7 @@ describe('snapshot', () => {
     expect(back.connection.text).toContain('db://somewhere');
   });
 
-  it('keeps an image as an image, and gives it back with its type', () => {
+  it('keeps an image as an image, and restores it with its type', () => {
     const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 256);
     const part = snapshot({ mediaType: 'image/png', bytes: bytes.subarray(1, 4) });
     expect(part).toEqual({ kind: 'image', mediaType: 'image/png', base64: 'AQID' });
@@ -105,17 +105,14 @@ describe('snapshot', () => {
 
   it.each([
     ['of another media type', { mediaType: 'text/plain', bytes: new Uint8Array([1]) }],
-    [
-      'with more to it than an image has',
-      { mediaType: 'image/png', bytes: new Uint8Array([1]), alt: 'a dot' },
-    ],
+    ['with additional keys', { mediaType: 'image/png', bytes: new Uint8Array([1]), alt: 'a dot' }],
     ['with a text for bytes', { mediaType: 'image/png', bytes: 'AQID' }],
   ])('takes for no image, and brings back, what is %s', (_, value) => {
     expect(snapshot(value).kind).not.toBe('image');
     expect(roundTrip(value)).toStrictEqual(value);
   });
 
-  it('keeps of a buffer what was observed, not the rest that it has room for', () => {
+  it('keeps only the observed part of a buffer', () => {
     const pool = new Uint8Array(1_000_000).fill(7);
     const part = snapshot({ seen: pool.subarray(10, 13), view: new DataView(pool.buffer, 20, 2) });
     expect(JSON.stringify(part).length).toBeLessThan(300);
@@ -126,7 +123,7 @@ describe('snapshot', () => {
     expect(roundTrip(new BigInt64Array([1n, -5n]).subarray(1))).toEqual(new BigInt64Array([-5n]));
   });
 
-  it('keeps the rest of a value around a getter that throws, and says what it threw', () => {
+  it('keeps the rest of a value around a getter that throws, with its error', () => {
     const value = {
       rows: [1, 2],
       inner: {
@@ -141,7 +138,7 @@ describe('snapshot', () => {
     expect(back.inner.boom.text).toContain('no such column');
   });
 
-  it('sees through a proxy, and keeps the rest around one that answers nothing', () => {
+  it('reads through a proxy, and keeps the rest around one that throws on every access', () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
     expect(snapshot(new Proxy({ a: 1 }, {}))).toEqual({ kind: 'json', json: { a: 1 } });
@@ -151,7 +148,7 @@ describe('snapshot', () => {
     expect(snapshot(silent()).kind).toBe('repr');
   });
 
-  it('keeps a huge value whole, and the printed form of a huge object short', () => {
+  it('keeps all of a huge value, and a short printed form of a huge object', () => {
     const long = 'x'.repeat(20_000_000);
     expect(snapshot(long)).toEqual({ kind: 'text', text: long });
     const many = new Map(Array.from({ length: 200_000 }, (_, index) => [index, `${index}`]));
@@ -163,14 +160,14 @@ describe('snapshot', () => {
     expect(part.kind === 'repr' && part.repr.length).toBeLessThan(2_500);
   });
 
-  it('has a printed form with something in it, also of what prints as nothing', () => {
+  it('has a printed form that is not empty, even for a value that prints as nothing', () => {
     for (const value of [(function* () {})(), [][Symbol.iterator](), Symbol()]) {
       const part = snapshot(value);
       expect(part.kind === 'repr' && part.repr).toMatch(/\w/);
     }
   });
 
-  it('brings whatever is made of what can be encoded back as it was, and takes no part in its changes', () => {
+  it('restores any combination of encodable values unchanged, independent of later changes', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const value = randomValue(seed);
       const part = snapshot(value);
@@ -179,11 +176,11 @@ describe('snapshot', () => {
     }
   });
 
-  it('of a printed form is that printed form', () => {
+  it('of a printed form is the same printed form', () => {
     expect(snapshot(new PrintedForm('[a handle]'))).toEqual({ kind: 'repr', repr: '[a handle]' });
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws for any value', () => {
     class OnlyLooksLikeOne {
       get [Symbol.toStringTag](): string {
         throw new Error('no');
@@ -202,7 +199,7 @@ describe('snapshot', () => {
   });
 });
 
-/** The same value for the same seed: of every kind that can be encoded, in each other, with what is shared and cycles. */
+/** A random value by seed: all encodable kinds, nested, with shared references and cycles. */
 function randomValue(seed: number): unknown {
   let state = seed * 7_919;
   const below = (limit: number) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toTimestamp } from '../src/index.ts';
 
 describe('a time as text', () => {
-  it('is what a Date prints, whatever was asked for before', () => {
+  it('is equal to that of a Date, independent of earlier calls', () => {
     const days = [0, 1, 19_000, 20_513, -1, -719_528, 2_932_896, 100_000_000, -100_000_000];
     const inDay = [0, 1, 999, 59_999, 3_599_999, 36_000_001, 86_399_999];
     for (const day of days) {
@@ -14,7 +14,7 @@ describe('a time as text', () => {
     }
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, -8.64e15 - 1])('is none for %d', (time) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, -8.64e15 - 1])('is refused for %d', (time) => {
     expect(() => toTimestamp(time)).toThrow(RangeError);
   });
 });

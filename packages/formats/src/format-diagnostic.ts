@@ -1,6 +1,6 @@
 import type { Diagnostic } from '@hansard/events';
 
-/** What can be unusual about a session log or a recorded game. All of it is kept. */
+/** Something unusual in a session log or a recorded game. The data itself is always kept. */
 export type FormatDiagnosticCode =
   | 'agent_created_twice'
   | 'agent_id_replaced'
@@ -31,7 +31,7 @@ export interface FormatDiagnostic extends Diagnostic<FormatDiagnosticCode> {
   readonly line: number;
 }
 
-/** How many records were read, and what was unusual about them, by line. */
+/** The number of records read, and the diagnostics by line. */
 export interface FormatReport {
   readonly records: number;
   readonly diagnostics: readonly FormatDiagnostic[];

@@ -6,7 +6,7 @@ import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewo
 
 export type GameFormatId = 'game-log' | 'werewolf-match';
 
-/** A format of recorded games, for those who choose one by its id. Each game is a dispatch of its own. */
+/** A format of recorded games, chosen by its id. Each game is a dispatch of its own. */
 export interface GameFormat {
   readonly id: GameFormatId;
   readonly read: (files: readonly GameLogFile[], options?: ReadGameOptions) => ReadGame[];
@@ -21,7 +21,7 @@ export const gameFormats: Readonly<Record<GameFormatId, GameFormat>> = {
   },
 };
 
-/** The format of a recorded game, by the start of its file; null where it is none. A match shows only by the whole of it. */
+/** The format of a recorded game, detected from the start of its file; null if it is not a game. A match needs its whole file. */
 export function detectGameFormat(start: string): GameFormatId | null {
   if (isGameLog(start)) return 'game-log';
   return isWerewolfMatch(start) ? 'werewolf-match' : null;

@@ -15,7 +15,7 @@ import { readSessionV2 } from './session-v2/read-session-v2.ts';
 import { sessionV2Dialect } from './session-v2/session-v2-dialect.ts';
 import { writeSessionV2 } from './session-v2/write-session-v2.ts';
 
-/** A format of session logs, for those who choose one by its id. */
+/** A format of session logs, chosen by its id. */
 export interface SessionFormat {
   readonly id: SessionFormatId;
   readonly read: (source: string | Uint8Array, options?: ReadOptions) => ReadSession;
@@ -27,7 +27,7 @@ export const sessionFormats: Readonly<Record<SessionFormatId, SessionFormat>> = 
   'session-v2': { id: 'session-v2', read: readSessionV2, write: writeSessionV2 },
 };
 
-/** The format that a log is written in, by what most of its records show; null where nothing does. */
+/** Detects the format of a log by the majority of its records; null if no record is of either format. */
 export function detectSessionFormat(source: string | Uint8Array): SessionFormatId | null {
   let balance = 0;
   for (const line of parseLines(source)) {
@@ -43,7 +43,7 @@ function isSessionRecord(record: JsonObject): boolean {
   return [sessionV1Dialect, sessionV2Dialect].some((dialect) => recordKind(dialect, record) !== null);
 }
 
-/** Whether a log has any record that its dialect may have written. */
+/** Whether any record of a log may belong to the dialect. */
 export function hasSessionRecord(source: string | Uint8Array, format: SessionFormatId): boolean {
   const dialect = format === 'session-v1' ? sessionV1Dialect : sessionV2Dialect;
   return parseLines(source).some(

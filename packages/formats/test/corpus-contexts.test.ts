@@ -16,10 +16,10 @@ const policies: readonly ContextPolicy[] = [
   { name: 'faded', budget },
 ];
 
-/** What each agent of the specifications' examples would be given: their logs are no part of the repository. */
+/** The context of each agent in the specifications' examples, whose logs are not part of the repository. */
 describe.each(['session-v1', 'session-v2'] as const)('the agents of the examples of %s', (format) => {
   it.skipIf(!isCorpusThere)(
-    `have contexts that providers take, the same however they were made${skipped}`,
+    `have contexts that providers accept, the same for any construction${skipped}`,
     () => {
       let rendered = 0;
       for (const number of exampleNumbers(format)) {
@@ -44,7 +44,7 @@ describe.each(['session-v1', 'session-v2'] as const)('the agents of the examples
   );
 });
 
-/** The calls without a result right behind them, and the results without a call. */
+/** The calls that are not followed by their result, and the results without a call. */
 function misplacedResults(messages: readonly ContextMessage[]): string[] {
   const expected: string[] = [];
   const misplaced: string[] = [];

@@ -4,7 +4,7 @@ import { sessionFormats } from '../src/index.ts';
 import { exampleText, isCorpusThere, skipped } from './corpus.ts';
 import { now } from './make.ts';
 
-/** What the views say of the examples of both specifications. */
+/** Views of the examples of both specifications. */
 describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read }) => {
   const indexOf = (example: string) => createLogIndex(read(exampleText(id, example), { now }).events);
 
@@ -36,7 +36,7 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read 
     },
   );
 
-  it.skipIf(!isCorpusThere)(`2: the inner voice is heard by Jill alone${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`2: only Jill hears the inner voice${skipped}`, () => {
     const index = indexOf('2');
     const { rows } = hearingMatrix(index);
     const inner = rows.filter(({ saying }) => saying.speaker.agentId === 'agent_jill_inner');
@@ -55,7 +55,7 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read 
     ]);
   });
 
-  it.skipIf(!isCorpusThere)(`3: the denial, who denied it, and what it stopped${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`3: the denial names the hook and the denied call${skipped}`, () => {
     expect(interventionsOf(indexOf('3'))).toMatchObject([
       {
         hook: 'ResourceMonitor',

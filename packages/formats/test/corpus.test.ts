@@ -4,19 +4,22 @@ import { exampleNumbers, exampleText, isCorpusThere, skipped } from './corpus.ts
 import { now, recordsIn } from './make.ts';
 
 describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read, write }) => {
-  it.skipIf(!isCorpusThere)(`are four, and the same records when they are written again${skipped}`, () => {
-    expect(exampleNumbers(id)).toEqual(['1', '2', '3', '4']);
-    for (const number of exampleNumbers(id)) {
-      const text = exampleText(id, number);
-      const { events, report } = read(text, { now });
-      expect(report.records, number).toBe(recordsIn(text).length);
-      const written = write(events);
-      expect(recordsIn(written.text), number).toEqual(recordsIn(text));
-      expect(written.leftOut, number).toEqual({});
-    }
-  });
+  it.skipIf(!isCorpusThere)(
+    `are four, and give the same records when they are written again${skipped}`,
+    () => {
+      expect(exampleNumbers(id)).toEqual(['1', '2', '3', '4']);
+      for (const number of exampleNumbers(id)) {
+        const text = exampleText(id, number);
+        const { events, report } = read(text, { now });
+        expect(report.records, number).toBe(recordsIn(text).length);
+        const written = write(events);
+        expect(recordsIn(written.text), number).toEqual(recordsIn(text));
+        expect(written.leftOut, number).toEqual({});
+      }
+    },
+  );
 
-  it.skipIf(!isCorpusThere)(`have no diagnostic but what an earlier part of their log had${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`have only diagnostics about an earlier part of their log${skipped}`, () => {
     const codesOf = (number: string) => {
       const { diagnostics } = read(exampleText(id, number), { now }).report;
       return [...new Set(diagnostics.map(({ code }) => code))].sort();

@@ -1,10 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Its folder, where it is there. */
+/** The folder of the corpus, if it exists. */
 export const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../shared/fixtures');
 
-/** The specifications' examples are others' data and no part of the repository. */
+/** The specifications' examples belong to others and are not part of the repository. */
 export const isCorpusThere = existsSync(join(corpus, 'session-v2'));
 export const skipped = isCorpusThere ? '' : ' (skipped: no corpus; HANSARD_CORPUS names its folder)';
 

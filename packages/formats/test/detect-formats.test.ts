@@ -6,7 +6,7 @@ import { detectGameFormat, detectSessionFormat } from '../src/index.ts';
 import { corpus, isCorpusThere, skipped } from './corpus.ts';
 import { bookClubV1, bookClubV2, logOf } from './make.ts';
 
-/** Whatever a detector takes a file for. */
+/** The formats that the detectors report for a file. */
 function takenFor(text: string): string[] {
   return [detectClaudeFormat(text), detectSessionFormat(text), detectGameFormat(text)].filter(
     (format) => format !== null,
@@ -17,7 +17,7 @@ const line = { timestamp: '2026-03-01T09:00:00.000Z', turn: 'Day 1' };
 const started = { ...line, event_type: 'GAME_START', payload: { players: ['Ann'] } };
 const said = { ...line, speaker: 'Ann', message: 'Hello' };
 
-describe('a file is taken for what it is, by one detector alone', () => {
+describe('exactly one detector recognises a file', () => {
   const formatOf = (file: string) => {
     if (file.endsWith('werewolf-match.json')) return ['werewolf-match'];
     const [folder = ''] = file.split('/');
@@ -38,7 +38,7 @@ describe('a file is taken for what it is, by one detector alone', () => {
     expect(found).toEqual(files.map((file) => [file, formatOf(file)]));
   });
 
-  it.skipIf(!isCorpusThere)(`the beginning of each, cut anywhere, or nothing yet${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`the start of each, cut anywhere, or none yet${skipped}`, () => {
     for (const file of globSync('**/*.jsonl', { cwd: corpus })) {
       const text = readFileSync(join(corpus, file), 'utf8').slice(0, 20_000);
       for (let end = 1; end < text.length; end += Math.ceil(text.length / 40)) {

@@ -12,7 +12,7 @@ const entry = (fields: object) => ({
   ...fields,
 });
 
-/** The codes and lines of what is odd about these records behind the creation of an agent, on line 1. */
+/** The codes and lines of the diagnostics of these records, after the creation of an agent on line 1. */
 function diagnosticsOf(...records: object[]): string[] {
   const { report } = readSessionV2(logOf(creation, ...(records as (typeof creation)[])), { now });
   return report.diagnostics.map(({ code, line }) => `${code} ${line}`);
@@ -51,7 +51,7 @@ describe('the report', () => {
       [entry({ message_id: 'b', role: 'tool', tool_call_id: 'k' })],
     ],
     [
-      'tool calls that are none',
+      'invalid tool calls',
       ['wrong_value 2'],
       [entry({ message_id: 'b', role: 'assistant', tool_calls: [{ id: 'k' }] })],
     ],
@@ -61,7 +61,7 @@ describe('the report', () => {
       [entry({ message_id: 'b', agent_id: 'x' }), entry({ message_id: 'c', agent_id: 'x' })],
     ],
     [
-      'an agent that is created too late, and two of one name',
+      'an agent that is created too late, and two with one name',
       ['agent_not_created 2', 'name_taken 3'],
       [entry({ message_id: 'b', agent_id: 'x' }), { ...creation, message_id: 'c', agent_id: 'x' }],
     ],
@@ -71,7 +71,7 @@ describe('the report', () => {
       [{ ...creation, message_id: 'b', name: 'Otto' }],
     ],
     [
-      'an agent id that no agent can have',
+      'an invalid agent id',
       ['agent_id_replaced 2'],
       [{ ...creation, message_id: 'b', agent_id: 'Otto the 2nd', name: 'Otto' }],
     ],
@@ -80,26 +80,26 @@ describe('the report', () => {
     expect(diagnosticsOf(...records)).toEqual(expected);
   });
 
-  it('says nothing of a log without diagnostics', () => {
+  it('is empty for a healthy log', () => {
     expect(readSessionV2(logOf(...bookClubV2)).report.diagnostics).toEqual([]);
     expect(readSessionV1(logOf(...bookClubV1)).report.diagnostics).toEqual([]);
   });
 
-  it('counts the lines of the file, blank ones too, and names the file', () => {
+  it('counts the lines of the file, including blank ones, and names the file', () => {
     const text = `${logOf(creation)}\n\n${logOf(entry({ message_id: 'b', substance: 'z' }))}`;
     expect(readSessionV2(text, { file: 'club.jsonl' }).report.diagnostics).toEqual([
       {
         code: 'reference_missing',
         file: 'club.jsonl',
         line: 4,
-        message: 'substance "z" is the id of no record.',
+        message: 'substance "z" does not name any record of the log.',
       },
     ]);
   });
 });
 
-describe('what is odd', () => {
-  it('is kept, where a line is not JSON, as a notice with its text', () => {
+describe('unusual input', () => {
+  it('is kept as a notice with its text, if a line is not JSON', () => {
     const text = `${logOf(creation)}{"message_id": "b", "ev\n42\n${logOf(entry({ message_id: 'c' }))}`;
     const { events, report } = readSessionV2(text, { now, file: 'club.jsonl' });
     expect(report.diagnostics.map(({ code, line }) => [code, line])).toEqual([
@@ -116,7 +116,7 @@ describe('what is odd', () => {
     expect(written.leftOut).toEqual({ 'system:notice': 2 });
   });
 
-  it('is kept, where bytes are not UTF-8, with U+FFFD in their place', () => {
+  it('is kept with U+FFFD in place of bytes that are not UTF-8', () => {
     const bytes = new TextEncoder().encode(logOf(creation, entry({ message_id: 'b', content: 'caf#' })));
     const { events, report } = readSessionV2(
       bytes.map((byte) => (byte === 0x23 ? 0xe9 : byte)),
@@ -126,7 +126,7 @@ describe('what is odd', () => {
     expect(events[1]?.data.text).toBe('caf\uFFFD');
   });
 
-  it('is kept, where the kind is unknown, as an event of a type of its own', () => {
+  it('is kept as an event of a type of its own, if the kind is unknown', () => {
     const mood = {
       message_id: 'b',
       event_type: 'Mood Swing',
@@ -146,7 +146,7 @@ describe('what is odd', () => {
     expect(parseEvent(events[1])).toBe(events[1]);
   });
 
-  it('gets an id of its own, where the id is taken, and references mean the first', () => {
+  it('gets a new id if its id is in use, and references mean the first', () => {
     const records = [
       creation,
       entry({ message_id: 'b' }),
@@ -159,7 +159,7 @@ describe('what is odd', () => {
     expect(recordsIn(writeSessionV2(events).text)).toEqual(records);
   });
 
-  it('gets an id of its own, where an event of an earlier record has the id, and references mean the record', () => {
+  it('gets a new id if an event of an earlier record has its id, and references mean the record', () => {
     const several = entry({
       message_id: 'b',
       role: 'assistant',
@@ -174,7 +174,7 @@ describe('what is odd', () => {
     ];
     const { events } = readSessionV2(logOf(...records), { now });
     expect(events.map(({ id }) => id)).toEqual(['a', 'b', 'b.1', 'b.2', 'b.1:2', 'c']);
-    // `b.2` is the id of an event, and of no record.
+    // `b.2` is the id of an event, but not of a record.
     expect(events.at(-1)?.cause).toBe('b.2:2');
     expect(recordsIn(writeSessionV2(events).text)).toEqual(records);
   });

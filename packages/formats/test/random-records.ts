@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 
-/** How a dialect writes its records. */
+/** The form of a dialect's records. */
 export interface RecordShape {
   readonly entryType: string | undefined;
   readonly substanceKey: string;
@@ -8,7 +8,7 @@ export interface RecordShape {
   readonly hasSource: boolean;
 }
 
-/** A log of records as programs write them, and now and then as none should. */
+/** A log of records, most of them valid and some malformed. */
 export function randomRecords(random: () => number, shape: RecordShape): JsonObject[] {
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const perhaps = (chance: number, fields: () => JsonObject): JsonObject =>

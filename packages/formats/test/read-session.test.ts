@@ -24,7 +24,7 @@ const entry = (fields: JsonObject): JsonObject => ({
 describe('readSessionV2', () => {
   const { events } = readSessionV2(logOf(...bookClubV2), { now });
 
-  it('keeps every id, and numbers the events of a record that becomes several', () => {
+  it('keeps every id, and numbers the events of a record with several events', () => {
     expect(events.map(({ id }) => id)).toEqual(
       bookClubV2.flatMap(({ message_id: id }) => (id === 'm3' ? ['m3', 'm3.1', 'm3.2'] : [String(id)])),
     );
@@ -40,7 +40,7 @@ describe('readSessionV2', () => {
     expect(new Set(events.map(({ timestamp }) => timestamp))).toEqual(new Set(['2026-03-01T09:30:00.000Z']));
   });
 
-  it('says who made an agent, and what reached whom', () => {
+  it('links an agent to its creator, and a delivery to its source', () => {
     expect(eventOf(events, 'm1')).toMatchObject({
       type: 'agent:created',
       agentId: 'agent_001',
@@ -60,7 +60,7 @@ describe('readSessionV2', () => {
     expect(eventOf(events, 'm15')).toMatchObject({ type: 'agent:tool_result', cause: 'm13' });
   });
 
-  it('knows the sender of a message by what it carries on, and takes any other for a person', () => {
+  it('finds the sender of a message by its substance, and otherwise assumes a person', () => {
     expect(eventOf(events, 'm2')?.data.source).toEqual({ kind: 'user' });
     expect(eventOf(events, 'm11')?.data.source).toEqual({ kind: 'agent', agentId: 'agent_001' });
     expect(eventOf(events, 'm14')?.data.source).toEqual({ kind: 'agent', agentId: 'agent_002' });
@@ -88,7 +88,7 @@ describe('readSessionV2', () => {
     expect(eventOf(read.events, 'n2')?.cause).toEqual(['m13', 'm2']);
   });
 
-  it('links a result to what another agent said since the call, where one did in these words', () => {
+  it('links a result to the only utterance of another agent since the call with the same text', () => {
     const result = (id: string, text: string, more: JsonObject = {}) =>
       entry({ message_id: id, role: 'tool', tool_call_id: 'k', content: text, ...more });
     const says = (id: string, agent: string, text: string) =>
@@ -112,7 +112,7 @@ describe('readSessionV2', () => {
     expect(recordsIn(writeSessionV2(read).text)).toEqual(records);
   });
 
-  it('keeps beside an event only what the event does not say', () => {
+  it('keeps only those fields of a record that its events lack', () => {
     expect(eventOf(events, 'm13')?.data).toEqual({ text: 'Page ninety.' });
     expect(eventOf(events, 'm7')?.data.record).toBeUndefined();
     expect(eventOf(events, 'm9')?.data.record).toEqual({
@@ -122,7 +122,7 @@ describe('readSessionV2', () => {
     });
   });
 
-  it('takes a result for an error by how it begins, unless somebody said it', () => {
+  it('treats a result as an error by its first words, unless it is an utterance', () => {
     const results = readSessionV2(
       logOf(
         ...bookClubV2,
@@ -140,7 +140,7 @@ describe('readSessionV2', () => {
     expect(results.map(({ data }) => data.status)).toEqual(['error', 'completed']);
   });
 
-  it('shows a denial as a decision of the hook, caused by the call and by what the hook agent said', () => {
+  it('records a denial as a decision of the hook, caused by the call and by the utterance of the hook agent', () => {
     const { events: denied } = readSessionV2(
       logOf(
         { message_id: 'd1', event_type: 'agent_created', agent_id: 'agent_009', name: 'Doorkeeper' },
@@ -176,7 +176,7 @@ describe('readSessionV2', () => {
     expect(eventOf(denied, 'd4')).toMatchObject({ via: 'd4:hook', data: { status: 'error', tool: 'task' } });
   });
 
-  it('reads past a byte order mark, CRLF and blank lines, and from bytes', () => {
+  it('accepts a byte order mark, CRLF and blank lines, and bytes', () => {
     const text = `\uFEFF${logOf(...bookClubV2).replaceAll('\n', '\r\n\r\n')}`;
     const expected = readSessionV2(logOf(...bookClubV2), { now });
     expect(readSessionV2(text, { now })).toEqual(expected);
@@ -187,19 +187,19 @@ describe('readSessionV2', () => {
 describe('readSessionV1', () => {
   const { events } = readSessionV1(logOf(...bookClubV1), { now });
 
-  it('takes utterance_ref for the substance, and caused_by for the cause where there is none', () => {
+  it('reads utterance_ref as the substance, and caused_by as the cause if there is no substance', () => {
     expect(eventOf(events, 'm9')).toMatchObject({ substance: 'm8' });
     expect(eventOf(events, 'm9')?.cause).toBeUndefined();
     expect(eventOf(events, 'm8')?.cause).toBe('m7');
     expect(eventOf(events, 'm4')?.cause).toBe('m3');
   });
 
-  it('takes source for who sent a message', () => {
+  it('reads source as the sender of a message', () => {
     const sources = ['m2', 'm7', 'm10'].map((id) => eventOf(events, id)?.data.source);
     expect(sources).toEqual([{ kind: 'user' }, { kind: 'agent', agentId: 'agent_001' }, { kind: 'system' }]);
   });
 
-  it('takes messages of one call in the same words for one text, as they were meant', () => {
+  it('reads messages of one call with the same text as one text', () => {
     const told = (id: string, agent: string, text: string) => ({
       message_id: id,
       agent_id: agent,
@@ -236,7 +236,7 @@ describe('readSessionV1', () => {
   });
 });
 
-describe('what is no such log', () => {
+describe('a file that is not a session log', () => {
   function failureOf(read: () => unknown): FormatError {
     try {
       read();
@@ -258,7 +258,7 @@ describe('what is no such log', () => {
     expect(error.message).toContain('diary.jsonl');
   });
 
-  it('is an error that says how to read it, for a log of the other dialect', () => {
+  it('is an error that names the other dialect, for a log of that dialect', () => {
     const error = failureOf(() => readSessionV2(logOf(...bookClubV1), { file: 'club.jsonl' }));
     expect(error).toMatchObject({
       code: 'FORMAT_OTHER_DIALECT',
@@ -269,7 +269,7 @@ describe('what is no such log', () => {
 });
 
 describe('detectSessionFormat', () => {
-  it('tells the dialects apart, and says when nothing shows', () => {
+  it('distinguishes the dialects, and reports when it cannot', () => {
     expect(detectSessionFormat(logOf(...bookClubV1))).toBe('session-v1');
     expect(detectSessionFormat(logOf(...bookClubV2))).toBe('session-v2');
     expect(detectSessionFormat(logOf({ hello: 'world' }))).toBeNull();

@@ -24,7 +24,7 @@ const dialects = [
 ];
 
 describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
-  it('gives the same records when a session that was read is written', () => {
+  it('gives the same records when a session is read and written', () => {
     const { events, report } = format.read(logOf(...bookClub), { now });
     const { text, leftOut } = format.write(events);
     expect(recordsIn(text)).toEqual(bookClub);
@@ -32,7 +32,7 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
     expect(report).toEqual({ records: bookClub.length, diagnostics: [] });
   });
 
-  it('gives the same records for 300 random logs, each event fit for a store and for a line', () => {
+  it('gives the same records for 300 random logs, with events that a store accepts', () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const records = randomRecords(randomFrom(seed), shape);
       const { events } = format.read(logOf(...records), { now });
@@ -44,7 +44,7 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
     }
   });
 
-  it('reads what it wrote as the same events', () => {
+  it('reads written records as the same events', () => {
     const first = format.read(logOf(...bookClub), { now });
     const second = format.read(format.write(first.events).text, { now });
     expect(second).toEqual(first);

@@ -13,8 +13,8 @@ const logs: readonly [string, SessionFormat, JsonObject[], RecordShape][] = [
   ['session-v2', sessionFormats['session-v2'], bookClubV2, v2],
 ];
 
-describe.each(logs)('a %s log that goes on', (_, { read }, bookClub, shape) => {
-  it('gives, cut after any line of 15 random logs, the beginning of what it gives in the end', () => {
+describe.each(logs)('a %s log that grows', (_, { read }, bookClub, shape) => {
+  it('cut after any line of 15 random logs, gives a prefix of the events of the whole', () => {
     for (let seed = 1; seed <= 15; seed += 1) {
       const records = randomRecords(randomFrom(seed), shape);
       const whole = read(logOf(...records), { now });
@@ -26,7 +26,7 @@ describe.each(logs)('a %s log that goes on', (_, { read }, bookClub, shape) => {
     }
   });
 
-  it('gives, cut in the midst of a line, what the whole lines before give, and says that it is cut', () => {
+  it('cut within a line, gives the events of the complete lines before, and reports the cut', () => {
     const text = logOf(...bookClub);
     const whole = read(text, { now }).events;
     for (let end = text.indexOf('\n', text.indexOf('\n') + 1) + 1; end < text.length; end += 7) {
@@ -42,8 +42,8 @@ describe.each(logs)('a %s log that goes on', (_, { read }, bookClub, shape) => {
   });
 });
 
-describe('the ids of a log that goes on', () => {
-  it('are those that it had when a later record claims one of them', () => {
+describe('the ids of a log that grows', () => {
+  it('stay the same when a later record claims one of them', () => {
     const { read } = sessionFormats['session-v2'];
     const entry = { event_type: 'transcript_entry', agent_id: 'agent_001', role: 'user', content: 'Hello' };
     const several = {

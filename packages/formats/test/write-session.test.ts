@@ -15,7 +15,7 @@ const mona = { agentId: 'agent_002' };
 const usage = { inputTokens: 3, outputTokens: 2 };
 const toolCall = { toolCallId: 'k1', tool: 'discuss', metadata: {} };
 
-/** What Hansard records of a host who asks Mona: the answer of the host thinks, speaks and calls. */
+/** A recorded session in which a host asks Mona: the answer of the host thinks, speaks and calls. */
 const session = recorded(
   newEvent('session:init', { model: 'test/small', sessionId: 's' }),
   newEvent('agent:created', { languageModel: 'test/small' }, { ...host, id: 'root' }),
@@ -47,7 +47,7 @@ const session = recorded(
 );
 
 describe('a session that Hansard recorded', () => {
-  it('is written as a v2 log, its references by the ids of the records', () => {
+  it('is written as a v2 log, with references to the ids of the records', () => {
     const { text } = writeSessionV2(session);
     expect(recordsIn(text)).toEqual([
       {
@@ -108,7 +108,7 @@ describe('a session that Hansard recorded', () => {
     ]);
   });
 
-  it('is written as a v1 log, a shared text as messages that its call caused', () => {
+  it('is written as a v1 log, with a shared text as messages that its call caused', () => {
     const records = recordsIn(writeSessionV1(session).text);
     expect(records).toHaveLength(6);
     expect(records[3]).toEqual({
@@ -122,7 +122,7 @@ describe('a session that Hansard recorded', () => {
     expect(records[5]).toMatchObject({ utterance_ref: 'said', caused_by: 'said' });
   });
 
-  it('leaves out what a log of the dialect does not have, and counts it', () => {
+  it('leaves out events that the dialect does not have, and counts them', () => {
     const leftOut = { 'session:init': 1, 'agent:thinking': 1, 'agent:inference': 1 };
     expect(writeSessionV2(session).leftOut).toEqual(leftOut);
     expect(writeSessionV1(session).leftOut).toEqual(leftOut);
@@ -135,13 +135,13 @@ describe('a session that Hansard recorded', () => {
     expect(readSessionV1(writeSessionV1(session).text).report.diagnostics).toEqual([]);
   });
 
-  it('is nothing where nobody took part', () => {
+  it('is empty without agents', () => {
     expect(writeSessionV2([])).toEqual({ text: '', leftOut: {} });
   });
 });
 
 describe('a session that was read', () => {
-  it('is written with what happened since', () => {
+  it('is written with the later events', () => {
     const { events } = readSessionV2(logOf(...bookClubV2), { now });
     const more = recorded(
       newEvent(
@@ -163,13 +163,13 @@ describe('a session that was read', () => {
     ]);
   });
 
-  it('is written in the other dialect, with what is extra but without what only its own dialect says', () => {
+  it('is written in the other dialect, with additional keys but without keys of its own dialect', () => {
     const [creation = {}, message = {}, ...others] = bookClubV1;
     const { events } = readSessionV1(logOf(creation, { ...message, mood: 'calm' }, ...others), { now });
     const { text, leftOut } = writeSessionV2(events);
     expect(leftOut).toEqual({});
     const { report } = readSessionV2(text);
-    // The text of the call is a record of its own there.
+    // The text of the call is a record of its own in that dialect.
     expect(report).toEqual({ records: bookClubV1.length + 1, diagnostics: [] });
     expect(recordsIn(text)[1]).toEqual({
       message_id: 'm2',

@@ -10,17 +10,17 @@ import type { TraceOptions } from './trace-options.ts';
 import type { TraceRecord } from './trace-record.ts';
 
 export interface DispatchSource {
-  /** What is traced, parents before the dispatches that they started. */
+  /** The dispatches to trace, parents before the dispatches that they started. */
   readonly envelopes: readonly DispatchEnvelope[];
-  /** Others of the task, so that a part of it has the trace that the whole has. */
+  /** Other dispatches of the task, so that a part of it has the same trace as the whole. */
   readonly relatives?: readonly DispatchEnvelope[];
   /** The events of one dispatch, in order. */
   readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
 }
 
 /**
- * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it.
- * Nothing but what is open is held, whatever the length of the log, and the same log gives the same records.
+ * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it. Only
+ * open items are in memory, whatever the length of the log, and the same log gives the same records.
  */
 export async function* traceDispatches(
   source: DispatchSource,
@@ -70,7 +70,7 @@ function factoryFor(envelope: DispatchEnvelope, traceId: string, origin: RecordO
   });
 }
 
-/** The dispatch above all. Where envelopes are missing, the topmost id that is known; a ring ends where it began. */
+/** The root dispatch. If envelopes are missing, the topmost known id. A cycle of parents ends at its start. */
 function rootOf(dispatchId: string, byId: ReadonlyMap<string, DispatchEnvelope>): string {
   const seen = new Set<string>();
   let root = dispatchId;

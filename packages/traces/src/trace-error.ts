@@ -8,14 +8,14 @@ export const traceErrors = defineErrors({
     details: ['endpoint'],
   },
   TRACE_RECEIVER_FAILED: {
-    when: 'The receiver was not reached, or refused a batch, also after the retries. The message has its answer.',
+    when: 'The receiver was not reached, or refused a batch after all retries. The message has its answer.',
     advice:
-      'Check the address, that the receiver runs and takes OTLP over HTTP, and its keys (`OTEL_EXPORTER_OTLP_HEADERS`). Export again: records that arrived before have the same ids and are kept once.',
+      'Check the address, that the receiver runs and accepts OTLP over HTTP, and its keys (`OTEL_EXPORTER_OTLP_HEADERS`). Export again: records that arrived before have the same ids and are kept once.',
     details: ['endpoint', 'status?'],
   },
   TRACE_RECEIVER_REJECTED: {
-    when: 'The receiver took only a part of a batch.',
-    advice: 'Read its answer; most often it is a limit of its own on size. Export again.',
+    when: 'The receiver accepted only a part of a batch.',
+    advice: 'Read its answer; the usual reason is a size limit of the receiver. Export again.',
     details: ['endpoint', 'answer'],
   },
 });

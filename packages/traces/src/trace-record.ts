@@ -1,4 +1,4 @@
-/** A finished span or a log record, as the OpenTelemetry libraries take them (`ReadableSpan`, `ReadableLogRecord`). */
+/** A finished span or a log record in the form of the OpenTelemetry libraries (`ReadableSpan`, `ReadableLogRecord`). */
 export type TraceRecord =
   | { readonly kind: 'span'; readonly span: SpanRecord }
   | { readonly kind: 'log'; readonly log: LogRecord };
@@ -8,12 +8,12 @@ interface SpanRecord {
   /** `SpanKind` of `@opentelemetry/api`. */
   readonly kind: number;
   readonly spanContext: () => RecordContext;
-  /** Absent: the span is the root of its trace. */
+  /** Absent for the root of the trace. */
   readonly parentSpanContext?: RecordContext;
   readonly startTime: RecordTime;
   readonly endTime: RecordTime;
   readonly duration: RecordTime;
-  /** `SpanStatusCode` of `@opentelemetry/api`, and the message of an error where content was asked for. */
+  /** `SpanStatusCode` of `@opentelemetry/api`, and the message of an error if content was requested. */
   readonly status: { readonly code: number; readonly message?: string };
   readonly attributes: RecordAttributes;
   readonly links: { readonly context: RecordContext; readonly attributes?: RecordAttributes }[];
@@ -33,7 +33,7 @@ interface LogRecord {
   readonly spanContext?: RecordContext;
   /** `SeverityNumber` of `@opentelemetry/api`. */
   readonly severityNumber?: number;
-  /** The data of the event where content was asked for. */
+  /** The data of the event if content was requested. */
   readonly body?: unknown;
   readonly attributes: RecordAttributes;
   readonly resource: RecordResource;
@@ -41,7 +41,7 @@ interface LogRecord {
   readonly droppedAttributesCount: number;
 }
 
-/** Seconds since 1970, and nanoseconds of the second. */
+/** Seconds since 1970, and nanoseconds within the second. */
 type RecordTime = [seconds: number, nanoseconds: number];
 
 interface RecordContext {

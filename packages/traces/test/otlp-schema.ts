@@ -1,6 +1,6 @@
 /**
  * The messages of OTLP 1.x as its specification defines them (opentelemetry-proto: trace, logs, common, resource), written
- * down by hand so that what we export is not checked by the code that wrote it. Names are those of OTLP/JSON.
+ * by hand, so that exports are not checked by the code that wrote them. Names are those of OTLP/JSON.
  */
 export type FieldType =
   | 'string'

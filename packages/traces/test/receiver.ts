@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeLogs, decodeSpans, type ReceivedLog, type ReceivedSpan } from './decode-otlp.ts';
 
-/** A receiver of OTLP over HTTP on the loopback. Like the common backends it keeps one span for one id. */
+/** A receiver of OTLP over HTTP on the loopback. Like common backends, it keeps one span per id. */
 export interface Receiver extends AsyncDisposable {
   readonly endpoint: string;
   readonly spans: ReadonlyMap<string, ReceivedSpan>;
@@ -16,7 +16,7 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** `answer` may reply in its place. */
+/** `answer` may send another reply. */
 export async function openReceiver(answer: () => Reply | null = () => null): Promise<Receiver> {
   const spans = new Map<string, ReceivedSpan>();
   const logs = new Map<string, ReceivedLog>();

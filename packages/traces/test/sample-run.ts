@@ -39,7 +39,7 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
   };
 }
 
-/** An event at a time of the sample; ids are given so that each test reads what is linked. */
+/** An event at a time of the sample. Ids are fixed, so that tests can refer to them. */
 export function event<T extends KnownEventType>(
   id: string,
   time: number,
@@ -52,7 +52,7 @@ export function event<T extends KnownEventType>(
 
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 30, cacheWriteTokens: 2 };
 
-/** A lead who creates Jack and dispatches a worker; Jack hears what the lead said. */
+/** A lead creates Jack and dispatches a worker; Jack hears the lead's words. */
 export const leadEvents: readonly CapturedEvent[] = [
   event('u1', 0, 'user:message', { text: 'Begin.', source: { kind: 'user' } }),
   event('t1', 900, 'agent:text', { text: 'I ask Jack.' }, { messageId: 'm1' }),

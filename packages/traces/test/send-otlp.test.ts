@@ -22,7 +22,7 @@ it('reaches a receiver that checks each field, and a second export adds nothing'
   expect(receiver.requests.slice(first)).toEqual(receiver.requests.slice(0, first));
 });
 
-it('waits for the receiver: no more is read than it takes', async () => {
+it('waits for the receiver, and reads no further in the meantime', async () => {
   let read = 0;
   const most: number[] = [];
   await using receiver = await openReceiver(() => {
@@ -42,7 +42,7 @@ it('waits for the receiver: no more is read than it takes', async () => {
   expect(most).toEqual([512, 1_024, 1_536, 2_000, 2_000]);
 });
 
-it('says what a receiver answered that refuses', async () => {
+it('reports the answer of a receiver that refuses', async () => {
   await using receiver = await openReceiver(() => ({ status: 403, body: { message: 'no such key' } }));
   const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
     (reason) => reason,
@@ -52,7 +52,7 @@ it('says what a receiver answered that refuses', async () => {
   expect(receiver.requests.length).toBe(1);
 });
 
-it('says that a receiver took a part', async () => {
+it('reports that a receiver accepted only a part', async () => {
   const partialSuccess = { rejectedSpans: '3', errorMessage: 'too old' };
   await using receiver = await openReceiver(() => ({ status: 200, body: { partialSuccess } }));
   const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
@@ -61,7 +61,7 @@ it('says that a receiver took a part', async () => {
   expect(isTraceError(error, 'TRACE_RECEIVER_REJECTED') && error.message).toMatch(/3 rejected. too old/);
 });
 
-it('reports that no receiver answers', async () => {
+it('reports a receiver that does not answer', async () => {
   const gone = await openReceiver();
   await gone[Symbol.asyncDispose]();
   const sending = sendOtlp(traceDispatches(sampleRun), gone.endpoint, { timeoutMs: 200 });

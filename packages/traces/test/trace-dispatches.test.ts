@@ -54,7 +54,7 @@ describe('spans of dispatches', () => {
     expect(byId.size).toBe(spans.length);
   });
 
-  it('begin and end when things did; what had no end says so', async () => {
+  it('begin and end at the recorded times; a missing end is marked', async () => {
     const { spans } = await exported(sampleRun);
     const [chat] = spans;
     expect([chat?.start, chat?.end]).toEqual([nanos(200), nanos(1_000)]);
@@ -71,7 +71,7 @@ describe('spans of dispatches', () => {
     expect(only(spans, 'invoke_agent lead').attributes['hansard.truncated']).toBeUndefined();
   });
 
-  it('never end before they begin, whatever the clock did', async () => {
+  it('never end before they begin, even if the clock goes back', async () => {
     const call = { toolCallId: 'k', tool: 'Bash', metadata: {} };
     const { spans } = await exported(
       oneDispatch([
@@ -83,7 +83,7 @@ describe('spans of dispatches', () => {
     expect([tool.start, tool.end]).toEqual([nanos(500), nanos(500)]);
   });
 
-  it('count usage and cost on model calls alone, cached tokens among the input', async () => {
+  it('count usage and cost only on model calls, with cached tokens as input', async () => {
     const { spans } = await exported(sampleRun);
     expect(spans[0]?.attributes).toMatchObject({
       'gen_ai.operation.name': 'chat',
@@ -143,7 +143,7 @@ describe('spans of dispatches', () => {
     expect(only(aborted.spans, 'invoke_agent lead').attributes['error.type']).toBe('aborted');
   });
 
-  it('are written while the log is read: a span that is over waits for nothing', async () => {
+  it('are written while the log is read, each span as soon as it is over', async () => {
     let read = 0;
     const source = oneDispatch([]);
     const records = traceDispatches({
@@ -180,7 +180,7 @@ describe('ids', () => {
     expect(spanIdOf('a', 'msg_017')).toBe(spanIdOf('a', 'msg_017'));
   });
 
-  it('make a second export the same bytes', async () => {
+  it('give a second export the same bytes', async () => {
     expect(await textOf(sampleRun, { content: 'spans' })).toBe(await textOf(sampleRun, { content: 'spans' }));
   });
 });
@@ -204,7 +204,7 @@ describe('log records', () => {
     expect(logs.every(({ spanId }) => ids.has(spanId))).toBe(true);
   });
 
-  it('keep events of a type that nobody knows, whole where content was asked for', async () => {
+  it('keep events of an unknown type, with all data if content was requested', async () => {
     const unknown = { ...event('g1', 5, 'session:status', { who: 'Ann' }), type: 'game:death' as const };
     const { logs } = await exported(oneDispatch([unknown]), { content: 'events' });
     expect(logs).toMatchObject([
@@ -221,14 +221,14 @@ describe('content', () => {
   });
   const source = oneDispatch([...planted, unknown], { cwd: '/canary', structuredResult: { a: 'canary' } });
 
-  it('stays in the log unless it is asked for: no text of any event of any type is in the bytes', async () => {
+  it('is not exported unless requested: no text of any event of any type is in the bytes', async () => {
     const planting = JSON.stringify([...planted, unknown]);
     expect(planting.match(/canary/g)?.length).toBeGreaterThan(40);
     expect(await textOf(source)).not.toContain('canary');
     expect(await textOf(source, { content: 'none', reasoning: true })).not.toContain('canary');
   });
 
-  it('is written to log records, or to spans, as parts; thoughts only when they are asked for', async () => {
+  it('is written to log records or spans as parts; thoughts only on request', async () => {
     for (const content of ['events', 'spans'] as const) {
       const without = await textOf(source, { content });
       expect(without).toContain('canary agent:text text');
@@ -266,7 +266,7 @@ describe('content', () => {
     ).not.toContain('canary');
   });
 
-  it('is cut at 64 kB at a whole character, and says how much is missing', async () => {
+  it('is cut at 64 kB at a whole character, with the number of missing bytes', async () => {
     const long = oneDispatch([event('t', 1, 'agent:text', { text: `a${'é'.repeat(40_000)}` })]);
     const { spans } = await exported(long, { content: 'spans' });
     const [chat] = spans;
@@ -277,7 +277,7 @@ describe('content', () => {
 });
 
 describe('names', () => {
-  it('are those of the conventions, none that they have given up, or our own', async () => {
+  it('are those of the conventions, without deprecated ones, or our own', async () => {
     const known = new Set<unknown>(Object.values(conventions));
     const givenUp = ['gen_ai.system', 'gen_ai.prompt', 'gen_ai.completion'];
     const all = oneDispatch(Object.values(sampleEvents));
@@ -295,7 +295,7 @@ describe('names', () => {
   });
 });
 
-/** JSON has no 64 bits. */
+/** JSON numbers do not hold 64 bits. */
 function withoutTimes({ start: _start, end: _end, ...rest }: ReceivedSpan) {
   return rest;
 }
@@ -322,7 +322,7 @@ const openFields = new Set([
   'code',
 ]);
 
-/** The event with a canary in each text of its data that is content, also in optional fields that are absent. */
+/** The event with a canary in each content text of its data, including absent optional fields. */
 function plantCanaries<T extends { type: string; data: object }>(original: T): T {
   const plant = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') return `canary ${original.type} ${path}`;
@@ -344,7 +344,7 @@ function plantCanaries<T extends { type: string; data: object }>(original: T): T
   return { ...original, data: { ...data, ...more[original.type] } };
 }
 
-/** Of what sources say in their own words, every field is content. */
+/** In captured data of sources, every field is content. */
 function isTyped(type: string): boolean {
   return (
     !type.startsWith('system:') && !type.startsWith('game:') && !/^session:(status|rate_limit)$/.test(type)

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '@hansard/events';
 
-/** What can be unusual about a transcript or a stream. All of it is kept. */
+/** Something unusual in a transcript or a stream. The data itself is always kept. */
 export type ClaudeDiagnosticCode =
   | 'byte_order_mark'
   | 'call_answered_twice'

@@ -1,26 +1,26 @@
 import { crc32 } from 'node:zlib';
 import type { JsonValue } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from './claude-diagnostic.ts';
-import { isKeepable } from './keepable.ts';
 import { OpenText } from './open-text.ts';
 import type { FileLine } from './read-lines.ts';
 import { type IsRecord, type LinePart, splitRecords } from './split-records.ts';
+import { isStorable } from './storable.ts';
 
-/** Something that stands in a log: a value, or what could not be read. */
+/** A part of a log: a value, or text that could not be read. */
 export type LogPart = LinePart & {
-  /** Of a record, a checksum of what it says. */
+  /** Checksum of a record's content. */
   readonly checksum: number;
   /** Counted from 1. */
   readonly line: number;
-  /** Which one of its line, counted from 1. */
+  /** The number of the part within its line, counted from 1. */
   readonly part: number;
 };
 
 type Report = (code: ClaudeDiagnosticCode, line: number, message: string) => void;
 
 /**
- * Takes lines apart into records, so that what a growing file gives never depends on where it ended when it was read:
- * what is unfinished at the end is held back. A record that is broken over lines is put together again.
+ * Splits lines into records. The result for a growing file never depends on where the file ended when it was read: an
+ * unfinished record at the end is held back. A record that is broken over lines is joined.
  */
 export class LogParts {
   readonly #isRecord: IsRecord;
@@ -37,27 +37,27 @@ export class LogParts {
   take(line: FileLine): LogPart[] {
     if (line.isTooLong) return this.#takeTooLong(line);
     const { text } = line;
-    this.#tellForm(line);
-    if (this.#open !== null) return this.#goOn(this.#open, line);
+    this.#reportEncoding(line);
+    if (this.#open !== null) return this.#continue(this.#open, line);
     const record = text.charCodeAt(0) === brace ? parseObject(text) : undefined;
     if (record !== undefined) {
-      if (mayHoldSurrogates(text)) this.#tellSurrogates(record, line.number);
+      if (mayHoldSurrogates(text)) this.#reportSurrogates(record, line.number);
       return [{ kind: 'record', record, checksum: line.checksum, line: line.number, part: 1 }];
     }
     if (text.trim() === '') return [];
-    return line.isEnded ? this.#takeOdd(line) : this.#takeLeading(text, line, line.number, 1);
+    return line.isEnded ? this.#takeUnusual(line) : this.#takeLeading(text, line, line.number, 1);
   }
 
-  /** Tells what was held back. */
+  /** Reports the record that was held back, if any. */
   end(): void {
     const open = this.#open;
     const { line, bytes } = this.#unfinished ?? { line: open?.firstLine ?? 0, bytes: open?.length ?? 0 };
     if (bytes === 0) return;
-    const message = `The file ends in the middle of a record: ${bytes} bytes from this line on are held back until it goes on.`;
+    const message = `The file ends in the middle of a record: ${bytes} bytes from this line on are held back until the record is complete.`;
     this.#report('unfinished', line, message);
   }
 
-  #tellForm({ text, number, isUtf8, isEnded }: FileLine): void {
+  #reportEncoding({ text, number, isUtf8, isEnded }: FileLine): void {
     if (number === 1 && text.startsWith('\uFEFF'))
       this.#report('byte_order_mark', 1, 'The file begins with a byte order mark.');
     if (!this.#hasCrlf && text.endsWith('\r')) {
@@ -68,9 +68,13 @@ export class LogParts {
       this.#report('not_utf8', number, 'Bytes that are not UTF-8 were replaced by U+FFFD.');
   }
 
-  #tellSurrogates(record: JsonValue, line: number): void {
-    if (!isKeepable(record) || isWellFormed(record)) return;
-    this.#report('lone_surrogate', line, 'A text holds half a character (a lone surrogate); it is kept so.');
+  #reportSurrogates(record: JsonValue, line: number): void {
+    if (!isStorable(record) || isWellFormed(record)) return;
+    this.#report(
+      'lone_surrogate',
+      line,
+      'A text holds half a character (a lone surrogate); it is kept unchanged.',
+    );
   }
 
   #takeTooLong({ number, bytes, text, isEnded }: FileLine): LogPart[] {
@@ -80,12 +84,16 @@ export class LogParts {
       return before;
     }
     const problem = `a line of ${bytes} bytes, longer than the 100 MB that are read`;
-    this.#report('too_long', number, `This is ${problem}. Its start is kept as a notice, the rest is read.`);
+    this.#report(
+      'too_long',
+      number,
+      `This is ${problem}. Its start is kept as a notice, and reading continues with the next line.`,
+    );
     const part: LogPart = { kind: 'damaged', problem, raw: text, checksum: 0, line: number, part: 1 };
     return [...before, part];
   }
 
-  #takeOdd(line: FileLine): LogPart[] {
+  #takeUnusual(line: FileLine): LogPart[] {
     const { text, number } = line;
     const parts = splitRecords(text, this.#isRecord);
     const hasRecord = parts.some(({ kind }) => kind === 'record');
@@ -96,7 +104,7 @@ export class LogParts {
     return this.#number(parts, number);
   }
 
-  /** The records at the start of a last line that are whole, whatever comes behind them. */
+  /** The complete records at the start of the last line. */
   #takeLeading(text: string, { bytes }: FileLine, line: number, firstPart: number): LogPart[] {
     const parts = splitRecords(text, this.#isRecord);
     const end = parts.findIndex((part) => part.kind === 'damaged' || !isObject(part.record));
@@ -105,7 +113,7 @@ export class LogParts {
     return this.#number(whole, line, firstPart);
   }
 
-  #goOn(open: OpenText, line: FileLine): LogPart[] {
+  #continue(open: OpenText, line: FileLine): LogPart[] {
     const { text, number, isEnded } = line;
     if (isEnded && this.#holdsRecord(text)) {
       const before = this.#giveUp();
@@ -117,7 +125,7 @@ export class LogParts {
     this.#open = null;
     const { value, rest, lines } = joined;
     const first = open.firstLine;
-    this.#report('joined_lines', first, `A record is broken over ${lines} lines; it was put together again.`);
+    this.#report('joined_lines', first, `A record is broken over ${lines} lines; it was joined.`);
     const parts = this.#number([{ kind: 'record', record: value }], first);
     if (rest.trim() === '') return parts;
     const more = isEnded
@@ -133,7 +141,7 @@ export class LogParts {
     );
   }
 
-  /** Lines that began a record which never ended are damage, each by itself. */
+  /** Treats each line of a record that never ended as damaged. */
   #giveUp(): LogPart[] {
     const open = this.#open;
     this.#open = null;
@@ -146,7 +154,7 @@ export class LogParts {
 
   #number(parts: readonly LinePart[], line: number, firstPart = 1): LogPart[] {
     const records = parts.filter(({ kind }) => kind === 'record').length;
-    if (records > 1) this.#report('several_records', line, `${records} records stand on one line.`);
+    if (records > 1) this.#report('several_records', line, `${records} records are on one line.`);
     for (const part of parts) {
       if (part.kind === 'record') continue;
       const code = part.raw === undefined ? 'nul_bytes' : 'not_json';
@@ -154,14 +162,14 @@ export class LogParts {
     }
     const spread = parts.flatMap((part) => (part.kind === 'record' ? this.#listed(part.record) : [part]));
     return spread.map((part, index) => {
-      const isWhole = part.kind === 'record' && isKeepable(part.record);
+      const isWhole = part.kind === 'record' && isStorable(part.record);
       const checksum = isWhole ? crc32(JSON.stringify(part.record)) : 0;
-      if (isWhole) this.#tellSurrogates(part.record, line);
+      if (isWhole) this.#reportSurrogates(part.record, line);
       return { ...part, checksum, line, part: firstPart + index };
     });
   }
 
-  /** A list of records is its records. */
+  /** A JSON array of records counts as its records. */
   #listed(value: JsonValue): LinePart[] {
     const isList = Array.isArray(value) && value.length > 0 && value.every(this.#isRecord);
     return (isList ? value : [value]).map((record) => ({ kind: 'record', record }));
@@ -178,7 +186,7 @@ function parseObject(text: string): JsonValue | undefined {
   }
 }
 
-/** Escapes of surrogates are the only way to half a character. Most lines hold no escape by number at all. */
+/** A lone surrogate can only come from an escape. Most lines hold no numeric escape at all, so this test is cheap. */
 function mayHoldSurrogates(text: string): boolean {
   return text.includes('\\u') && (text.includes('\\ud') || text.includes('\\uD'));
 }

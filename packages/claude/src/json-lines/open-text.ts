@@ -1,18 +1,18 @@
 import type { JsonValue } from '@hansard/events';
 
-/** The most characters that a record may have which is broken over lines. */
+/** The maximum number of characters of a record that is broken over lines. */
 const longest = 100 * 1024 * 1024;
 
 interface Joined {
   readonly value: JsonValue;
-  /** What stands behind the value on its last line. */
+  /** The text after the value on its last line. */
   readonly rest: string;
   readonly lines: number;
 }
 
 /**
- * A JSON object or array that goes on over lines: a document written for readers, or a string with line feeds that
- * should have been escaped.
+ * A JSON object or array that continues over lines: pretty-printed JSON, or a string with line feeds that should have
+ * been escaped.
  */
 export class OpenText {
   readonly firstLine: number;
@@ -23,7 +23,7 @@ export class OpenText {
   #depth = 0;
   #isInString = false;
 
-  /** Null where the text is no open object or array. */
+  /** Null if the text is not the start of an object or array. */
   static begin(text: string, line: number): OpenText | null {
     const start = text.trimStart()[0];
     if (start !== '{' && start !== '[') return null;
@@ -52,7 +52,7 @@ export class OpenText {
     }
   }
 
-  /** Where the outermost bracket closes. */
+  /** The position at which the outermost bracket closes. */
   #scan(text: string): number | undefined {
     const token = /["\\{}[\]]/g;
     for (let found = token.exec(text); found !== null; found = token.exec(text)) {

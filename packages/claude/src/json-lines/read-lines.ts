@@ -7,16 +7,16 @@ import { FormatError } from '@hansard/events';
 export interface FileLine {
   /** Counted from 1. */
   readonly number: number;
-  /** The line without its end; of a line that is too long only the start. */
+  /** The line without its end; only the start of a line that is too long. */
   readonly text: string;
   /** The length of the whole line in bytes. */
   readonly bytes: number;
   readonly isTooLong: boolean;
-  /** Whether a line feed ends it; otherwise the file does, perhaps in the middle of a record. */
+  /** Whether the line ends with a line feed. If not, the file may end in the middle of a record. */
   readonly isEnded: boolean;
-  /** The checksum of the line's bytes; of a line that is too long, of its start. */
+  /** The checksum of the line's bytes, or of the start of a line that is too long. */
   readonly checksum: number;
-  /** Whether the bytes are UTF-8; if not, the text has U+FFFD where they are not. */
+  /** Whether the bytes are UTF-8. If not, the text has U+FFFD for invalid bytes. */
   readonly isUtf8: boolean;
 }
 
@@ -30,13 +30,13 @@ const longestLine = 100 * 1024 * 1024;
 
 /**
  * Reads a file line by line, with never more than a line or 256 KB in memory. Only a line feed ends a line: U+2028 and a
- * lone carriage return may stand inside a JSON string. @throws FORMAT_UNREADABLE
+ * lone carriage return may occur inside a JSON string. @throws FORMAT_UNREADABLE
  */
 export async function* readLines(path: string, longest?: number): AsyncGenerator<FileLine> {
   for await (const lines of readLineGroups(path, longest)) for (const line of lines) yield line;
 }
 
-/** Like `readLines`, with the lines that end in the same piece of the file together: a step for each line is slow. */
+/** Like `readLines`, in groups of lines from the same chunk of the file, because an asynchronous step per line is slow. */
 export async function* readLineGroups(path: string, longest = longestLine): AsyncGenerator<FileLine[]> {
   let collector = new LineCollector(longest);
   let number = 0;
@@ -63,17 +63,17 @@ export async function* readLineGroups(path: string, longest = longestLine): Asyn
 }
 
 /**
- * The file in chunks, each of which is only lent until the next one. A read from the cache is quicker than the way to
- * another thread and back; between two of them, everything else has its turn.
+ * The file in chunks. Each chunk is valid until the next one is read. Reads are synchronous, because a read from the page
+ * cache is faster than a round trip to the thread pool; other tasks run between two reads.
  */
 async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   let file: number | undefined;
   try {
-    // A pipe without a writer would block the process, so that no signal could end it.
+    // Without O_NONBLOCK, a pipe without a writer would block the process, and no signal could end it.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     if (!stats.isFile() && !stats.isDirectory())
-      throw new Error('it is not a regular file, and a log is read more than once; write it to a file');
+      throw new Error('it is not a regular file, and a log is read more than once; copy it to a file');
     const buffer = Buffer.allocUnsafeSlow(chunkSize);
     for (;;) {
       const bytesRead = readSync(file, buffer, 0, chunkSize, null);
@@ -84,7 +84,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason =
-      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
+      code === 'ENOENT' ? 'the file does not exist' : code === 'EISDIR' ? 'it is a folder' : message;
     throw new FormatError('FORMAT_UNREADABLE', `Can't read ${path}: ${reason}.`, {
       cause,
       details: { file: path },
@@ -94,7 +94,7 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** A line that lies in one piece. */
+/** A line within one chunk. */
 function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
   return {
     number,
@@ -107,7 +107,7 @@ function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
   };
 }
 
-/** A line that comes in several pieces, or is too long. */
+/** Collects a line that spans several chunks, or is too long. */
 class LineCollector {
   bytes = 0;
   readonly #longest: number;

@@ -1,16 +1,16 @@
 import { isPlainObject, type JsonValue } from '@hansard/events';
 
-/** A part of a line of a recorded stream: a record, or what is damaged. */
+/** A part of a line of a recorded stream: a record, or damaged text. */
 export type LinePart =
   | { readonly kind: 'record'; readonly record: JsonValue }
   | { readonly kind: 'damaged'; readonly problem: string; readonly raw?: string };
 
-/** Whether a value behind something broken is a record, and not a part of one. */
+/** Whether a value after damaged text is a record, and not a part of one. */
 export type IsRecord = (value: JsonValue) => boolean;
 
 /**
- * The records of one line, and what else stands there, in order. A whole line is one record. After a crash a line may
- * hold two records, a record cut short with a whole one behind it, or blocks of NUL bytes.
+ * The records of one line and its damaged parts, in order. A line is normally one record. After a crash a line may hold
+ * two records, a truncated record followed by a whole one, or blocks of NUL bytes.
  */
 export function splitRecords(line: string, isRecord: IsRecord = looksLikeMessage): LinePart[] {
   const text = line.startsWith('\uFEFF') ? line.slice(1) : line;
@@ -19,7 +19,7 @@ export function splitRecords(line: string, isRecord: IsRecord = looksLikeMessage
   const pieces = text.split(/\0+/);
   const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece, isRecord)));
   const nulBytes = pieces.reduce((left, piece) => left - piece.length, text.length);
-  const problem = `${nulBytes} NUL bytes, as a crash leaves them`;
+  const problem = `${nulBytes} NUL bytes, as after a crash`;
   return nulBytes === 0 ? parts : [...parts, { kind: 'damaged', problem }];
 }
 
@@ -44,7 +44,7 @@ interface FoundRecord {
   readonly value: JsonValue;
 }
 
-/** The next place where a message begins that is whole. What is nested in a broken one does not look like a message. */
+/** The next complete message. Objects nested in a broken message do not look like messages. */
 function nextRecord(
   text: string,
   from: number,
@@ -69,7 +69,7 @@ function recordAt(text: string, from: number, effort: { left: number }): FoundRe
   return value === undefined ? undefined : { start, end, value };
 }
 
-/** Where the object that begins at `start` ends, by its brackets; undefined where it does not. */
+/** The end of the object that begins at `start`, by its brackets; undefined if it does not end. */
 function endOfObject(text: string, start: number): number | undefined {
   if (text[start] !== '{') return undefined;
   const token = /["{}]/g;

@@ -1,11 +1,11 @@
 import type { ClaudeDiagnostic, ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 
-/** How often each diagnostic was found. */
+/** The number of diagnostics of each code. */
 export type DiagnosticCounts = Partial<Record<ClaudeDiagnosticCode, number>>;
 
 const keptOfEach = 20;
 
-/** What was odd, by code: all are counted, and of each code the first 20 of a file are kept. */
+/** Collects diagnostics. All are counted; the first 20 of each code and file are kept. */
 export class DiagnosticLog {
   readonly counts: DiagnosticCounts = {};
   readonly #kept: ClaudeDiagnostic[] = [];

@@ -5,8 +5,8 @@ const timeLength = 10;
 const restLength = 16;
 
 /**
- * The id of an imported dispatch: a ULID of the time at which it began (milliseconds since 1970) and of what names it, so
- * that a second import finds the first one.
+ * The id of an imported dispatch: a ULID derived from its start (milliseconds since 1970) and its name, so that a second
+ * import finds the first one.
  */
 export function dispatchIdOf(name: string, time: number): string {
   const digest = hash('sha256', name, 'hex').slice(0, 20);

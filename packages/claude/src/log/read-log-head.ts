@@ -8,7 +8,7 @@ import { recordedTime } from '../values/recorded-time.ts';
 import { dispatchIdOf } from './dispatch-id.ts';
 import { readParts } from './read-parts.ts';
 
-/** What the records of a file up to the first one with a time tell of it. A file that grows keeps its head. */
+/** Facts from the records up to the first one with a time. They stay the same when the file grows. */
 export interface LogHead {
   readonly path: string;
   readonly bytes: number;
@@ -62,12 +62,12 @@ function sessionOf(record: JsonObject): string | undefined {
 
 function refuse(path: string, size: number): never {
   if (size === 0)
-    throw new FormatError('FORMAT_EMPTY', `${path} is empty: nothing was recorded in it.`, {
+    throw new FormatError('FORMAT_EMPTY', `${path} is empty.`, {
       details: { file: path },
     });
   throw new FormatError(
     'FORMAT_NOT_JSONL',
-    `${path} is no transcript and no recorded stream: none of its ${size} bytes belong to a record, a JSON object with a type.`,
+    `${path} is neither a transcript nor a recorded stream: none of its ${size} bytes belong to a record, a JSON object with a type.`,
     { details: { file: path } },
   );
 }

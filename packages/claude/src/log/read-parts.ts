@@ -6,11 +6,11 @@ import type { IsRecord } from '../json-lines/split-records.ts';
 
 export interface LinePartsRead {
   readonly parts: readonly LogPart[];
-  /** Bytes of the line, its end included. */
+  /** Bytes of the line, including its end. */
   readonly bytes: number;
 }
 
-/** What stands in a file, line by line, the lines in groups; each group can be gone through once. @throws FORMAT_UNREADABLE */
+/** The parts of a file, line by line, in groups of lines. Each group can be iterated once. @throws FORMAT_UNREADABLE */
 export async function* readParts(
   path: string,
   isRecord: IsRecord,
@@ -21,7 +21,7 @@ export async function* readParts(
   parts.end();
 }
 
-/** One line after the other, so that the values of no more than one are in memory. */
+/** Parses line by line, so that the values of only one line are in memory. */
 function* partsOf(lines: readonly FileLine[], parts: LogParts): Generator<LinePartsRead> {
   for (const line of lines) {
     yield { parts: parts.take(line), bytes: line.bytes + (line.isEnded ? 1 : 0) };

@@ -3,7 +3,7 @@ import { RecentMap } from '../values/recent-map.ts';
 
 const mostRemembered = 1_000;
 
-/** Adds up what the messages of a session used, each by the last figures that were heard of it. */
+/** Adds up the usage of a session's messages. The last figures of each message count. */
 export class UsageTotals {
   readonly #total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   #messages = 0;
@@ -15,7 +15,7 @@ export class UsageTotals {
     if (messageId !== undefined) this.#latest.set(messageId, usage);
   }
 
-  /** Takes other figures for a message that was counted, where it is remembered. */
+  /** Replaces the figures of a counted message, if it is still remembered. */
   replace(messageId: string, usage: Usage): void {
     const before = this.#latest.get(messageId);
     if (before === undefined) return;

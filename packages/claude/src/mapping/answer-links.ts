@@ -1,13 +1,13 @@
 import type { JsonObject } from '@hansard/events';
 import { asList, asObject, asText } from '../values/json-fields.ts';
 
-/** What a result carries on, or was made of. */
+/** Links from a result to the utterance that it carries, or to those that it was made from. */
 export interface AnswerLinks {
   readonly substance?: string;
   readonly cause?: string[];
 }
 
-/** The last text of a sub-agent that no tool call of it followed: its answer, where it ended there. */
+/** The last text of a sub-agent that was not followed by a tool call: its answer, if it ended there. */
 export interface Answer {
   readonly id: string;
   readonly text: string;
@@ -21,8 +21,8 @@ export function linksToUtterances(ids: readonly string[]): AnswerLinks {
 }
 
 /**
- * Links the result of a call to the answer of the sub-agent that it started: it carries the answer on, whatever frame
- * is around it; where it does not hold it as it was said, it was made of it.
+ * Links the result of a call to the answer of the sub-agent that it started: as its substance if the result holds the
+ * answer word for word, otherwise as its cause.
  */
 export function linksToAnswer(
   answer: Answer | undefined,

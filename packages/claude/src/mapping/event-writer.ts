@@ -16,17 +16,17 @@ import type { ClaudeActivity } from './claude-activity.ts';
 
 type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
 
-/** Links of an event, of which some may turn out to be absent. */
+/** Links of an event; undefined ones are left out. */
 export type WriterLinks = WithGaps<EventLinks>;
 
 /**
- * Collects what one message becomes. Its first event gets the message's id, the others ID.1, ID.2 …; what belongs to
- * no single event (an agent, an inference, a denial) gets an id of its own by `derived`.
+ * Collects the events and deltas of one message. The first event gets the id of the message, the others ID.1, ID.2 …
+ * Events about something else (an agent, an inference, a denial) get an id of their own by `derived`.
  */
 export class EventWriter {
   readonly activities: ClaudeActivity[] = [];
   readonly time: number;
-  /** The message's fields that no event has a place for: they go to its first event. */
+  /** The fields of the message without a place in an event. They go to its first event. */
   details: JsonObject = {};
   readonly #id: string | undefined;
   readonly #ids: EventIds;
@@ -34,7 +34,7 @@ export class EventWriter {
   readonly #fidelity: Fidelity;
   #written = 0;
 
-  /** `isTaken`: the id was taken for the first event of the message. */
+  /** `isTaken`: the id is already reserved for the first event of the message. */
   constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean, fidelity: Fidelity) {
     this.#fidelity = fidelity;
     this.#ids = ids;
@@ -43,7 +43,7 @@ export class EventWriter {
     this.time = time;
   }
 
-  /** Adds an event of a known type, and gives its id where it has one. */
+  /** Adds an event of a known type and returns its id, if it has one. */
   event<T extends KnownEventType>(type: T, data: EventData<T>, links?: WriterLinks): string | undefined {
     return this.other(type, data as JsonObject, links);
   }
@@ -90,7 +90,7 @@ export class EventWriter {
   }
 }
 
-/** The data of an event with what else its source said of it. */
+/** Adds further fields of the source to the data of an event, as `details`. */
 export function withDetails<T extends object>(data: T, details: JsonObject): T {
   if (!hasFields(details)) return data;
   const own = (data as { details?: JsonObject }).details;

@@ -7,17 +7,17 @@ export interface Inference {
   readonly agent: SubAgent | undefined;
   readonly messageId: string | undefined;
   model: string | undefined;
-  /** Usage as the source spells it; the last figures known. */
+  /** The last known figures, in the spelling of the source. */
   usage: JsonObject;
-  /** Whether `usage` are the final figures, which the lines of the blocks don't know. */
+  /** Whether `usage` is final. The lines of the blocks have preliminary figures. */
   isFinal: boolean;
   stopReason: string | undefined;
   details: JsonObject;
-  /** Milliseconds since 1970 of what was heard of it last. */
+  /** Milliseconds since 1970 of the last line about it. */
   time: number;
 }
 
-/** What one line says of a model message. */
+/** The facts of one line about a model message. */
 export interface InferenceNews {
   readonly model?: string | undefined;
   readonly usage?: JsonObject | undefined;
@@ -28,15 +28,15 @@ export interface InferenceNews {
 }
 
 /**
- * Joins what several lines say of one model message, so that its usage counts once. A message is over when the next
- * one of its agent begins, when its stream stops, or when its agent ends. A tool result ends nothing: a tool may
- * answer while other blocks of the message still arrive.
+ * Joins the lines of one model message, so that its usage counts once. A message is over when the next message of its
+ * agent begins, when its stream stops, or when its agent ends. A tool result does not end a message: a tool may answer
+ * while other blocks of the message still arrive.
  */
 export class Inferences {
   readonly #open = new Map<string | undefined, Inference>();
   #over: Inference[] = [];
 
-  /** Takes what a line says of a message. A message without an id is new each time. */
+  /** Adds the facts of a line. A message without an id is new each time. */
   hear(agent: SubAgent | undefined, messageId: string | undefined, news: InferenceNews): void {
     let inference = this.#open.get(agent?.id);
     if (inference === undefined || messageId === undefined || inference.messageId !== messageId) {
@@ -63,7 +63,7 @@ export class Inferences {
     inference.time = news.time;
   }
 
-  /** The agent's message is over. */
+  /** Ends the agent's message. */
   end(agent: SubAgent | undefined): void {
     const inference = this.#open.get(agent?.id);
     if (inference === undefined) return;
@@ -75,7 +75,7 @@ export class Inferences {
     for (const { agent } of [...this.#open.values()]) this.end(agent);
   }
 
-  /** Takes out the messages that are over. */
+  /** Removes and returns the messages that are over. */
   takeOver(): Inference[] {
     const over = this.#over;
     if (over.length > 0) this.#over = [];
@@ -94,7 +94,7 @@ const usageKeys = new Set([
   'cache_creation_input_tokens',
 ]);
 
-/** Usage as the API spells it in our own words; undefined where its two main figures are not there. */
+/** Converts the API's usage; undefined if one of the two main figures is missing. */
 export function usageOf(usage: JsonObject | undefined): Usage | undefined {
   const inputTokens = asCount(usage?.input_tokens);
   const outputTokens = asCount(usage?.output_tokens);
@@ -107,14 +107,14 @@ export function usageOf(usage: JsonObject | undefined): Usage | undefined {
   });
 }
 
-/** What usage says beside the figures of `usageOf`. */
+/** The fields of the API's usage that `usageOf` does not convert. */
 export function otherUsage(usage: JsonObject): JsonObject {
   return withoutNull(usage, usageKeys);
 }
 
 const messageKeys = new Set(['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason']);
 
-/** The fields of a model message that its blocks have no place for. */
+/** The fields of a model message that are not in the events of its blocks. */
 export function otherMessageFields(message: JsonObject): JsonObject {
   return withoutNull(message, messageKeys);
 }

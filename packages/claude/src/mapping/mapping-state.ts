@@ -6,14 +6,14 @@ import { Inferences } from './inferences.ts';
 import { RunTotals } from './run-totals.ts';
 import { SubAgents } from './sub-agents.ts';
 
-/** The message that is streaming at the moment, of one agent. */
+/** The message of one agent that is currently streamed. */
 export interface StreamingMessage {
   readonly messageId: string | undefined;
-  /** Ids of tool calls by the index of their block. */
+  /** Tool call ids by block index. */
   readonly toolCallIds: Map<number, string>;
 }
 
-/** What a mapping remembers from one message to the next. */
+/** The state that a mapping keeps between messages. */
 export class MappingState {
   readonly fidelity: Fidelity;
   readonly ids = new EventIds();
@@ -21,11 +21,11 @@ export class MappingState {
   readonly calls = new ToolCalls();
   readonly inferences = new Inferences();
   readonly totals = new RunTotals();
-  /** By agent; undefined: the dispatched agent. */
+  /** By agent id; undefined is the dispatched agent. */
   readonly streaming = new Map<string | undefined, StreamingMessage>();
   /** Ids of the tool calls whose denial is recorded. */
   readonly denied = new Set<string>();
-  /** What somebody else knows of results before the stream tells of them, by call. */
+  /** Facts about results that the caller supplied before they arrived in the stream, by tool call. */
   readonly outcomes = new Map<string, AnswerLinks & { readonly metadata: JsonObject }>();
   /** The answers of sub-agents, by agent. */
   readonly answers = new Map<string, Answer>();

@@ -15,29 +15,29 @@ export interface RecordPlace {
   readonly line?: number | undefined;
 }
 
-/** What is found out of a message before it becomes events. */
+/** Facts about a message that are needed before it is mapped. */
 export interface StepFacts {
-  /** Of its first event. */
+  /** The id of its first event. */
   readonly id: string | undefined;
-  /** Whether the id was taken for it. */
+  /** Whether the id is already reserved. */
   readonly isTaken?: boolean;
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Fields that its first event says in another form. */
+  /** Fields that its first event holds in another form. */
   readonly held: ReadonlySet<string>;
   readonly place: RecordPlace;
 }
 
-/** One message on its way to events: what it says, what came before it, and where its events go. */
+/** Maps one message: the message, the state of the mapping, and the events written so far. */
 export class MappingStep {
   readonly message: JsonObject;
   readonly state: MappingState;
   readonly place: RecordPlace;
   readonly events: EventWriter;
-  /** Fields that the event's own id, time and type say, or the message before it of the same session. */
+  /** Fields whose values are in the event's id, time and type, or in an earlier message of the same session. */
   readonly #held: ReadonlySet<string>;
 
-  /** The step of a message of a stream. */
+  /** The step for a message of a stream. */
   static of(state: MappingState, message: JsonObject, now: number, place: RecordPlace): MappingStep {
     const uuid = asEventId(message.uuid);
     const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
@@ -68,23 +68,23 @@ export class MappingStep {
     return this.state.fidelity === 'full';
   }
 
-  /** The message's fields that no event holds in another form, but the named ones. */
+  /** The fields of the message that its event does not hold in another form, without the named ones. */
   others(named: readonly string[] = []): JsonObject {
     return without(this.message, this.#held, named);
   }
 
-  /** Gives those fields to the message's first event, as its `details`. A null says nothing there. */
+  /** Puts those fields into the `details` of the first event. Null values are left out. */
   keepOthers(named: readonly string[]): void {
     this.events.details = withoutNull(this.message, this.#held, named);
   }
 
-  /** The sub-agent that the message belongs to; undefined: the dispatched agent. */
+  /** The sub-agent that the message belongs to; undefined for the dispatched agent. */
   agent(): SubAgent | undefined {
     const { agent_id, parent_tool_use_id } = this.message;
     return this.state.agents.resolve(asName(agent_id), asName(parent_tool_use_id));
   }
 
-  /** Writes the `agent:created` of a sub-agent, unless it is written. `about` is a message that tells of the agent. */
+  /** Writes the `agent:created` of a sub-agent once. `about` is a message that describes the agent. */
   announce(agent: SubAgent | undefined, languageModel?: string, about = this.message): void {
     if (agent === undefined || agent.announced) return;
     agent.announced = true;

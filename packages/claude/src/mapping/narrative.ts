@@ -3,7 +3,7 @@ import { asList, asObject, without } from '../values/json-fields.ts';
 import { leftOutAtNarrative } from './left-out.ts';
 import { withoutCommandOutput } from './without-command-output.ts';
 
-/** The fields that a narrative keeps of hooks, of tool progress and of attachments. Any other field may hold content. */
+/** The fields of hooks, tool progress and attachments that a narrative keeps. Any other field may hold content. */
 const namingFields: ReadonlySet<string> = new Set([
   'type',
   'hookName',
@@ -40,12 +40,12 @@ const namingFields: ReadonlySet<string> = new Set([
   'source_uuid',
 ]);
 
-/** Where the fields of such a thing stand in a record. */
+/** The fields of a record that hold such an object. */
 const captured = ['attachment', 'data'] as const;
 
 /**
- * An event of a stream or a transcript as `narrative` fidelity has it (D7). Every event of both mappings passes here, so
- * that they leave out the same.
+ * Reduces an event of a stream or a transcript to `narrative` fidelity (D7). Every event of both mappings passes here, so
+ * both leave out the same fields.
  */
 export function asNarrative(event: NewEvent): NewEvent {
   const { type, data } = event;
@@ -64,7 +64,7 @@ function withNarrativeDetails(data: JsonObject): JsonObject {
   return details === undefined ? data : { ...data, details: narrativeFields(details) };
 }
 
-/** The fields of a message that stand in its event as they came. */
+/** Reduces fields of a message that are in its event unchanged. */
 function narrativeFields(fields: JsonObject, type = ''): JsonObject {
   const kept = without(fields, leftOutAtNarrative.message, privateFieldsOf(type, fields));
   for (const [key, value] of Object.entries(kept))
@@ -81,12 +81,12 @@ function narrativeFields(fields: JsonObject, type = ''): JsonObject {
 function privateFieldsOf(type: string, { content }: JsonObject): readonly string[] {
   // The prompt of a task is the input of the call that started it.
   if (type.startsWith('system:task_')) return ['prompt'];
-  // A command of the user stands in marks, unlike what it printed.
+  // A command of the user is enclosed in tags; its output is not.
   const isOutput = type.startsWith('system:local_command') && !/^\s*<command-/.test(String(content));
   return isOutput ? ['content'] : [];
 }
 
-/** Numbers, switches and the fields that name things. */
+/** Numbers, booleans and the fields that name things. */
 function namesOnly(fields: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(fields)) {

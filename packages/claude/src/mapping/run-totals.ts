@@ -18,9 +18,9 @@ export interface Totals {
 }
 
 /**
- * Adds up the results of a stream. Cost and model usage count up over a process, so the last figures are the total, until
- * they fall: then another process went on, and counts from zero. A process that resumes a session begins with what was
- * spent before; that is not of this stream. Duration and turns are those of each result.
+ * Adds up the results of a stream. Cost and model usage are cumulative within a process, so the last figures are the
+ * total. If they fall, another process continued and counts from zero. A process that resumes a session starts with the
+ * earlier spending, which is not part of this stream. Duration and turns are per result.
  */
 export class RunTotals {
   #ended = none;
@@ -67,7 +67,7 @@ export class RunTotals {
   }
 }
 
-/** What the figures of the first result of a stream say of the time before it. */
+/** The part of the first result's figures that was spent before this stream. */
 function spentBefore(result: JsonObject, figures: Counters): Counters {
   const since = asObject(result.model_usage_since_last_result);
   const tokens = modelUsageOf(since);

@@ -1,4 +1,4 @@
-/** Marks around what Claude Code writes in the name of the user: a shell command, its output, contents of files. */
+/** Tags around text that Claude Code writes in the name of the user: shell commands, their output, contents of files. */
 const marks = [
   'bash-input',
   'bash-stdout',
@@ -11,8 +11,8 @@ const opening = new RegExp(`<(${marks.join('|')})>`, 'g');
 const closing = new RegExp(`</(?:${marks.join('|')})>`, 'g');
 
 /**
- * A text with what stands between such marks left out, and the marks kept. What stands there may hold marks itself, so all
- * goes from the first mark that opens to the last one that closes; where none closes, to the end.
+ * Removes the text between such tags and keeps the tags. The text may hold tags itself, so everything from the first
+ * opening tag to the last closing tag is removed; without a closing tag, everything to the end.
  */
 export function withoutCommandOutput(text: string): string {
   if (!text.includes('<')) return text;

@@ -3,12 +3,12 @@ import { withoutUndefined } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
 import type { MappingStep, RecordPlace } from './mapping-step.ts';
 
-/** Keeps what could not be understood, with where it stands. */
+/** Keeps a message that could not be mapped, with its place. */
 export function writeNotice(step: MappingStep, problem: string, raw: JsonValue): void {
   step.events.event('system:notice', noticeData(problem, step.place, raw));
 }
 
-/** A notice of something that is no message at all. */
+/** A notice of a value that is not a message. */
 export function newNotice(problem: string, place: RecordPlace, time: number, raw?: JsonValue): NewEvent {
   return newEvent('system:notice', noticeData(problem, place, raw), { timestamp: toTimestamp(time) });
 }

@@ -11,24 +11,24 @@ import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapperOf } from './message-kinds.ts';
 
 export interface ClaudeMappingOptions {
-  /** Whether tool input and output belong into the events (`full`) or not (`narrative`, D7). */
+  /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
   readonly fidelity: Fidelity;
-  /** The time of arrival, for messages that carry none: milliseconds since 1970. */
+  /** The time of arrival in milliseconds since 1970, for messages without a time. */
   readonly now?: () => number;
 }
 
-/** Turns the messages of one Agent SDK stream into events and deltas. It remembers what came before; it does no I/O. */
+/** Maps the messages of one Agent SDK stream to events and deltas. It keeps state between messages and does no I/O. */
 export interface ClaudeMapping {
   /**
-   * What one message becomes, in order. Whatever it is, it is kept: an unknown kind as `system:` and its name, and what
-   * is no message as `system:notice` with the place where it was read. Never throws.
+   * Maps one message, in order. Nothing is dropped: an unknown kind becomes `system:` and its name, and a value that is
+   * not a message becomes `system:notice` with the place where it was read. Never throws.
    */
   map(message: unknown, at?: RecordPlace): ClaudeActivity[];
-  /** A denial of that call is recorded already: what the stream says of it is no second one. */
+  /** Notes that a denial of that call is already recorded, so that the stream does not record it again. */
   noteDenied(toolCallId: string): void;
-  /** What is known of a call's outcome beside what the stream will say of it (see `ToolOutcome` of `@hansard/provider`). */
+  /** Adds facts about the outcome of a call that the stream does not have (see `ToolOutcome` of `@hansard/provider`). */
   noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
-  /** What is left when the stream ends: the usage of model messages that were not over. */
+  /** Ends the stream: gives the usage of model messages that were still open. */
   finish(): ClaudeActivity[];
 }
 
@@ -43,7 +43,7 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
   const repeats = new RepeatedMessages();
   return {
     map(value, at = {}) {
-      const problem = whyNoMessage(value);
+      const problem = problemOf(value);
       if (problem !== undefined) {
         const raw = isMappable(value) ? (value as JsonObject) : printed(value);
         const notice = newNotice(problem, at, now(), raw);
@@ -73,15 +73,16 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
   };
 }
 
-/** How much deeper a part of a message may nest in an event, where it may stand in `data.details`. */
+/** The additional depth of a message inside `data.details` of an event. */
 const roomForEvent = 10;
 
 function isMappable(value: unknown): boolean {
   return findNotJson(value, '', roomForEvent) === null;
 }
 
-function whyNoMessage(value: unknown): string | undefined {
-  if (!isMappable(value)) return 'not a message: it holds what JSON cannot hold, or nests too deep';
+function problemOf(value: unknown): string | undefined {
+  if (!isMappable(value))
+    return 'not a message: it holds a value that JSON cannot represent, or nests too deep';
   const message = asObject(value as JsonObject);
   if (message === undefined) return 'not a message: not an object';
   return asName(message.type) === undefined ? 'not a message: it has no type' : undefined;
@@ -95,7 +96,7 @@ function printed(value: unknown): string {
   }
 }
 
-/** Finds messages that a stream holds twice, as after a resume: the same id and the same content. */
+/** Finds messages that occur twice in a stream, as after a resume: the same id and the same content. */
 class RepeatedMessages {
   readonly #digests = new Set<string>();
 

@@ -7,7 +7,7 @@ import { asObject, asText, withoutUndefined } from '../values/json-fields.ts';
 import { asBlocks, mapAssistantBlock } from './map-block.ts';
 import { isToolResult, mapToolResult } from './map-tool-result.ts';
 
-/** A model message, or one block of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once, `agent:inference`. */
+/** Maps a model message, or one block of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once, `agent:inference`. */
 export function mapAssistant(step: MappingStep): void {
   const blocks = asBlocks(asObject(step.message.message)?.content);
   if (blocks === undefined || blocks.length === 0) {
@@ -24,7 +24,7 @@ export function mapAssistant(step: MappingStep): void {
   }
 }
 
-/** Notes what the message says of its inference, writes what was over before it, and gives the message's id. */
+/** Notes the usage of the message, writes inferences that are over, and returns the id of the message. */
 function hearInference(step: MappingStep, agent: SubAgent | undefined): string | undefined {
   const message = asObject(step.message.message) ?? {};
   const messageId = asId(message.id);

@@ -7,12 +7,12 @@ import { describeToolCall } from '../tools/tool-metadata.ts';
 import { isKnownEventType, unknownEventType } from '../values/event-type.ts';
 import { asList, asName, asObject, asText, hasFields, without, withoutNull } from '../values/json-fields.ts';
 
-/** The content of a message as blocks: a text alone is one text block. */
+/** The content of a message as blocks. A plain string is one text block. */
 export function asBlocks(content: JsonValue | undefined): JsonValue[] | undefined {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content);
 }
 
-/** Maps a block of a model message that is no tool result. Nothing of it is lost, whatever it is. */
+/** Maps a block of a model message other than a tool result. Unknown blocks are kept. */
 export function mapAssistantBlock(step: MappingStep, block: JsonValue, links: WriterLinks): void {
   const fields = asObject(block) ?? {};
   const { type } = fields;
@@ -43,20 +43,20 @@ export function mapOtherBlock(
 ): void {
   const fields = asObject(block);
   if (fields === undefined) {
-    writeNotice(step, 'a block of a message that is no object', step.isFull ? block : typeof block);
+    writeNotice(step, 'a block of a message that is not an object', step.isFull ? block : typeof block);
     return;
   }
   const leftOut = step.isFull ? [] : leftOutAtNarrative.block.filter((key) => Object.hasOwn(fields, key));
   const data = { ...without(fields, leftOut), ...(leftOut.length === 0 ? {} : { leftOut }) };
   const type = unknownEventType(category, asText(fields.type) ?? '');
   if (isKnownEventType(type) || asName(fields.type) === undefined) {
-    writeNotice(step, 'a block of a message without what belongs to its type', data);
+    writeNotice(step, 'a block of a message without the fields of its type', data);
   } else {
     step.events.other(type, without(data, ['type']), links);
   }
 }
 
-/** What a block says beside the named fields, as the `details` of its event. */
+/** The fields of a block other than the named ones, as the `details` of its event. */
 export function blockDetails(
   step: MappingStep,
   block: JsonObject,

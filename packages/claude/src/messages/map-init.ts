@@ -3,7 +3,7 @@ import type { MappingStep } from '../mapping/mapping-step.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
 import { asList, asText, without, withoutUndefined } from '../values/json-fields.ts';
 
-/** `session:init` once per session. It comes again with each turn; what is different then is a `session:status`. */
+/** Writes `session:init` once per session. The message comes again with each turn; changed fields become `session:status`. */
 export function mapInit(step: MappingStep): void {
   const { message, state, events } = step;
   const model = asText(message.model);

@@ -13,7 +13,7 @@ import { writeDenial } from './write-denial.ts';
 
 const namedFields = ['is_error', 'result', 'structured_output', 'errors'];
 
-/** The end of a run, or of a turn of it: `session:complete` with the totals so far, and denials not told of before. */
+/** The end of a run or of a turn: `session:complete` with the totals so far, and denials that were not reported before. */
 export function mapResult(step: MappingStep): void {
   const { message, state, events } = step;
   state.inferences.end(undefined);
@@ -38,7 +38,7 @@ export function mapResult(step: MappingStep): void {
 
 type Outcome = Pick<EventData<'session:complete'>, 'status' | 'reason'>;
 
-/** `is_error` counts, not the subtype alone: a run that an API error ended is a `success` too. */
+/** Depends on `is_error` too: a run that ended with an API error also has the subtype `success`. */
 function outcomeOf({ subtype, is_error, terminal_reason }: JsonObject): Outcome {
   const ended = asText(terminal_reason) ?? '';
   if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
@@ -50,7 +50,7 @@ function outcomeOf({ subtype, is_error, terminal_reason }: JsonObject): Outcome 
   return { status: 'failed', reason: reason ?? 'error' };
 }
 
-/** The fields whose figures are in the totals. */
+/** The fields that are included in the totals. */
 function countedFields({ total_cost_usd, duration_ms, num_turns }: JsonObject): string[] {
   const counted = {
     total_cost_usd: asAmount(total_cost_usd),
@@ -60,7 +60,7 @@ function countedFields({ total_cost_usd, duration_ms, num_turns }: JsonObject): 
   return Object.keys(withoutUndefined(counted));
 }
 
-/** Whether each of the denials has its event now. */
+/** Writes the denials; whether each of them has its event now. */
 function writeDenials(step: MappingStep): boolean {
   const denials = asList(step.message.permission_denials) ?? [];
   for (const denial of denials) {

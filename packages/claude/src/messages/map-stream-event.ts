@@ -3,7 +3,7 @@ import type { MappingStep } from '../mapping/mapping-step.ts';
 import { asId } from '../values/ids.ts';
 import { asCount, asName, asObject, asText, withoutNull, withoutUndefined } from '../values/json-fields.ts';
 
-/** A streamed piece of a model message: deltas, and never an event (D8). What it says of the whole message is noted. */
+/** A streamed piece of a model message: deltas, never an event (D8). Facts about the whole message are noted. */
 export function mapStreamEvent(step: MappingStep): void {
   const event = asObject(step.message.event) ?? {};
   pieces.get(asText(event.type) ?? '')?.(step, event);
@@ -71,6 +71,6 @@ function noteUsage(step: MappingStep, event: JsonObject): void {
 function endMessage(step: MappingStep): void {
   const agent = step.agent();
   if (step.state.streaming.delete(agent?.id)) step.state.inferences.end(agent);
-  // Now and not with the next message: a tool may take its time before there is one.
+  // Not deferred to the next message: a tool may run for a long time before that one.
   step.writeInferences();
 }

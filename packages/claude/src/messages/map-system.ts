@@ -15,7 +15,7 @@ import {
 } from '../values/json-fields.ts';
 import { denialData } from './write-denial.ts';
 
-/** A message that the vocabulary has no word for, with all its fields: `system:` and its own type or subtype. */
+/** A message without an event type of its own, with all its fields: `system:` and the type or subtype of the message. */
 export function mapOther(step: MappingStep): void {
   const { type, subtype } = step.message;
   const words = type === 'system' ? [subtype] : [type, subtype];
@@ -53,7 +53,7 @@ export function mapCompaction(step: MappingStep): void {
   step.events.event('session:compaction', withoutUndefined({ trigger, preTokens, postTokens, keptFrom }));
 }
 
-/** A denial told of before the tool's result: `harness:hook_decision`. */
+/** A denial that is reported before the result of the tool: `harness:hook_decision`. */
 export function mapPermissionDenied(step: MappingStep): void {
   const { message, state } = step;
   const toolCallId = asName(message.tool_use_id);
@@ -69,7 +69,7 @@ export function mapPermissionDenied(step: MappingStep): void {
   step.events.event('harness:hook_decision', data, { agentId: agentIdOf(step), cause });
 }
 
-/** A task that begins. That of a sub-agent makes the sub-agent known. */
+/** The start of a task. For a sub-agent it announces the agent. */
 export function mapTaskStarted(step: MappingStep): void {
   const { task_id, task_type, subagent_type, tool_use_id } = step.message;
   const isAgent = task_type === 'local_agent' || (task_type === undefined && subagent_type !== undefined);
@@ -79,8 +79,8 @@ export function mapTaskStarted(step: MappingStep): void {
 }
 
 /**
- * A task that ended, and with it the last message of its sub-agent. The report of one in the background reaches its
- * caller by this alone: it is a `user:message` to the caller too.
+ * The end of a task, and so of the last message of its sub-agent. A sub-agent in the background reports to its caller
+ * only by this message, so it also becomes a `user:message` to the caller.
  */
 export function mapTaskNotification(step: MappingStep): void {
   const agent = knownAgent(step);
@@ -99,7 +99,7 @@ function knownAgent({ state, message }: MappingStep): SubAgent | undefined {
   return state.agents.find(asName(message.agent_id)) ?? state.agents.find(asName(message.task_id));
 }
 
-/** Whose activity a message of the system is about: a sub-agent that it names, or who made the tool call that it names. */
+/** The agent that a system message is about: the sub-agent that it names, or the agent of the tool call that it names. */
 function agentIdOf(step: MappingStep): string | undefined {
   const { tool_use_id, parent_tool_use_id } = step.message;
   const agent = knownAgent(step);
@@ -111,7 +111,7 @@ function agentIdOf(step: MappingStep): string | undefined {
   return (calls.get(asName(tool_use_id)) ?? calls.get(asName(parent_tool_use_id)))?.agentId;
 }
 
-/** The first message that the model still sees as it was, where it is an event of this stream. */
+/** The first message that the model still sees unchanged, if it is an event of this stream. */
 function firstKept(step: MappingStep, metadata: JsonObject): string | undefined {
   const [first] = asList(asObject(metadata.preserved_messages)?.uuids) ?? [];
   const id = asText(asObject(metadata.preserved_segment)?.head_uuid) ?? asText(first);

@@ -10,14 +10,14 @@ import { asName, asObject, asText, withoutNull, withoutUndefined } from '../valu
 import { blockDetails } from './map-block.ts';
 import { writeDenial } from './write-denial.ts';
 
-/** What a user message says of a result beside its block. */
+/** Facts about a result in a user message, other than its block. */
 interface ResultContext {
   readonly meta?: JsonObject | undefined;
-  /** `tool_use_result`: the result as the tool gave it. */
+  /** `tool_use_result`: the result as the tool returned it. */
   readonly output?: JsonValue | undefined;
 }
 
-/** Whether a block is the result of a tool call: of the harness, of the API's own tools, of an MCP server. */
+/** Whether a block is the result of a tool call: of the harness, of the API's tools or of an MCP server. */
 export function isToolResult(block: JsonValue): block is JsonObject {
   const fields = asObject(block);
   const type = asText(fields?.type) ?? '';
@@ -25,7 +25,7 @@ export function isToolResult(block: JsonValue): block is JsonObject {
   return isResult && asName(fields?.tool_use_id) !== undefined;
 }
 
-/** `agent:tool_result` and, where the call was not allowed, the `harness:hook_decision` before it. */
+/** Writes `agent:tool_result`, and before it the `harness:hook_decision` of a call that was not allowed. */
 export function mapToolResult(
   step: MappingStep,
   block: JsonObject,
@@ -75,11 +75,11 @@ export function mapToolResult(
 }
 
 function durationOf(step: MappingStep, call: ToolCallRecord | undefined): number | undefined {
-  // Clocks of several hosts take part, so a result can seem older than its call.
+  // The times come from the clocks of several hosts, so a result can seem older than its call.
   return call === undefined ? undefined : Math.max(0, step.events.time - call.time);
 }
 
-/** Joins a sub-agent's name with its call, and ends its last message where the result says that it is done. */
+/** Joins a sub-agent's name with its call, and ends its last message if the result says that the agent has ended. */
 function followSubAgent(
   step: MappingStep,
   toolCallId: string,

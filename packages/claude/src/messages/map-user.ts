@@ -7,7 +7,7 @@ import { asList, asObject, asText } from '../values/json-fields.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from './map-block.ts';
 import { isToolResult, mapToolResult } from './map-tool-result.ts';
 
-/** What reached an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
+/** Maps input to an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
 export function mapUser(step: MappingStep): void {
   const blocks = asBlocks(asObject(step.message.message)?.content);
   if (blocks === undefined || blocks.length === 0) {
@@ -24,7 +24,7 @@ export function mapUser(step: MappingStep): void {
   for (const block of blocks) {
     if (isToolResult(block)) {
       const meta = metas?.find(({ id }) => id === block.tool_use_id);
-      // A message has one `tool_use_result`; with several results, nobody knows whose it is.
+      // A message has one `tool_use_result`; with several results, it cannot be assigned.
       const output = results.length === 1 ? step.message.tool_use_result : undefined;
       mapToolResult(step, block, links, { meta, output });
     } else {
@@ -50,7 +50,7 @@ function mapText(
   step.events.event('user:message', data, links);
 }
 
-/** What the engine tells the model when it was interrupted, in the user's name. */
+/** Whether the engine wrote the text in the user's name after an interruption. */
 function isInterruption(text: string): boolean {
   return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
 }
@@ -68,7 +68,7 @@ const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
   ['observer-activity', 'system'],
 ]);
 
-/** Who speaks: to a sub-agent the agent that called it; otherwise what the message says of its origin, or the user. */
+/** The speaker: for a sub-agent the agent that called it; otherwise the origin that the message names, or the user. */
 function sourceOf(step: MappingStep, agent: SubAgent | undefined): Source {
   const { isSynthetic, origin } = step.message;
   const kind = kindByOrigin.get(asText(asObject(origin)?.kind) ?? '');

@@ -16,7 +16,7 @@ import { mapUser } from './map-user.ts';
 
 type Mapper = (step: MappingStep) => void;
 
-/** How each kind of message of the SDK (`type`, or `type/subtype`) is mapped. */
+/** The mapper of each kind of SDK message (`type`, or `type/subtype`). */
 const mappers = {
   assistant: mapAssistant,
   user: mapUser,
@@ -67,7 +67,7 @@ export type ClaudeMessageKind = keyof typeof mappers;
 
 const byKind: ReadonlyMap<string, Mapper> = new Map(Object.entries(mappers));
 
-/** The mapper of a message; an unknown kind is kept as it is, and an unknown way to end is an end. */
+/** The mapper of a message. An unknown kind is kept unchanged; an unknown subtype of `result` is an end. */
 export function mapperOf(type: string, subtype: unknown): Mapper {
   if (type === 'result') return mapResult;
   return byKind.get(`${type}/${String(subtype)}`) ?? byKind.get(type) ?? mapOther;

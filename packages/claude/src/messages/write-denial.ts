@@ -3,10 +3,10 @@ import type { MappingStep } from '../mapping/mapping-step.ts';
 import type { Denial } from '../tools/tool-failure.ts';
 import { withoutUndefined } from '../values/json-fields.ts';
 
-/** What is known of a denial; nothing: somebody refused permission. */
+/** Facts about a denial. Without any, permission was refused. */
 type KnownDenial = { readonly [Key in keyof Denial]?: Denial[Key] | undefined };
 
-/** Writes the `harness:hook_decision` of a call that was not allowed, unless an earlier message told of it. */
+/** Writes the `harness:hook_decision` of a call that was not allowed, unless it is already recorded. */
 export function writeDenial(
   step: MappingStep,
   toolCallId: string,

@@ -4,8 +4,8 @@ import { isStreamMessage } from './is-stream-message.ts';
 import { StreamReading } from './stream-reading.ts';
 
 /**
- * Opens a recorded stream of the Agent SDK for import: the messages of one run, one on each line. Reads as far as the
- * first time.
+ * Opens a recorded stream of the Agent SDK for import: the messages of one run, one per line. Reads up to the first
+ * message with a time.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function openClaudeStream(path: string): Promise<ClaudeLog> {

@@ -9,9 +9,9 @@ import { asName, asObject } from '../values/json-fields.ts';
 import { recordedTime } from '../values/recorded-time.ts';
 
 /**
- * What the lines of a recorded stream become: for each line its activities, and at last those of its end. Messages
- * without a time get the latest time recorded before them; those before the first one, the first; without any, `now`.
- * Aborted, it reads no further line.
+ * Maps the lines of a recorded stream: the activities of each line, then those of the end. A message without a time gets
+ * the latest time before it; before the first time, the first one; without any, `now`. After an abort it reads no
+ * further line.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function* readClaudeStream(
@@ -52,12 +52,12 @@ function partsOf(line: FileLine): LinePart[] {
   }
   if (line.text.trim() === '') return [];
   const parts = splitRecords(line.text);
-  const problem = 'not UTF-8: the bytes that are not were replaced by U+FFFD';
+  const problem = 'not UTF-8: the invalid bytes were replaced by U+FFFD';
   return line.isUtf8 ? parts : [{ kind: 'damaged', problem }, ...parts];
 }
 
 /**
- * The first recorded time of a file, read as far as that; undefined where it has none, or where it is aborted.
+ * The first recorded time of a file. Reads no further than that. Undefined if the file has none, or after an abort.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function findClaudeStreamStart(path: string, signal: AbortSignal): Promise<number | undefined> {
@@ -75,13 +75,13 @@ export async function findClaudeStreamStart(path: string, signal: AbortSignal): 
   }
   if (hasMessage) return undefined;
   if (firstLine === undefined) {
-    throw new FormatError('FORMAT_EMPTY', `The stream ${path} is empty: nothing was recorded in it.`, {
+    throw new FormatError('FORMAT_EMPTY', `The stream ${path} is empty.`, {
       details: { file: path },
     });
   }
   throw new FormatError(
     'FORMAT_NOT_JSONL',
-    `${path} is no recorded stream: none of its lines is a message, a JSON object with a type. ` +
+    `${path} is not a recorded stream: none of its lines is a message, a JSON object with a type. ` +
       `Line ${firstLine.number} begins with ${JSON.stringify(firstLine.text.slice(0, 60))}.`,
     { details: { file: path, line: firstLine.number } },
   );

@@ -1,8 +1,8 @@
 import { type CapturedEvent, type Fidelity, type NewEvent, toTimestamp } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
-import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
+import { isStorable } from '../json-lines/storable.ts';
 import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import type { LogHead } from '../log/read-log-head.ts';
@@ -65,7 +65,7 @@ export class StreamReading {
     }
     if (batch.length > 0) yield batch;
     onProgress?.(bytes);
-    this.#tellEnd(mapping);
+    this.#reportEnd(mapping);
   }
 
   summary(): ClaudeLogSummary {
@@ -96,25 +96,25 @@ export class StreamReading {
     }
     this.#records += 1;
     const message = asObject(part.record) ?? {};
-    if (!isKeepable(part.record) || asName(message.type) === undefined)
-      this.#report('unknown_kind', line, 'This is no message; it is kept as a notice.');
+    if (!isStorable(part.record) || asName(message.type) === undefined)
+      this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
     const time = recordedTime(message);
     if (time !== undefined && time < this.#clock && time !== this.#startsAt)
       this.#report(
         'time_goes_back',
         line,
-        `The time is ${this.#clock - time} ms before the latest; it is kept so.`,
+        `The time is ${this.#clock - time} ms before the latest; it is kept unchanged.`,
       );
     this.#clock = Math.max(this.#clock, time ?? this.#clock);
     const activities = mapping.map(part.record, { line });
     if (activities.length === 0 && message.type !== 'stream_event' && message.subtype !== 'init')
-      this.#report('id_repeated', line, 'This message stands here again; it is kept once.');
+      this.#report('id_repeated', line, 'This message occurs again; it is kept once.');
     return activities.flatMap((activity, index) =>
       activity.kind === 'event' ? [this.#take(activity.event, place, index)] : [],
     );
   }
 
-  /** Gives an event what the mapping left open: an id by its place, so that another import finds the same. */
+  /** Completes an event of the mapping. The id derives from the place, so that another import finds the same one. */
   #take(event: NewEvent, place: string, index: number): CapturedEvent {
     const wanted = event.id ?? `${place}${index === 0 ? '' : `.${index}`}`;
     const id = this.#ids.claim(wanted) ?? `${place}..${index}`;
@@ -127,8 +127,8 @@ export class StreamReading {
     return captured;
   }
 
-  /** What may go on in a file that grows is told, and recorded when it is over. */
-  #tellEnd(mapping: ClaudeMapping): void {
+  /** Reports messages that may continue in a file that grows. They are recorded when they are over. */
+  #reportEnd(mapping: ClaudeMapping): void {
     const last = Math.max(1, this.#lines);
     const open = mapping
       .finish()
@@ -137,11 +137,15 @@ export class StreamReading {
     for (const activity of open)
       if (activity.kind === 'event') this.#totals.observe({ id: 'open', timestamp, ...activity.event });
     if (open.length > 0)
-      this.#report('usage_open', last, `${open.length} messages may go on: their usage is no event yet.`);
+      this.#report('usage_open', last, `${open.length} messages may continue: their usage has no event yet.`);
     if (this.#end === null)
       this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as crashed.');
     if (!this.#head.hasTime)
-      this.#report('time_missing', 1, 'No message has a time; all have that at which the file was written.');
+      this.#report(
+        'time_missing',
+        1,
+        'No message has a time; all get the time at which the file was written.',
+      );
   }
 
   #report(code: ClaudeDiagnosticCode, line: number, message: string): void {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@hansard/events';
 import { asList, asObject, asText, withoutUndefined } from '../values/json-fields.ts';
 
-/** The longest text that is made to learn a size, in characters. */
+/** The maximum length in characters of a text that is built to determine a size. */
 const longestContent = 100_000_000;
 
-/** Sizes in bytes of UTF-8 of a file before and after a tool changed it, as far as the tool's result tells them. */
+/** Sizes in bytes of UTF-8 of a file before and after a tool changed it, if the result of the tool has them. */
 export function fileSizes(output: JsonObject | undefined): JsonObject {
   if (output === undefined) return {};
   const before = contentBefore(output);
@@ -33,7 +33,7 @@ function applyEdit(content: string | undefined, edit: JsonObject): string | unde
   const to = asText(edit.new_string);
   if (content === undefined || from === undefined || to === undefined) return undefined;
   if (from === '') return content === '' ? to : undefined;
-  // A text that isn't there was matched in another way (quotes, spaces), so its length in the file is unknown.
+  // A text that does not occur was matched in another way (quotes, spaces), so its length in the file is unknown.
   if (!content.includes(from)) return undefined;
   if (edit.replace_all !== true) return content.replace(from, () => to);
   const mostHits = content.length / from.length;

@@ -1,14 +1,14 @@
 import type { JsonObject } from '@hansard/events';
 import { RecentMap } from '../values/recent-map.ts';
 
-/** What is known of a tool call when its result, its denial or its sub-agent comes. */
+/** A tool call, kept until its result, its denial or its sub-agent refers to it. */
 export interface ToolCallRecord {
   readonly tool: string;
   readonly target: string | undefined;
   readonly metadata: JsonObject;
-  /** Who made the call; undefined: the dispatched agent. */
+  /** The agent that made the call; undefined for the dispatched agent. */
   readonly agentId: string | undefined;
-  /** What the call is referred to by: its event's id, or its message's id where the event has none yet. */
+  /** The id that refers to the call: that of its event, or of its message if the event has none. */
   readonly reference: string | undefined;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -16,7 +16,7 @@ export interface ToolCallRecord {
 
 const mostRemembered = 5_000;
 
-/** The latest tool calls by their ids. The oldest are forgotten, so that a stream of any length fits. */
+/** The latest tool calls by id. The oldest are dropped, so that memory is bounded. */
 export class ToolCalls {
   readonly #calls = new RecentMap<ToolCallRecord>(mostRemembered);
 

@@ -11,9 +11,9 @@ import {
 } from '../values/json-fields.ts';
 import { fileSizes } from './file-sizes.ts';
 
-/** What came back from a tool. */
+/** The result of a tool. */
 export interface ToolReturn {
-  /** The result as the tool gave it (`tool_use_result`), where the stream has it. */
+  /** The result as the tool returned it (`tool_use_result`), if the stream has it. */
   readonly output: JsonObject | undefined;
   /** The result as the model reads it, and its text. */
   readonly content: JsonValue | undefined;
@@ -21,7 +21,7 @@ export interface ToolReturn {
   readonly isError: boolean;
 }
 
-/** What is worth knowing of a tool's calls and results (D7): never contents of files, never output of commands. */
+/** The metadata of a tool's calls and results (D7): never contents of files, never output of commands. */
 interface ToolDescription {
   readonly target: (input: JsonObject) => JsonValue | undefined;
   readonly call: (input: JsonObject) => JsonObject;
@@ -148,8 +148,8 @@ const descriptions: ReadonlyMap<string, ToolDescription> = new Map(
   }),
 );
 
-/** Keys of an input that say in a word what any tool works on, the most telling first. */
-const tellingKeys = [
+/** Input keys that name the target of a tool, in order of preference. */
+const targetKeys = [
   'file_path',
   'path',
   'notebook_path',
@@ -169,11 +169,11 @@ const tellingKeys = [
 ];
 
 const anyTool: ToolDescription = {
-  target: (input) => tellingKeys.map((key) => input[key]).find((value) => asName(value) !== undefined),
+  target: (input) => targetKeys.map((key) => input[key]).find((value) => asName(value) !== undefined),
   call: () => ({}),
 };
 
-/** The target and the metadata of a tool call. Of an MCP tool: its server, its own name, the keys of its arguments. */
+/** The target and the metadata of a tool call. For an MCP tool: its server, its name and the keys of its arguments. */
 export function describeToolCall(
   tool: string,
   input: JsonObject,
@@ -191,12 +191,12 @@ export function describeToolCall(
   };
 }
 
-/** What the result of a tool adds to the metadata of its call. */
+/** Metadata of a call that comes from the result of the tool. */
 export function describeToolReturn(tool: string, result: ToolReturn): JsonObject {
   return withoutUndefined(descriptions.get(tool)?.result?.(result) ?? {});
 }
 
-/** A failed command tells its exit code in the first line; one that succeeded ended with 0, unless the code has a meaning. */
+/** A failed command has its exit code in the first line. A successful one ended with 0, unless the result names another code. */
 function exitCodeOf({ output, text, isError }: ToolReturn): number | undefined {
   if (isError) {
     const code = /^(?:Error: )?Exit code (\d+)$/.exec(firstLine(text) ?? '')?.[1];

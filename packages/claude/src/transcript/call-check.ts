@@ -4,21 +4,21 @@ import { RecentMap } from '../values/recent-map.ts';
 
 const mostRemembered = 10_000;
 
-/** The record that a call or a result is in. */
+/** The record that holds a call or a result. */
 interface CheckedRecord {
   readonly state: Pick<MappingState, 'calls'>;
   report(code: ClaudeDiagnosticCode, message: string): void;
 }
 
-/** Finds results without a call before them, and second results of a call, among the latest ten thousand results and more. */
+/** Finds results without a call before them and second results of a call, among at least the latest ten thousand results. */
 export class CallCheck {
-  /** Ids of tool calls that have a result and do not stand before it. */
+  /** Ids of tool calls that have a result but were not seen before it. */
   readonly #awaited = new Set<string>();
   readonly #answered = new RecentMap<true>(mostRemembered);
 
   called(step: CheckedRecord, toolCallId: string): void {
     if (this.#awaited.delete(toolCallId))
-      step.report('reference_ahead', `The result of the tool call ${toolCallId} stands before the call.`);
+      step.report('reference_ahead', `The result of the tool call ${toolCallId} comes before the call.`);
   }
 
   answered(step: CheckedRecord, toolCallId: string): void {
@@ -29,6 +29,6 @@ export class CallCheck {
     this.#answered.set(toolCallId, true);
     if (step.state.calls.get(toolCallId) !== undefined) return;
     if (this.#awaited.size < mostRemembered) this.#awaited.add(toolCallId);
-    step.report('call_missing', `A result of the tool call ${toolCallId}, which does not stand before it.`);
+    step.report('call_missing', `A result of the tool call ${toolCallId}, which does not come before it.`);
   }
 }

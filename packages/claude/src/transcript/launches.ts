@@ -3,11 +3,11 @@ import { asName, asObject } from '../values/json-fields.ts';
 
 const mostWaiting = 1_000;
 
-/** The calls that started sub-agents, by what they told them: the first record of a sub-agent is its prompt. */
+/** The calls that started sub-agents, by their prompt, which is also the first record of the sub-agent. */
 export class Launches {
   readonly #callsByPrompt = new Map<string, string[]>();
 
-  /** Notes a block of a model message where it is such a call. */
+  /** Notes a block of a model message if it is such a call. */
   note(block: JsonObject): void {
     const toolCallId = asName(block.id);
     const prompt = asName(asObject(block.input)?.prompt);
@@ -21,7 +21,7 @@ export class Launches {
     if (oldest !== undefined) this.#callsByPrompt.delete(oldest);
   }
 
-  /** The first call with that prompt which started no other agent. */
+  /** The first call with that prompt that has not started another agent. */
   take(prompt: string, isFree: (toolCallId: string) => boolean): string | undefined {
     return this.#callsByPrompt.get(prompt)?.find(isFree);
   }

@@ -7,10 +7,10 @@ import { asId } from '../values/ids.ts';
 import { asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
-/** What Claude Code names as the model of texts that no model wrote, such as errors of the API. */
+/** The model name that Claude Code gives to texts that no model wrote, such as errors of the API. */
 const noModel = '<synthetic>';
 
-/** A model message, or a part of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once a message, `agent:inference`. */
+/** Maps a model message, or a part of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once per message, `agent:inference`. */
 export function mapModelMessage(step: TranscriptStep): void {
   const message = asObject(step.message.message) ?? {};
   const blocks = asBlocks(message.content);
@@ -48,7 +48,7 @@ function mapBlock(step: TranscriptStep, block: JsonValue, links: Links): void {
   mapAssistantBlock(step, block, links);
 }
 
-/** A text that Claude Code itself put into the conversation. */
+/** Maps a text that Claude Code itself put into the conversation. */
 function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
   const fields = asObject(block) ?? {};
   const text = fields.type === 'text' ? asText(fields.text) : undefined;
@@ -59,7 +59,7 @@ function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
   }
 }
 
-/** Notes what the record says of its message, and writes the usage of the one before it. */
+/** Notes the usage of the message, and writes the usage of messages that are over. */
 function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | undefined): void {
   const messageId = asId(message.id);
   const model = asText(message.model);
@@ -71,7 +71,7 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   if (counted === undefined) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
-    tellAgain(step, messageId, usage ?? {});
+    reportAgain(step, messageId, usage ?? {});
     step.transcript.usageTotals.replace(messageId, counted);
   } else {
     const time = step.events.time;
@@ -80,13 +80,13 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   step.writeInferences();
 }
 
-function tellAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {
-  const what = `The message ${messageId} goes on after another one of its agent`;
-  step.report('usage_again', `${what}: its usage stands with this record, and counts once.`);
+function reportAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {
+  const problem = `The message ${messageId} continues after another message of its agent`;
+  step.report('usage_again', `${problem}: its usage is kept with this record and counts once.`);
   addDetails(step, { usage });
 }
 
-/** The session becomes known with the first message of a model in it. */
+/** Writes the `session:init` of a session with its first model message. */
 function writeInit(step: TranscriptStep, model: string): void {
   const { conversation, begun } = step.transcript;
   if (conversation === undefined || begun.has(conversation)) return;

@@ -11,7 +11,7 @@ const progressTypes: ReadonlyMap<string, EventType> = new Map([
   ['waiting_for_task', 'system:task_progress'],
 ]);
 
-/** How far a hook, a sub-agent or a tool is. */
+/** Progress of a hook, a sub-agent or a tool. */
 export function mapProgress(step: TranscriptStep): void {
   const data = asObject(step.message.data);
   const kind = asName(data?.type);
@@ -25,7 +25,7 @@ export function mapProgress(step: TranscriptStep): void {
   writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
 }
 
-/** What was put beside the conversation: answers of hooks, prompts that had waited, and what the model was told besides. */
+/** An attachment to the conversation: an answer of a hook, a queued prompt, or other input to the model. */
 export function mapAttachment(step: TranscriptStep): void {
   const attachment = asObject(step.message.attachment);
   const kind = asName(attachment?.type) ?? '';
@@ -35,7 +35,7 @@ export function mapAttachment(step: TranscriptStep): void {
   else writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', step.others());
 }
 
-/** A prompt that was typed while the agent worked: `user:message`. */
+/** A prompt that the user typed while the agent worked: `user:message`. */
 function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
   const agent = step.agent();
   step.announce(agent);

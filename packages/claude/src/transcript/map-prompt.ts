@@ -14,7 +14,7 @@ interface PromptLinks {
   readonly cause?: string | undefined;
 }
 
-/** What reached an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
+/** Maps input to an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
 export function mapPrompt(step: TranscriptStep): void {
   const message = asObject(step.message.message) ?? {};
   const blocks = asBlocks(message.content);
@@ -30,7 +30,7 @@ export function mapPrompt(step: TranscriptStep): void {
   if (Object.keys(more).length > 0) step.events.details = { ...step.events.details, message: more };
   const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
   const results = blocks.filter(isToolResult);
-  // A record has one `toolUseResult`; with several results, nobody knows whose it is.
+  // A record has one `toolUseResult`; with several results, it cannot be assigned.
   const output = results.length === 1 ? step.message.toolUseResult : undefined;
   for (const block of blocks) {
     if (isToolResult(block)) {
@@ -40,19 +40,19 @@ export function mapPrompt(step: TranscriptStep): void {
   }
 }
 
-/** Maps a block of a message to an agent that is no tool result. */
+/** Maps a block of a message to an agent, other than a tool result. */
 export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, source: Source): void {
   const fields = asObject(block);
   const text = fields?.type === 'text' ? asText(fields.text) : undefined;
   if (fields === undefined || text === undefined) {
-    if (fields === undefined) step.report('wrong_value', 'A block of a message that is no object.');
+    if (fields === undefined) step.report('wrong_value', 'A block of a message is not an object.');
     mapOtherBlock(step, 'user', block, links);
     return;
   }
   step.events.event('user:message', { text, source, ...blockDetails(step, fields, ['text']) }, links);
 }
 
-/** A summary comes from its compaction; a text that a tool put in, from the call of the tool. */
+/** The cause of a summary is its compaction; that of a text that a tool added is the call of the tool. */
 function causeOf(step: TranscriptStep): string | undefined {
   const { isCompactSummary, sourceToolUseID } = step.message;
   if (isCompactSummary === true) return step.transcript.compaction;
@@ -72,7 +72,7 @@ const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
 const written =
   /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|system-reminder)>/;
 
-/** Who speaks: the origin that the record names; Claude Code, where it is marked as that; the caller, to a sub-agent. */
+/** The speaker: the origin that the record names, Claude Code if the record says so, or the caller of a sub-agent. */
 function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
   const { isMeta, isCompactSummary, promptSource } = step.message;
   const origin = originKind(step.message.origin);

@@ -6,7 +6,7 @@ import type { TranscriptStep } from './transcript-step.ts';
 
 type Mapper = (step: TranscriptStep) => void;
 
-/** How each kind of record (`type`, or `type/subtype`) is mapped. Any other is kept as `system:` and its own name. */
+/** The mapper of each kind of record (`type`, or `type/subtype`). Any other is kept as `system:` and its own name. */
 const mappers: ReadonlyMap<string, Mapper> = new Map(
   Object.entries({
     assistant: mapModelMessage,

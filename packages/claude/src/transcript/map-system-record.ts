@@ -4,7 +4,7 @@ import { asEventId } from '../values/ids.ts';
 import { asCount, asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
-/** A record that the vocabulary has no word for, with all its fields: `system:` and its own type or subtype. */
+/** A record without an event type of its own, with all its fields: `system:` and the type or subtype of the record. */
 export function mapOther(step: TranscriptStep): void {
   const { type, subtype } = step.message;
   const words = type === 'system' ? [subtype] : [type, subtype];
@@ -12,13 +12,13 @@ export function mapOther(step: TranscriptStep): void {
   writeAs(step, unknownEventType('system', word.join('_')), step.others());
 }
 
-/** What is so of the session from here on: `session:status`, its own type as `kind`. */
+/** A change of the session's state: `session:status`, with the type of the record as `kind`. */
 export function mapStatus(step: TranscriptStep): void {
   const { type, subtype } = step.message;
   writeAs(step, 'session:status', { kind: asName(subtype) ?? type ?? null, ...step.others() });
 }
 
-/** The end of a turn, and so of the message that was the last of it. */
+/** The end of a turn, and so of its last message. */
 export function mapTurnEnd(step: TranscriptStep): void {
   step.state.inferences.end(step.agent());
   step.writeInferences();
@@ -51,7 +51,7 @@ export function mapCompaction(step: TranscriptStep): void {
   step.transcript.compaction = step.events.event('session:compaction', data, { agentId: agent?.id });
 }
 
-/** Writes a record about the agent whose it is. */
+/** Writes an event of the agent that the record belongs to. */
 export function writeAs(step: TranscriptStep, type: EventType, data: JsonObject): void {
   const agent = step.agent();
   step.announce(agent);

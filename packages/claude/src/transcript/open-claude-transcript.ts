@@ -9,13 +9,13 @@ import { isTranscriptRecord } from './is-transcript-record.ts';
 import { type SessionFile, TranscriptReading } from './transcript-reading.ts';
 
 export interface OpenTranscriptOptions {
-  /** Transcripts of sub-agents of the session. Absent: those in the folder `subagents` of the folder beside the file, as Claude Code keeps them. */
+  /** Transcripts of the session's sub-agents. Absent: those in the folder `SESSION/subagents` beside the file, where Claude Code keeps them. */
   readonly subAgents?: readonly string[];
 }
 
 /**
- * Opens the transcript of a session that Claude Code wrote, with those of its sub-agents, which become agents of the same
- * dispatch. Reads as far as the first time.
+ * Opens the transcript of a Claude Code session, with the transcripts of its sub-agents, which become agents of the same
+ * dispatch. Reads up to the first record with a time.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function openClaudeTranscript(
@@ -25,7 +25,7 @@ export async function openClaudeTranscript(
   const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
   const agents: SessionFile[] = [];
   for (const file of subAgents) agents.push(await openSubAgent(file, head.hasTime ? startedAt : undefined));
-  // An agent is called before it begins; so the one that called it is read before it.
+  // An agent is called before it begins, so its caller is read first.
   agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
   const main: SessionFile = { path, bytes: head.bytes, startsAt: startedAt, meta: {} };
   const reading = new TranscriptReading([main, ...agents], head.hasTime);
@@ -43,7 +43,7 @@ export async function openClaudeTranscript(
   };
 }
 
-/** The transcripts of sub-agents that lie beside that of a session, sorted. */
+/** The transcripts of sub-agents beside the transcript of a session, sorted. */
 export function findSubAgents(path: string): string[] {
   const folder = join(dirname(path), basename(path, extname(path)), 'subagents');
   return globSync('**/*.jsonl', { cwd: folder })
@@ -51,7 +51,7 @@ export function findSubAgents(path: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** A file that is empty, or holds no record yet, is read like any other; its report says so. */
+/** A file that is empty, or holds no record yet, is opened like any other and reported when it is read. */
 async function openSubAgent(path: string, sessionStart: number | undefined): Promise<SessionFile> {
   const name = basename(path, extname(path));
   const meta = await readMeta(join(dirname(path), `${name}.meta.json`));
@@ -67,7 +67,7 @@ async function readMeta(path: string): Promise<JsonObject> {
   try {
     return asObject(JSON.parse(await readFile(path, 'utf8'))) ?? {};
   } catch {
-    // What it says is an extra: most sub-agents have none, and a broken one tells nothing.
+    // The file is optional: most sub-agents have none, and a broken one is ignored.
     return {};
   }
 }

@@ -4,10 +4,10 @@ const mostWaiting = 1_000;
 
 interface Waiting {
   readonly line: number;
-  readonly tell: (isAhead: boolean) => void;
+  readonly report: (isAhead: boolean) => void;
 }
 
-/** Finds records whose parent comes later, or never. Of those that wait for their parent, a thousand are remembered. */
+/** Finds records whose parent comes later or is missing. Keeps at most a thousand records without a parent. */
 export class ParentCheck {
   readonly #records: SeenRecords;
   readonly #waiting = new Map<string, Waiting>();
@@ -16,30 +16,30 @@ export class ParentCheck {
     this.#records = records;
   }
 
-  /** `tell` is called once where the parent was not there: when it comes, or when nobody waits for it any more. */
-  check(parentUuid: string, line: number, tell: (isAhead: boolean) => void): void {
+  /** Calls `report` once if the parent is unknown: when it arrives, or when the record is dropped or the file ends. */
+  check(parentUuid: string, line: number, report: (isAhead: boolean) => void): void {
     if (this.#records.has(parentUuid)) return;
     const before = this.#waiting.get(parentUuid);
     if (before !== undefined) {
-      tell(false);
+      report(false);
       return;
     }
-    this.#waiting.set(parentUuid, { line, tell });
+    this.#waiting.set(parentUuid, { line, report });
     if (this.#waiting.size <= mostWaiting) return;
     const [oldest] = this.#waiting;
     if (oldest === undefined) return;
     this.#waiting.delete(oldest[0]);
-    oldest[1].tell(false);
+    oldest[1].report(false);
   }
 
   arrived(uuid: string): void {
     if (this.#waiting.size === 0) return;
-    this.#waiting.get(uuid)?.tell(true);
+    this.#waiting.get(uuid)?.report(true);
     this.#waiting.delete(uuid);
   }
 
   end(): void {
-    for (const { tell } of this.#waiting.values()) tell(false);
+    for (const { report } of this.#waiting.values()) report(false);
     this.#waiting.clear();
   }
 }

@@ -1,16 +1,16 @@
 import type { EventIds } from '../values/ids.ts';
 
-/** What a record's `uuid` means for its event. */
+/** Whether the `uuid` of a record was seen before. */
 export type Sighting =
   | { readonly kind: 'first' }
   /** The same record again. */
   | { readonly kind: 'repeated' }
-  /** Another record under a uuid that is taken; the number that tells them apart, from 2. */
+  /** Another record with a known uuid. The numbers begin at 2. */
   | { readonly kind: 'other'; readonly number: number };
 
 const first: Sighting = { kind: 'first' };
 
-/** The uuids of all records, which their events take as ids, and checksums of what the records said. */
+/** The uuids of all records, which are the ids of their events, and checksums of the records' content. */
 export class SeenRecords {
   readonly #ids: EventIds;
 
@@ -22,7 +22,7 @@ export class SeenRecords {
     return this.#ids.has(uuid);
   }
 
-  /** Takes the uuid for the record's event, where it is new. */
+  /** Reserves the uuid for the record's event, if it is new. */
   see(uuid: string, checksum: number): Sighting {
     for (let number = 1; ; number += 1) {
       const key = number === 1 ? uuid : `${uuid}\n${number}`;

@@ -8,8 +8,8 @@ import type { Launches } from './launches.ts';
 const mostRemembered = 10_000;
 
 /**
- * Whose record of a sidechain it is. Newer records name their agent. Older ones are threads among the records of the
- * session, each from a prompt without a parent on; a thread is an agent of its own, named by its first record.
+ * Finds the agent of a sidechain record. Newer records name their agent. Older ones are threads among the records of the
+ * session; each thread starts with a prompt without a parent and is an agent of its own, named by its first record.
  */
 export class Sidechains {
   readonly #agents: SubAgents;
@@ -43,7 +43,7 @@ export class Sidechains {
     return thread ?? this.#agents.resolve(name, this.#callOf(record));
   }
 
-  /** The call whose prompt the record is. */
+  /** The call that has the text of the record as its prompt. */
   #callOf(record: JsonObject): string | undefined {
     const [block] = asBlocks(asObject(record.message)?.content) ?? [];
     const prompt = asName(asObject(block)?.text);

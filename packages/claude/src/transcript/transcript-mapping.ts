@@ -9,8 +9,8 @@ import {
   type Usage,
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
-import { isKeepable } from '../json-lines/keepable.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
+import { isStorable } from '../json-lines/storable.ts';
 import { usageOf } from '../mapping/inferences.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
@@ -29,13 +29,13 @@ export interface TranscriptMappingOptions {
 export interface TranscriptPart {
   /** Names records without an id; absent for the session itself. */
   readonly name?: string | undefined;
-  /** Milliseconds since 1970 for records before the first one that has a time. */
+  /** Milliseconds since 1970, for records before the first one with a time. */
   readonly startsAt: number;
-  /** What is said beside the file of the sub-agent whose it is. */
+  /** The content of the metadata file beside a sub-agent's transcript. */
   readonly meta?: JsonObject | undefined;
 }
 
-/** Turns what stands in the files of one session into events. It does no I/O. */
+/** Maps the files of one session to events. It does no I/O. */
 export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
@@ -43,7 +43,7 @@ export class TranscriptMapping {
   #clock = 0;
   #latest = 0;
   #latestOfAll = 0;
-  /** Of the record before, which most records have as their parent. */
+  /** The uuid of the record before, which is the parent of most records. */
   #latestUuid: string | undefined;
 
   constructor({ fidelity, report }: TranscriptMappingOptions) {
@@ -66,10 +66,10 @@ export class TranscriptMapping {
       return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
     }
     const record = asObject(part.record);
-    const odd = this.#whyNoRecord(part.record, record);
-    if (record === undefined || odd !== undefined) {
-      this.#report(odd?.code ?? 'not_an_object', part.line, `${odd?.problem}; it is kept as a notice.`);
-      return [this.#notice(place, { problem: odd?.problem ?? '', line: part.line, ...odd?.raw })];
+    const problem = this.#problemOf(part.record, record);
+    if (record === undefined || problem !== undefined) {
+      this.#report(problem?.code ?? 'not_an_object', part.line, `${problem?.text}; it is kept as a notice.`);
+      return [this.#notice(place, { problem: problem?.text ?? '', line: part.line, ...problem?.raw })];
     }
     const id = this.#idOf(record, part, place);
     if (id === null) return [];
@@ -81,12 +81,12 @@ export class TranscriptMapping {
     return this.#finish(step, place);
   }
 
-  /** The file is over: parents that did not come are missing. */
+  /** Ends a file: parents that have not arrived are missing. */
   endFile(): void {
     this.#state.parents.end();
   }
 
-  /** What the session used, the messages that may still go on included; and how many those are. */
+  /** The usage of the session, including messages that may continue, and the number of those messages. */
   totals(): { readonly usage: Usage | null; readonly open: number } {
     const { inferences, usageTotals: totals } = this.#state;
     inferences.endAll();
@@ -98,33 +98,33 @@ export class TranscriptMapping {
     return { usage: totals.usage, open: open.length };
   }
 
-  /** The latest time of all records, in milliseconds since 1970; 0 where none has one. */
+  /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
   get latest(): number {
     return this.#latestOfAll;
   }
 
-  #whyNoRecord(
+  #problemOf(
     value: JsonValue,
     record: JsonObject | undefined,
-  ): { code: ClaudeDiagnosticCode; problem: string; raw: JsonObject } | undefined {
-    if (!isKeepable(value)) {
-      const problem = 'A value that nests too deep, or holds a number that is too large';
-      return { code: 'wrong_value', problem, raw: rawFields(printed(value)) };
+  ): { code: ClaudeDiagnosticCode; text: string; raw: JsonObject } | undefined {
+    if (!isStorable(value)) {
+      const text = 'A value that nests too deep, or holds a number that is too large';
+      return { code: 'wrong_value', text, raw: rawFields(printed(value)) };
     }
     if (record === undefined)
-      return { code: 'not_an_object', problem: 'A value that is no object', raw: { raw: value } };
+      return { code: 'not_an_object', text: 'A value that is not an object', raw: { raw: value } };
     if (asName(record.type) === undefined)
-      return { code: 'unknown_kind', problem: 'A record without a type', raw: { raw: value } };
+      return { code: 'unknown_kind', text: 'A record without a type', raw: { raw: value } };
     return undefined;
   }
 
-  /** The id of the record's first event; null where the record stood there before. */
+  /** The id of the record's first event; null if the record is a repetition. */
   #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
     const uuid = asName(record.uuid);
     if (uuid === undefined) return place;
     const sighting = this.#state.records.see(uuid, checksum);
     if (sighting.kind === 'repeated') {
-      this.#report('id_repeated', line, `The record ${uuid} stands here again; it is kept once.`);
+      this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;
     }
     this.#state.parents.arrived(uuid);
@@ -144,11 +144,15 @@ export class TranscriptMapping {
     const time = recordedTime(record);
     if (time === undefined) {
       if (asName(record.uuid) !== undefined)
-        this.#report('time_missing', line, 'A record without a time; it has the latest time before it.');
+        this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
       return this.#clock;
     }
     if (time < this.#latest)
-      this.#report('time_goes_back', line, `The time goes back by ${this.#latest - time} ms; it is kept so.`);
+      this.#report(
+        'time_goes_back',
+        line,
+        `The time goes back by ${this.#latest - time} ms; it is kept unchanged.`,
+      );
     this.#latest = time;
     this.#clock = Math.max(this.#clock, time);
     this.#latestOfAll = Math.max(this.#latestOfAll, time);
@@ -159,7 +163,7 @@ export class TranscriptMapping {
     const uuid = asName(value);
     if (uuid === undefined || uuid === this.#latestUuid || this.#state.records.has(uuid)) return;
     this.#state.parents.check(uuid, line, (isAhead) => {
-      const where = isAhead ? 'stands behind it' : 'is not in the transcript';
+      const where = isAhead ? 'comes after the record' : 'is not in the transcript';
       this.#report(
         isAhead ? 'reference_ahead' : 'reference_missing',
         line,
@@ -175,7 +179,7 @@ export class TranscriptMapping {
       if (activity.kind !== 'event') continue;
       const { event } = activity;
       if (event.type === 'agent:inference') usageTotals.add(event.messageId, event.data.usage as Usage);
-      // What another event of the file has taken as its id is named by the place.
+      // If another event of the file has that id, the place names this one.
       const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
       captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));
     }

@@ -10,11 +10,11 @@ import { TranscriptMapping } from './transcript-mapping.ts';
 export interface SessionFile {
   readonly path: string;
   readonly bytes: number;
-  /** Of a sub-agent's file, what its records without an id are named by. */
+  /** For the file of a sub-agent: the prefix of the ids of records without an id. */
   readonly name?: string;
   readonly startsAt: number;
   readonly meta: JsonObject;
-  /** Why it can't be read. */
+  /** The error of an unreadable file. */
   readonly problem?: unknown;
 }
 
@@ -135,11 +135,15 @@ export class TranscriptReading {
       this.#report(
         'usage_open',
         last,
-        `${which} may go on: the usage is in the totals, and an event when it is known to be over.`,
+        `${which} may continue: the usage is in the totals, and becomes an event when the message is over.`,
       );
     }
-    if (this.#messages === 0) this.#report('no_conversation', 1, 'Nobody says anything in this transcript.');
+    if (this.#messages === 0) this.#report('no_conversation', 1, 'This transcript has no messages.');
     if (!this.#hasTime)
-      this.#report('time_missing', 1, 'No record has a time; all have that at which the file was written.');
+      this.#report(
+        'time_missing',
+        1,
+        'No record has a time; all get the time at which the file was written.',
+      );
   }
 }

@@ -8,7 +8,7 @@ import { ParentCheck } from './parent-check.ts';
 import { SeenRecords } from './seen-records.ts';
 import { Sidechains } from './sidechains.ts';
 
-/** What a mapping of transcripts remembers from one record to the next, over all files of a session. */
+/** The state that a mapping of transcripts keeps between records, over all files of a session. */
 export class TranscriptState extends MappingState {
   readonly records = new SeenRecords(this.ids);
   readonly launches = new Launches();
@@ -16,9 +16,9 @@ export class TranscriptState extends MappingState {
   readonly usageTotals = new UsageTotals();
   readonly parents = new ParentCheck(this.records);
   readonly callCheck = new CallCheck();
-  /** The sessions whose `session:init` is written. */
+  /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
-  /** What the file beside a sub-agent's transcript says of it. */
+  /** The content of the metadata file beside a sub-agent's transcript. */
   agentMeta: JsonObject = {};
   /** The session that the latest record named. */
   conversation: string | undefined;

@@ -6,7 +6,7 @@ import { asName, asText } from '../values/json-fields.ts';
 import { isUtcTime, recordedTime } from '../values/recorded-time.ts';
 import type { TranscriptState } from './transcript-state.ts';
 
-/** One record of a transcript on its way to events. */
+/** Maps one record of a transcript. */
 export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
   readonly line: number;
@@ -31,7 +31,7 @@ export class TranscriptStep extends MappingStep {
     this.transcript.report(code, this.line, message);
   }
 
-  /** The sub-agent whose record it is, known by its name, or by the thread of its records where those have no name. */
+  /** The sub-agent that the record belongs to, by name or, for records without a name, by their thread. */
   override agent(): SubAgent | undefined {
     return this.transcript.sidechains.agentOf(this.message);
   }
@@ -45,7 +45,7 @@ export class TranscriptStep extends MappingStep {
     });
   }
 
-  /** What only a notice can hold, whole, for its record could be read. */
+  /** Keeps a whole record that could be read but not mapped. */
   notice(problem: string, raw: JsonValue): void {
     this.events.event('system:notice', { problem, line: this.line, raw });
   }
@@ -53,7 +53,7 @@ export class TranscriptStep extends MappingStep {
 
 const nowhere = {};
 
-/** Fields that the event's own id, time and type say, or the record before it of the same session. */
+/** Fields whose values are in the event's id, time and type, or in an earlier record of the same session. */
 function heldElsewhere(
   { conversation }: TranscriptState,
   record: JsonObject,

@@ -4,7 +4,7 @@ import { RecentMap } from './recent-map.ts';
 const longestAction = 80;
 const actions = new RecentMap<string>(100);
 
-/** The event type for something that the vocabulary has no word for: its own word in lower snake case. */
+/** The event type for a kind without an event type of its own: its name in lower snake case. */
 export function unknownEventType(category: 'agent' | 'system' | 'user', word: string): EventType {
   let action = actions.get(word);
   if (action === undefined) {

@@ -1,12 +1,12 @@
 const mostFilled = 0.7;
 
 /**
- * Remembers strings by two hashes of 32 bits each, with a number of 32 bits for each: 12 bytes a slot, whatever the length
- * of the string. That two of a million strings have both hashes in common happens once in ten million tables.
+ * A map from strings to 32-bit numbers that stores two 32-bit hashes instead of the string: 12 bytes per slot, whatever
+ * the length of the string. With a million strings, two of them collide in one of ten million tables.
  */
 export class IdTable {
   #first = new Uint32Array(64);
-  /** 0 where the slot is free. */
+  /** 0 if the slot is free. */
   #second = new Uint32Array(64);
   #values = new Uint32Array(64);
   #count = 0;
@@ -23,7 +23,7 @@ export class IdTable {
     return this.#second[slot] === 0 ? undefined : this.#values[slot];
   }
 
-  /** Gives an id its number, unless it has one; whether it had none. */
+  /** Adds an id with its number. False if the id was already known. */
   add(id: string, value: number): boolean {
     if (this.#count + 1 > this.#values.length * mostFilled) this.#grow();
     hash(id);
@@ -40,7 +40,7 @@ export class IdTable {
     return true;
   }
 
-  /** Where an id is, or where it would go. The sizes are powers of two. */
+  /** The slot of an id, or the free slot for it. The sizes are powers of two. */
   #slotOf(first: number, second: number): number {
     const mask = this.#values.length - 1;
     let slot = first & mask;
@@ -64,10 +64,10 @@ export class IdTable {
   }
 }
 
-/** The id that was hashed last, which is often asked for again, and its hashes; the second is never 0. */
+/** The last hashed id, which is often requested again, and its hashes. The second is never 0. */
 const hashed = { id: undefined as string | undefined, first: 0, second: 0 };
 
-/** FNV-1a by two primes in one pass, with a final mix, so that every bit depends on every character. */
+/** FNV-1a with two primes in one pass and a final mix, so that every bit depends on every character. */
 function hash(id: string): void {
   if (id === hashed.id) return;
   let first = 0x811c9dc5;

@@ -4,19 +4,19 @@ import { IdTable } from './id-table.ts';
 const longest = 128;
 const suffix = '.9999'.length;
 
-/** A value as the id of an event, where it can be one and leaves room for `.1`, `.2` …; otherwise undefined. */
+/** The value, if it can be the id of an event and leaves room for `.1`, `.2` …; otherwise undefined. */
 export function asEventId(value: unknown): string | undefined {
   return isId(value) && value.length <= longest - suffix ? value : undefined;
 }
 
-/** A value as the name of a message or an agent: characters that ids can't have become `-`. */
+/** The value as the id of a message or an agent. Characters that ids cannot have become `-`. */
 export function asId(value: unknown): string | undefined {
   if (isId(value)) return value;
   if (typeof value !== 'string' || value === '') return undefined;
   return value.replace(/[^A-Za-z0-9._:-]/g, '-').slice(0, longest);
 }
 
-/** The ids that are taken. An id is given out once, so that no event of a stream contradicts an earlier one. */
+/** The ids that are in use. Each id is given out once, so that no two events of a stream share one. */
 export class EventIds {
   readonly #taken = new IdTable();
 
@@ -24,17 +24,17 @@ export class EventIds {
     return this.#taken.has(id);
   }
 
-  /** The id, now taken; undefined where it was taken before or can't be the id of an event. */
+  /** Reserves the id and returns it; undefined if it is in use or cannot be the id of an event. */
   claim(id: string | undefined): string | undefined {
     return isId(id) && this.#taken.add(id, 0) ? id : undefined;
   }
 
-  /** Takes whatever names a record, with a checksum of what the record says; whether it was free. */
+  /** Reserves the name of a record, with a checksum of the record's content. False if it is in use. */
   take(name: string, checksum: number): boolean {
     return this.#taken.add(name, checksum);
   }
 
-  /** What `take` was told of a name; 0 where it was claimed, undefined where it is free. */
+  /** The checksum that `take` stored for a name; 0 if the name was claimed, undefined if it is free. */
   checksumOf(name: string): number | undefined {
     return this.#taken.get(name);
   }

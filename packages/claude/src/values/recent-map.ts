@@ -1,6 +1,6 @@
 /**
- * The latest entries of a map that would grow without end: the latest `most` for certain, never more than twice as many.
- * A map that drops its oldest entry for each new one gets slow; this one drops half of them now and then.
+ * A bounded map. It keeps at least the latest `most` entries and never more than twice as many. Dropping the oldest entry
+ * for each new one would be slow, so it drops half of the entries at once.
  */
 export class RecentMap<T> {
   readonly #most: number;

@@ -3,15 +3,15 @@ import { type JsonObject, toTimestamp } from '@hansard/events';
 const firstInstant = Date.parse('0000-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** How events write a time. */
+/** The format of times in events. */
 const exact = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** What was read last: one message is asked several times. */
+/** The last result, because the time of one message is requested several times. */
 let latestText = '';
 let latestTime: number | undefined;
 let latestIsExact = false;
 
-/** The time that a message carries, in milliseconds since 1970; undefined where it has none or none that is clear. */
+/** The time of a message in milliseconds since 1970; undefined if it has none or the time zone is missing. */
 export function recordedTime(message: JsonObject): number | undefined {
   const { timestamp } = message;
   if (typeof timestamp !== 'string') return undefined;
@@ -33,7 +33,7 @@ const dateLength = 'YYYY-MM-DDT'.length;
 let latestDate: string | undefined;
 let midnight: number | undefined;
 
-/** Like `parseTime`, of a text that is known to be written as events write it: most are of the day of the one before. */
+/** Like `parseTime`, for a text in the format of events. The date is cached, because most texts have the same one as before. */
 function parseExact(timestamp: string): number | undefined {
   if (latestDate === undefined || !timestamp.startsWith(latestDate)) {
     latestDate = timestamp.slice(0, dateLength);
@@ -59,12 +59,12 @@ function digit(text: string, at: number): number {
   return text.charCodeAt(at) - zero;
 }
 
-/** A time as an event has it: the text that it was just read from, where that is written in the same way. */
+/** A time in the format of events. Reuses the text that it was just parsed from, if that has the same format. */
 export function timestampOf(time: number): string {
   return time === latestTime && latestIsExact ? latestText : toTimestamp(time);
 }
 
-/** Whether the time of a message is written in UTC and no finer than milliseconds, so that an event's says the same. */
+/** Whether the time of a message is in UTC with at most milliseconds, so that the event's time holds all of it. */
 export function isUtcTime({ timestamp }: JsonObject): boolean {
   if (timestamp === latestText && latestIsExact) return true;
   return typeof timestamp === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(timestamp);

@@ -25,7 +25,7 @@ describe('blocks of a message', () => {
     expect(events[1]?.data).toMatchObject({ details: { uuid: 'not an id!' } });
   });
 
-  it('a message that comes twice is recorded once', () => {
+  it('a repeated message is recorded once', () => {
     const message = assistant([{ type: 'text', text: 'a' }], { uuid: 'u1' });
     const { events } = mapMessages([message, { ...message, isReplay: true }]);
     expect(ofType(events, 'agent:text')).toHaveLength(1);
@@ -37,7 +37,7 @@ describe('blocks of a message', () => {
     expect(events[1]?.data.details).toEqual({ uuid: 'u1' });
   });
 
-  it('unknown blocks are kept, without what may be content at narrative fidelity', () => {
+  it('unknown blocks are kept; narrative fidelity leaves out their content', () => {
     const blocks = [
       { type: 'redacted_thinking', data: 'CANARY' },
       { type: 'futureBlock', level: 3, content: 'CANARY' },
@@ -63,14 +63,14 @@ describe('blocks of a message', () => {
   });
 
   it.each([{ type: 'text' }, { type: 'created' }, { type: 'tool_call' }, { text: 'no type' }, 'no object'])(
-    '%j, which is no block, is kept as a notice',
+    '%j, which is not a block, is kept as a notice',
     (block) => {
       const { events } = mapMessages([assistant([block])]);
       expect(events[0]?.type).toBe('system:notice');
     },
   );
 
-  it('a text alone is a block, of the model and of the user', () => {
+  it('a plain string is a text block, of the model and of the user', () => {
     const { events } = mapMessages([assistant('hello'), user('hi')]);
     expect(events.map(({ type, data }) => [type, data.text]).slice(0, 2)).toEqual([
       ['agent:text', 'hello'],
@@ -79,7 +79,7 @@ describe('blocks of a message', () => {
   });
 });
 
-describe('who speaks in a user message', () => {
+describe('the speaker of a user message', () => {
   it.each([
     [{}, 'user'],
     [{ isReplay: true }, 'user'],

@@ -6,7 +6,7 @@ import { createClaudeMapping } from '../../src/index.ts';
 import { identityFields, leftOutAtNarrative } from '../../src/mapping/left-out.ts';
 import { corpus, fixtures, readMessages, recorded } from './mapped.ts';
 
-/** Fields that an event holds in its own words. */
+/** Fields that an event holds under another name. */
 const inOwnWords: Readonly<Record<string, readonly string[]>> = {
   assistant: ['message', 'parent_tool_use_id', 'agent_id', 'subagent_type', 'task_description'],
   user: [
@@ -55,7 +55,7 @@ const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join
 
 describe('fields of recorded messages', () => {
   it.each(['narrative', 'full'] as const)(
-    'none is lost at %s fidelity but those that are documented',
+    'only the documented ones are left out at %s fidelity',
     (fidelity) => {
       const leftOut = [...leftOutAtNarrative.message, ...leftOutOfTasks];
       const lost = files.flatMap((file) => {
@@ -72,7 +72,7 @@ describe('fields of recorded messages', () => {
     },
   );
 
-  it('what the API says of a message beside its blocks is in its inference', () => {
+  it('the fields of an API message outside its blocks are in its inference', () => {
     const mapping = createClaudeMapping({ fidelity: 'narrative' });
     mapping.map({
       type: 'assistant',
@@ -98,7 +98,7 @@ describe('fields of recorded messages', () => {
     });
   });
 
-  it('a session that changes is told where it changes', () => {
+  it('a change of the session is recorded where it happens', () => {
     const mapping = createClaudeMapping({ fidelity: 'narrative' });
     const status = (session_id: string) =>
       recorded(mapping.map({ type: 'system', subtype: 'status', session_id })).events[0]?.data;

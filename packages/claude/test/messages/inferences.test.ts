@@ -36,7 +36,7 @@ function inferences(messages: readonly unknown[]) {
 }
 
 describe('agent:inference', () => {
-  it('one per message, with the usage of its last line', () => {
+  it('is recorded once per message, with the usage of its last line', () => {
     const lines = [3, 5, 8].map((output_tokens) =>
       assistant(text('x'), {}, { usage: { input_tokens: 1, output_tokens } }),
     );
@@ -56,7 +56,7 @@ describe('agent:inference', () => {
     expect(found.map(({ id }) => id)).toEqual(['msg_1:inference', 'msg_2:inference']);
   });
 
-  it('a message that goes on after others does not count twice', () => {
+  it('a message that continues after others does not count twice', () => {
     const found = inferences([
       assistant(text('a')),
       assistant(text('b'), {}, { id: 'msg_2' }),
@@ -65,7 +65,7 @@ describe('agent:inference', () => {
     expect(found.map(({ messageId }) => messageId)).toEqual(['msg_1', 'msg_2']);
   });
 
-  it('the final figures of the stream win over those of the lines', () => {
+  it('the final figures of the stream replace those of the lines', () => {
     const [found] = inferences([
       begin('msg_1'),
       finalUsage,
@@ -78,7 +78,7 @@ describe('agent:inference', () => {
     });
   });
 
-  it('of a stream that breaks off it is not lost', () => {
+  it('the usage of a truncated stream is recorded', () => {
     const mapping = createClaudeMapping({ fidelity: 'narrative', now: () => start });
     mapping.map(begin('msg_1'));
     expect(recorded(mapping.finish()).events).toMatchObject([
@@ -96,7 +96,7 @@ describe('agent:inference', () => {
     expect([begin('msg_2'), stream({ type: 'error' })].flatMap(typesOf)).toEqual([]);
   });
 
-  it('sub-agents and the dispatched agent have theirs side by side', () => {
+  it('sub-agents and the dispatched agent have separate inferences at the same time', () => {
     const inner = { parent_tool_use_id: 't1' };
     const found = inferences([
       assistant(text('a')),
@@ -111,7 +111,7 @@ describe('agent:inference', () => {
     ]);
   });
 
-  it('what is not known is not invented: no usage, no inference', () => {
+  it('a message without usage has no inference', () => {
     const { events } = mapMessages([assistant(text('a'), {}, { usage: null, stop_reason: 'end_turn' })]);
     expect(events.map(({ type }) => type)).toEqual(['agent:text']);
     expect(events[0]?.data.details).toEqual({ model: 'claude-test', stop_reason: 'end_turn' });

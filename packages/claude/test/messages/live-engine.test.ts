@@ -22,20 +22,20 @@ function resultOf(messages: readonly JsonObject[]): CapturedEvent | undefined {
 const said = inside([{ type: 'text', text: 'All\nis well.' }], 's1');
 
 describe('the answer of a sub-agent', () => {
-  it('is the substance of the result of its call, whatever frame is around it', () => {
+  it('is the substance of the result of its call, even with text around it', () => {
     expect(resultOf([call, said, answered('Report: All\nis well.')])?.substance).toBe('s1');
     const output = { content: [{ type: 'text', text: 'All\nis well.' }] };
     const indented = answered('Report:\n  All\n  is well.', output);
     expect(resultOf([call, said, indented])?.substance).toBe('s1');
   });
 
-  it('is its cause where the result is in other words', () => {
+  it('is the cause of a result with other words', () => {
     const other = resultOf([call, said, answered('It is fine.')]);
     expect(other?.cause).toEqual(['s1']);
     expect(other).not.toHaveProperty('substance');
   });
 
-  it('is none where it went on to use a tool, failed, or only began', () => {
+  it('is not linked if the sub-agent then used a tool, failed or only started', () => {
     const wentOn = inside([toolUse('t2', 'Bash', { command: 'x' })], 's2');
     const unlinked = [
       resultOf([call, said, wentOn, answered('All\nis well.')]),
@@ -50,7 +50,7 @@ describe('the answer of a sub-agent', () => {
     }
   });
 
-  it('reaches its caller by a notification where it worked in the background', () => {
+  it('reaches its caller by a notification if it worked in the background', () => {
     const launched = answered('launched', { status: 'async_launched' });
     const ended = {
       type: 'system',
@@ -81,7 +81,7 @@ describe('the answer of a sub-agent', () => {
     }
   });
 
-  it('is what its caller heard, in the views', () => {
+  it('was heard by its caller, according to the views', () => {
     const { events } = mapMessages([call, said, answered('Report: All\nis well.')], 'full');
     const index = createLogIndex(events);
     const row = dialogOf(index).find(({ id }) => id === 's1');
@@ -90,7 +90,7 @@ describe('the answer of a sub-agent', () => {
   });
 });
 
-describe('what is known of a call beside the stream', () => {
+describe('facts about a call from outside the stream', () => {
   const made = assistant([toolUse('t1', 'mcp__hansard__ask', {})], { uuid: 'u1' });
 
   function afterNote(
@@ -103,7 +103,7 @@ describe('what is known of a call beside the stream', () => {
     return recorded([...before, ...messages.flatMap((message) => mapping.map(message))]).events;
   }
 
-  it('an outcome gives the result its metadata and what it was made of', () => {
+  it('an outcome adds its metadata and links to the result', () => {
     const one = afterNote(
       (m) => m.noteOutcome('t1', { metadata: { hits: 2 }, madeFrom: ['x'] }),
       [user([toolResult('t1', 'ok')])],
@@ -117,7 +117,7 @@ describe('what is known of a call beside the stream', () => {
     expect(several).not.toHaveProperty('substance');
   });
 
-  it('a denial that is recorded already is not recorded again, whatever tells of it', () => {
+  it('a denial that is already recorded is not recorded again from any message', () => {
     const denied = user([toolResult('t1', 'PreToolUse:mcp__hansard__ask hook error: no', true)]);
     const end = result({ permission_denials: [{ tool_name: 'x', tool_use_id: 't1', tool_input: {} }] });
     expect(
@@ -136,7 +136,7 @@ describe('what is known of a call beside the stream', () => {
 });
 
 describe('a live engine', () => {
-  it('an interruption is told by the system, although it is told in the name of the user', () => {
+  it('an interruption comes from the system, although it is written in the name of the user', () => {
     const { events } = mapMessages([user('[Request interrupted by user for tool use]'), user('Stop.')]);
     expect(ofType(events, 'user:message').map(({ data }) => data.source)).toEqual([
       { kind: 'system' },
@@ -144,7 +144,7 @@ describe('a live engine', () => {
     ]);
   });
 
-  it('what a resumed session spent before is not in the totals of this stream', () => {
+  it('the earlier spending of a resumed session is not in the totals of this stream', () => {
     const model = (inputTokens: number, costUSD: number) => ({
       m: { inputTokens, outputTokens: 1, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, costUSD },
     });

@@ -20,7 +20,7 @@ const differences: [Missing, Superfluous] extends [never, never] ? true : [Missi
 
 const ids = { uuid: 'u1', session_id: 's1' };
 
-/** Of each kind a message, without its type and subtype, and the types of the events that it becomes. */
+/** A message of each kind, without type and subtype, and the types of its events. */
 const table: Readonly<Record<ClaudeMessageKind, readonly [object, ...string[]]>> = {
   assistant: [assistant([{ type: 'text', text: 'hi' }], ids), 'agent:text', 'agent:inference'],
   user: [user('hi', ids), 'user:message'],
@@ -96,7 +96,7 @@ describe('kinds of messages', () => {
     expect(differences).toBe(true);
   });
 
-  it.each(Object.entries(table))('%s becomes its events', (kind, [fields, ...types]) => {
+  it.each(Object.entries(table))('%s is mapped to its events', (kind, [fields, ...types]) => {
     const { events } = mapMessages([messageOf(kind, fields)]);
     expect(events.map(({ type }) => type)).toEqual(types);
     if (types.length > 0) expect(events.map(({ id }) => id)).toContain('u1');
@@ -125,7 +125,7 @@ describe('kinds of messages', () => {
     expect(events[0]?.data).toEqual({ x: 1, session_id: 's2' });
   });
 
-  it('an unknown way to end is an end that failed', () => {
+  it('a result with an unknown subtype is a failed end', () => {
     const { events } = mapMessages([result({ subtype: 'error_of_tomorrow', is_error: true })]);
     expect(events[0]).toMatchObject({
       type: 'session:complete',
@@ -144,7 +144,7 @@ describe('kinds of messages', () => {
     [{ type: 'user', uuid: 'u1', message: { content: [] } }, 'without content'],
     [{ type: 'system', subtype: 'init', uuid: 'u1' }, 'without model'],
     [{ type: 'system', subtype: 'compact_boundary', uuid: 'u1' }, 'without its trigger'],
-  ])('%j, which is no message, is kept as a notice with its place', (value, problem) => {
+  ])('%j, which is not a message, is kept as a notice with its place', (value, problem) => {
     const { events } = mapMessages([value], 'full');
     expect(events.map(({ type }) => type)).toEqual(['system:notice']);
     expect(events[0]?.data).toMatchObject({
@@ -155,7 +155,7 @@ describe('kinds of messages', () => {
     expect(events[0]?.data).toHaveProperty('raw');
   });
 
-  it('a notice holds no more than 16 KB of what it is about, and tells how long that was', () => {
+  it('a notice holds at most 16 KB of its value, and the total length', () => {
     const { events } = mapMessages([{ type: 'user', text: 'é'.repeat(20_000) }], 'full');
     const { raw, rawBytes } = events[0]?.data ?? {};
     expect(Buffer.byteLength(String(raw))).toBeLessThanOrEqual(16 * 1024);

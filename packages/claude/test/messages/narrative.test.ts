@@ -19,7 +19,7 @@ const canary = (place: string) => `CANARY_${place}_CANARY`;
 const canariesIn = (value: unknown) =>
   [...new Set(JSON.stringify(value).match(/CANARY_\w+?_CANARY/g))].sort();
 
-/** What the shell and hooks put into the conversation, in every mark that Claude Code has for it. */
+/** Output of the shell and of hooks in the conversation, in every tag that Claude Code uses. */
 const shellTexts = [
   `<bash-input>${canary('bash_input')}</bash-input>`,
   `<bash-stdout>${canary('bash_stdout')}</bash-stdout><bash-stderr>${canary('bash_stderr')}</bash-stderr>`,
@@ -85,7 +85,7 @@ const progress: readonly JsonObject[] = [
   { type: 'kind_of_tomorrow', lastLine: canary('p5') },
 ];
 
-/** A transcript like it. Records have their numbers by their order. */
+/** A transcript with the same canaries. Records are numbered in order. */
 const transcript = [
   (at: number) => answer(at, call('t1', 'Write', { file_path: '/a', content: canary('input') })),
   (at: number) =>
@@ -127,12 +127,12 @@ describe('a narrative of a stream', () => {
     expect(canariesIn(stored(mapMessages(stream, 'narrative').events))).toEqual([]);
   });
 
-  it('lacks nothing where it is recorded in full', () => {
-    // A model reads the result of a call as its `content`; what the tool gave beside it is in the details.
+  it('holds everything at fidelity full', () => {
+    // A model reads the result of a call as its `content`; the tool's other output is in the details.
     expect(canariesIn(stored(mapMessages(stream, 'full').events))).toEqual(canariesIn(stream));
   });
 
-  it('keeps what a hook is called and how it ended, where memories are, and which marks a text had', () => {
+  it('keeps the name and outcome of a hook, the paths of memories, and the tags of a text', () => {
     const { events } = mapMessages(stream, 'narrative');
     const [response] = events.filter(({ type }) => type === 'system:hook_response');
     const [recall] = events.filter(({ type }) => type === 'system:memory_recall');
@@ -152,7 +152,7 @@ describe('a narrative of a transcript', () => {
     expect(canariesIn(stored(await mapTranscript('narrative')))).toEqual([]);
   });
 
-  it('lacks nothing where it is recorded in full', async () => {
+  it('holds everything at fidelity full', async () => {
     const planted = canariesIn([transcript, cutLine]);
     expect(canariesIn(stored(await mapTranscript('full')))).toEqual(planted);
   });
@@ -168,7 +168,7 @@ describe('a narrative of a transcript', () => {
     ]);
   });
 
-  it('keeps what was said around the output of a command', async () => {
+  it('keeps the text around the output of a command', async () => {
     const said = 'Look:\n<bash-stdout>secret</bash-stdout>\nWhat does it mean, if x < y?';
     const { events } = await readTranscript(lines(prompt(1, said)), { fidelity: 'narrative' });
     expect(events[0]?.data.text).toBe('Look:\n<bash-stdout></bash-stdout>\nWhat does it mean, if x < y?');
@@ -181,7 +181,7 @@ const skipped = isThere ? '' : ' (skipped: no corpus; HANSARD_CORPUS names its f
 const files = isThere ? globSync('claude-{stream,transcripts}/**/*.jsonl', { cwd: corpus }).sort() : ['none'];
 const shortest = 80;
 
-/** Every long line of what tools, hooks and commands put out, by a walk over the raw records that knows no mapping. */
+/** Every long line of output of tools, hooks and commands, found in the raw records without the mapping. */
 function outputsIn(path: string): string[] {
   const found: string[] = [];
   const take = (value: unknown): void => {
@@ -207,7 +207,7 @@ function outputsIn(path: string): string[] {
   return [...new Set(found)];
 }
 
-/** What is kept on purpose: what is said, targets and metadata of calls, first lines of errors, reasons of denials. */
+/** Texts that a narrative keeps: messages, targets and metadata of calls, first lines of errors, reasons of denials. */
 function keptOnPurpose(events: readonly CapturedEvent[]): string {
   const kept = events.flatMap(({ type, data }) => {
     if (['agent:text', 'agent:thinking', 'user:message', 'session:complete'].includes(type)) return [data];
@@ -219,7 +219,7 @@ function keptOnPurpose(events: readonly CapturedEvent[]): string {
 
 describe('the narratives of recorded sessions', () => {
   it.skipIf(!isThere).each(files)(
-    `%s: no long line of an output is in it, unless it was said${skipped}`,
+    `%s: no long line of output is in it, unless it is also in a message${skipped}`,
     async (name) => {
       const path = join(corpus, name);
       const log = name.startsWith('claude-stream')

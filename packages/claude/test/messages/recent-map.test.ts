@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RecentMap } from '../../src/values/recent-map.ts';
 
-it('has the latest entries for certain, and never more than twice as many', () => {
+it('keeps the latest entries, and never more than twice as many', () => {
   const map = new RecentMap<number>(10);
   for (let at = 0; at < 1_000; at += 1) {
     map.set(`k${at}`, at);
@@ -15,7 +15,7 @@ it('has the latest entries for certain, and never more than twice as many', () =
   }
 });
 
-it('gives the value that was set last', () => {
+it('returns the latest value', () => {
   const map = new RecentMap<number>(2);
   for (const [key, value] of [
     ['a', 1],

@@ -21,7 +21,7 @@ const clocks = [
 const times = dates.flatMap((date) => clocks.map((clock) => `${date}T${clock}Z`));
 
 describe('the time of a message', () => {
-  it.each(times)('%s is read as a Date reads it', (timestamp) => {
+  it.each(times)('%s is read like a Date', (timestamp) => {
     const time = Date.parse(timestamp);
     recordedTime({ timestamp: '2026-03-01T08:00:00.000Z' });
     expect(recordedTime({ timestamp })).toBe(Number.isNaN(time) ? undefined : time);
@@ -32,14 +32,14 @@ describe('the time of a message', () => {
     ['2026-03-01T09:30:00.5Z', true],
     ['2026-03-01T10:30:00+01:00', false],
     ['2026-03-01T09:30:00.000123Z', false],
-  ])('%s is written as an event writes it, whatever the text was', (timestamp, isSame) => {
+  ])('%s is written in the format of events, whatever the format of the text', (timestamp, isSame) => {
     const time = recordedTime({ timestamp });
     expect(time).toBe(Date.parse(timestamp));
     expect(timestampOf(time ?? 0)).toBe(new Date(time ?? 0).toISOString());
     expect(isUtcTime({ timestamp })).toBe(isSame);
   });
 
-  it.each(['2026-03-01', 'yesterday', '2026-03-01T09:30:00', ''])('%j is none', (timestamp) => {
+  it.each(['2026-03-01', 'yesterday', '2026-03-01T09:30:00', ''])('%j is not a time', (timestamp) => {
     expect(recordedTime({ timestamp })).toBeUndefined();
   });
 });

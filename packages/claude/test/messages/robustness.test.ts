@@ -29,7 +29,7 @@ const diagnostics: readonly JsonValue[] = [
   ['a', 1],
 ];
 
-/** A small generator of numbers from 0 to below 1 that gives the same ones for the same seed. */
+/** A small random generator from 0 to below 1, repeatable by seed. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,7 +38,7 @@ function numbersFrom(seed: number): () => number {
   };
 }
 
-/** The value with one of its parts gone or replaced by something odd. */
+/** The value with one of its parts removed or replaced by an unusual value. */
 function damaged(value: JsonValue, random: () => number): JsonValue {
   if (typeof value !== 'object' || value === null || random() < 0.15) {
     return diagnostics[Math.floor(random() * diagnostics.length)] ?? null;
@@ -55,7 +55,7 @@ function damaged(value: JsonValue, random: () => number): JsonValue {
 
 const messages = readdirSync(fixtures).flatMap((name) => readMessages(join(fixtures, name)));
 
-describe('messages that are not as they should be', () => {
+describe('malformed messages', () => {
   it.each([1, 2, 3, 4, 5, 6])('never throw and become events that can be recorded (seed %i)', (seed) => {
     const random = numbersFrom(seed);
     const odd = messages.map((message) => damaged(message, random));
@@ -65,13 +65,13 @@ describe('messages that are not as they should be', () => {
     }
   });
 
-  it('a stream that comes a second time adds no agent, no inference and no message twice', () => {
+  it('a repeated stream adds no agent, inference or message again', () => {
     const once = mapMessages(messages).events;
     const twice = mapMessages([...messages, ...messages]).events;
     expect(twice).toHaveLength(once.length);
   });
 
-  it('messages that share an id are each kept once, however often the stream holds them', () => {
+  it('messages that share an id are each kept once, even if the stream repeats them', () => {
     const pair = [user('a', { uuid: 'u1' }), user('b', { uuid: 'u1' })];
     const { events } = mapMessages([...pair, ...pair, ...pair]);
     expect(events.map(({ data }) => data.text)).toEqual(['a', 'b']);
@@ -92,7 +92,7 @@ describe('messages that are not as they should be', () => {
     }
   });
 
-  it('whose edit would make a file of gigabytes has no size for it', () => {
+  it('an edit that would create a file of gigabytes gets no size', () => {
     const edit = { oldString: 'a', newString: 'b'.repeat(10_000), replaceAll: true };
     const output = { filePath: 'x', originalFile: 'a'.repeat(100_000), ...edit };
     const { events } = mapMessages([

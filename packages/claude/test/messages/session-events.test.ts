@@ -13,7 +13,7 @@ const init = (fields: JsonObject = {}): JsonObject => ({
 });
 
 describe('session:init', () => {
-  it('comes once per session; an equal one is no event, another one says what changed', () => {
+  it('is recorded once per session; an equal one is dropped, a different one becomes a status with the changed fields', () => {
     const { events } = mapMessages([
       init({ uuid: 'u1' }),
       init({ uuid: 'u2' }),
@@ -72,7 +72,7 @@ describe('session:complete', () => {
     });
   });
 
-  it('another process that goes on with the session counts from zero, and the totals go on', () => {
+  it('another process that resumes the session counts from zero, and the totals continue', () => {
     const { events } = mapMessages([
       result({ total_cost_usd: 0.5, modelUsage: { a: { inputTokens: 100, outputTokens: 10 } } }),
       result({ total_cost_usd: 0.25, modelUsage: { a: { inputTokens: 30, outputTokens: 20 } } }),
@@ -83,7 +83,7 @@ describe('session:complete', () => {
     });
   });
 
-  it('without model usage the usage of the results is added up', () => {
+  it('without model usage, the usage of the results is added up', () => {
     const { events } = mapMessages([result(), result({ modelUsage: undefined as never })]);
     expect(ofType(events, 'session:complete').at(-1)?.data.usage).toMatchObject({
       inputTokens: 20,
@@ -91,7 +91,7 @@ describe('session:complete', () => {
     });
   });
 
-  it('figures that make no sense are kept, and not counted', () => {
+  it('invalid figures are kept but not counted', () => {
     const { events } = mapMessages([result({ total_cost_usd: -1, num_turns: 'many', usage: null })]);
     const data = dataOf(events, 'session:complete');
     expect(data).not.toHaveProperty('costUsd');
@@ -106,7 +106,7 @@ describe('denials', () => {
   };
   const call = assistant([toolUse('t1', 'Bash', { command: 'x' })], { uuid: 'u1' });
 
-  it('one that only the result tells of is a decision, caused by the call', () => {
+  it('one that only the result reports is a decision, caused by the call', () => {
     const { events } = mapMessages([call, user([toolResult('t1', 'not allowed', true)]), result(denials)]);
     expect(ofType(events, 'harness:hook_decision')).toMatchObject([
       {
@@ -118,7 +118,7 @@ describe('denials', () => {
     expect(JSON.stringify(events)).not.toContain('CANARY');
   });
 
-  it('one that three messages tell of is one decision', () => {
+  it('one that three messages report is one decision', () => {
     const told = {
       type: 'system',
       subtype: 'permission_denied',
@@ -137,7 +137,7 @@ describe('denials', () => {
     ]);
   });
 
-  it('a refused permission is told apart from a hook', () => {
+  it('a refused permission is distinguished from a hook', () => {
     const meta = {
       tool_result_meta: [{ id: 't1', permission_decision: { decision: 'reject', source: 'user' } }],
     };
@@ -148,7 +148,7 @@ describe('denials', () => {
     });
   });
 
-  it('a call that was allowed is no decision', () => {
+  it('an allowed call has no decision', () => {
     const meta = {
       tool_result_meta: [{ id: 't1', permission_decision: { decision: 'accept', source: 'hook' } }],
     };
@@ -161,7 +161,7 @@ describe('denials', () => {
 });
 
 describe('session:compaction', () => {
-  it('says what it kept, where that is an event of the stream', () => {
+  it('names the first kept event, if that is in the stream', () => {
     const compact_metadata = {
       trigger: 'manual',
       pre_tokens: 900,
@@ -190,7 +190,7 @@ describe('session:compaction', () => {
 });
 
 describe('times', () => {
-  it('the time of a message is its own, in UTC with milliseconds, and else that of its arrival', () => {
+  it('a message has its own time, in UTC with milliseconds, or else the time of its arrival', () => {
     const { events } = mapMessages([
       user('a', { timestamp: '2026-03-01T10:00:00+02:00' }),
       user('b'),
@@ -204,7 +204,7 @@ describe('times', () => {
     expect(events[2]?.data.details).toEqual({ timestamp: 'yesterday' });
   });
 
-  it('a result that seems older than its call took no time', () => {
+  it('a result that seems older than its call has a duration of 0', () => {
     const { events } = mapMessages([
       assistant([toolUse('t1', 'Bash')], { timestamp: '2026-03-01T10:00:00.500Z' }),
       user([toolResult('t1', 'x')], { timestamp: '2026-03-01T10:00:00.000Z' }),

@@ -28,7 +28,7 @@ function agents(messages: readonly unknown[]) {
 }
 
 describe('sub-agents', () => {
-  it('one that the stream does not name is named by its call', () => {
+  it('one without a name in the stream is named by its call', () => {
     const { created, speakers } = agents([call, inside('a'), inside('b')]);
     expect(created).toMatchObject([
       {
@@ -41,18 +41,18 @@ describe('sub-agents', () => {
     expect(speakers).toEqual(['agent-t1', 'agent-t1']);
   });
 
-  it('one that is named by task_started is known by its call from then on', () => {
+  it('one that is named by task_started is later identified by its call', () => {
     expect(agents([call, started, inside('a')]).speakers).toEqual(['a1']);
     expect(agents([call, started, inside('a')]).created).toHaveLength(1);
   });
 
-  it('one that is named late stays the same agent', () => {
+  it('one that is named later stays the same agent', () => {
     const { created, speakers } = agents([call, inside('a'), started, inside('b', { agent_id: 'a1' })]);
     expect(created).toHaveLength(1);
     expect(speakers).toEqual(['agent-t1', 'agent-t1']);
   });
 
-  it('several of one call are several agents', () => {
+  it('several names of one call are several agents', () => {
     const { created, speakers } = agents([
       call,
       inside('a', { agent_id: 'a1' }),
@@ -63,7 +63,7 @@ describe('sub-agents', () => {
     expect(speakers).toEqual(['a1', 'a2', 'a1']);
   });
 
-  it('one that another call goes on with stays the same agent', () => {
+  it('one that another call resumes stays the same agent', () => {
     const { created, speakers } = agents([
       call,
       inside('a', { agent_id: 'a1' }),
@@ -73,7 +73,7 @@ describe('sub-agents', () => {
     expect(speakers).toEqual(['a1', 'a1']);
   });
 
-  it('one of a sub-agent hears from that sub-agent', () => {
+  it('one that a sub-agent starts gets its prompt from that sub-agent', () => {
     const nested = assistant(
       [toolUse('t2', 'Agent', {})],
       { uuid: 'u2', parent_tool_use_id: 't1' },
@@ -90,17 +90,17 @@ describe('sub-agents', () => {
     });
   });
 
-  it('a name that is no id becomes one', () => {
+  it('a name that is not an id becomes one', () => {
     expect(agents([inside('a', { agent_id: 'tester@home/1' })]).speakers).toEqual(['tester-home-1']);
   });
 
-  it('a command in the background is a task and no agent', () => {
+  it('a command in the background is a task, not an agent', () => {
     const { created, events } = agents([{ ...started, task_type: 'local_bash' }]);
     expect(created).toEqual([]);
     expect(events[0]).toMatchObject({ type: 'system:task_started', data: { task_type: 'local_bash' } });
   });
 
-  it('where the call has no id, the cause is its message', () => {
+  it('the cause is the message of the call if the call has no id', () => {
     const { uuid: _, ...nameless } = call;
     expect(agents([nameless, inside('a')]).created[0]?.cause).toBe('msg_1');
   });

@@ -28,7 +28,7 @@ function mapPair(
 
 const contents = 'CANARY first\nCANARY second\n';
 
-/** Calls with a canary in everything that is content of a file or a page, or output of a command. */
+/** Calls with a canary in all contents of files and pages and all output of commands. */
 const pairs: readonly (Pair & { name: string; target?: string; metadata: JsonObject })[] = [
   {
     name: 'a command',
@@ -242,7 +242,7 @@ const pairs: readonly (Pair & { name: string; target?: string; metadata: JsonObj
 ];
 
 describe('metadata of tools', () => {
-  it.each(pairs)('$name: target and what matters', (pair) => {
+  it.each(pairs)('$name: target and metadata', (pair) => {
     const { call, result } = mapPair(pair);
     if (pair.target !== undefined) expect([call.target, result.target]).toEqual([pair.target, pair.target]);
     expect(result.metadata).toEqual(pair.metadata);
@@ -259,7 +259,7 @@ describe('metadata of tools', () => {
   });
 
   it.each(pairs.filter(({ content }) => content !== undefined))(
-    '$name: all of it at full fidelity',
+    '$name: everything at full fidelity',
     (pair) => {
       const { call, result } = mapPair(pair, 'full');
       expect(call.input).toEqual(pair.input);
@@ -268,7 +268,7 @@ describe('metadata of tools', () => {
     },
   );
 
-  it('an error is told in one line', () => {
+  it('an error is reported in one line', () => {
     const failed = pairs.filter(({ isError }) => isError).map((pair) => mapPair(pair).result.error);
     expect(failed).toEqual(['Exit code 7', 'String to replace not found in file.']);
     expect(mapPair({ tool: 'X', input: {}, content: '', isError: true }).result.error).toBe(
@@ -276,7 +276,7 @@ describe('metadata of tools', () => {
     );
   });
 
-  it('tools of the API itself are pairs too', () => {
+  it('tools of the API itself have calls and results too', () => {
     const { events } = mapMessages([
       assistant([
         { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'ulid' } },

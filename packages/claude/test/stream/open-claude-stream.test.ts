@@ -40,7 +40,7 @@ const lines = (...messages: readonly object[]) =>
   messages.map((message) => `${JSON.stringify(message)}\n`).join('');
 
 describe('a recorded stream', () => {
-  it('becomes a dispatch with the outcome and the totals of its result; its deltas are no events', async () => {
+  it('becomes a dispatch with the outcome and the totals of its result; its deltas are not events', async () => {
     const { events, summary } = await readStream(lines(init, delta, said, status, status, done));
     expect(events.map(({ id, type }) => [id, type])).toEqual([
       ['i1', 'session:init'],
@@ -60,14 +60,14 @@ describe('a recorded stream', () => {
     });
   });
 
-  it('that ends without a result is a crashed dispatch, with the usage that was heard of', async () => {
+  it('that ends without a result is a crashed dispatch with the usage up to then', async () => {
     const { events, summary } = await readStream(lines(init, said));
     expect(events.map(({ type }) => type)).toEqual(['session:init', 'agent:text']);
     expect(summary).toMatchObject({ status: 'crashed', counts: { no_result: 1, usage_open: 1 } });
     expect(summary.usage).toMatchObject({ inputTokens: 10, outputTokens: 2 });
   });
 
-  it('gives, cut anywhere, the beginning of what it gives in the end', async () => {
+  it('cut anywhere, gives a prefix of the events of the whole', async () => {
     const text = lines(init, delta, said, status, { ...status, a: 1 }, said, done);
     const whole = (await readStream(text)).events;
     for (let end = text.indexOf('\n', text.indexOf(timestamp)); end < text.length; end += 3) {
@@ -76,7 +76,7 @@ describe('a recorded stream', () => {
     }
   });
 
-  it('is told from a transcript by its records', () => {
+  it('is distinguished from a transcript by its records', () => {
     expect(detectClaudeFormat(lines(init, said))).toBe('claude-stream');
     expect(
       detectClaudeFormat(

@@ -35,7 +35,7 @@ async function typesOf(content: string | Uint8Array): Promise<string[]> {
 }
 
 describe('damaged lines', () => {
-  it('a line that is no JSON is kept with file and line, and the rest is read', async () => {
+  it('a line that is not JSON is kept with file and line, and the rest is read', async () => {
     const path = fileOf(`${line(user('a'))}# a comment\n\n${line(user('b'))}${line(result())}`);
     const { events } = await readAll(path);
     expect(events.map(({ type }) => type)).toEqual([
@@ -58,14 +58,14 @@ describe('damaged lines', () => {
     expect(await typesOf(both)).toEqual(['user:message', 'session:complete']);
   });
 
-  it('a record that was cut short and the whole one behind it are told apart', async () => {
+  it('a truncated record and the whole one after it are separated', async () => {
     const stub = '{"type":"pr-link","url":"x","prNu';
     const { events } = await replay(`${stub}${line(user('a {"b"', { uuid: 'u1' }))}${line(result())}`);
     expect(events.map(({ type }) => type)).toEqual(['system:notice', 'user:message', 'session:complete']);
     expect(events[0]?.data.raw).toBe(stub);
   });
 
-  it('what is nested in a record that was cut short is no message', async () => {
+  it('an object nested in a truncated record is not a message', async () => {
     const cut = JSON.stringify(
       user([
         { type: 'text', text: 'a' },
@@ -79,7 +79,7 @@ describe('damaged lines', () => {
     ]);
   });
 
-  it('blocks of NUL bytes are told of and passed over', async () => {
+  it('blocks of NUL bytes are reported and skipped', async () => {
     const nul = '\0'.repeat(700);
     const { events } = await replay(`${line(user('a'))}${nul}${line(user('b'))}${line(result())}${nul}`);
     expect(ofType(events, 'user:message').map(({ data }) => data.text)).toEqual(['a', 'b']);
@@ -89,10 +89,10 @@ describe('damaged lines', () => {
     ]);
   });
 
-  it('millions of NUL bytes on one line are told of in good time', () => {
+  it('millions of NUL bytes on one line are reported quickly', () => {
     const began = performance.now();
     expect(splitRecords('\0'.repeat(80_000_000))).toEqual([
-      { kind: 'damaged', problem: '80000000 NUL bytes, as a crash leaves them' },
+      { kind: 'damaged', problem: '80000000 NUL bytes, as after a crash' },
     ]);
     expect(performance.now() - began).toBeLessThan(2_000);
   });
@@ -103,7 +103,7 @@ describe('damaged lines', () => {
     expect(events.map(({ data }) => data.text ?? data.result)).toEqual(['a\u2028b', 'done']);
   });
 
-  it('bytes that are no UTF-8 are told of', async () => {
+  it('bytes that are not UTF-8 are reported', async () => {
     const bytes = Buffer.from(`${line(user('a?'))}${line(result())}`);
     bytes[bytes.indexOf('?')] = 0xff;
     const { events } = await replay(bytes);
@@ -116,14 +116,14 @@ describe('damaged lines', () => {
     expect(events[1]?.data).toMatchObject({ line: 2, rawBytes: 100_000, raw: 'x'.repeat(16 * 1024) });
   });
 
-  it('a long broken line full of objects is given up in good time', async () => {
+  it('a long broken line full of objects is abandoned quickly', async () => {
     const broken = `{"a":[${'{"b":{"c":1}},'.repeat(200_000)}`;
     const began = performance.now();
     expect(await typesOf(`${broken}\n${line(result())}`)).toEqual(['system:notice', 'session:complete']);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  it('a line that is longer than the limit is passed over without being held in memory', async () => {
+  it('a line above the limit is skipped without being held in memory', async () => {
     const path = fileOf(`short\n${'x'.repeat(300_000)}\nlast`);
     const lines = [];
     for await (const { number, text, bytes, isTooLong } of readLines(path, 100_000)) {
@@ -136,7 +136,7 @@ describe('damaged lines', () => {
     ]);
   });
 
-  it('a stream that breaks off says so', async () => {
+  it('a truncated stream is reported', async () => {
     const { events } = await replay(line(user('a')));
     expect(events.at(-1)).toMatchObject({
       type: 'system:notice',
@@ -145,7 +145,7 @@ describe('damaged lines', () => {
   });
 });
 
-describe('files that are no stream', () => {
+describe('files that are not streams', () => {
   it.each([
     ['FORMAT_EMPTY', ''],
     ['FORMAT_EMPTY', '\n \n'],
@@ -173,7 +173,7 @@ describe('times of a replay', () => {
   const timed = (text: string, timestamp?: string) =>
     line(user(text, timestamp === undefined ? {} : { timestamp }));
 
-  it('messages without a time get the latest before them, the first ones the first of the file', async () => {
+  it('messages without a time get the latest time before them, or the first time of the file', async () => {
     const { events } = await replay(
       timed('a') +
         timed('b', '2026-01-01T00:00:05.000Z') +

@@ -38,7 +38,7 @@ function textsOf({ message }: Source): string[] {
   );
 }
 
-describe('the transcripts of others', () => {
+describe('transcripts from the corpus', () => {
   it.skipIf(!isThere).each(named('claude-transcripts'))(
     `%s: each line is read, and nothing is lost${skipped}`,
     async (name) => {
@@ -58,7 +58,7 @@ describe('the transcripts of others', () => {
     },
   );
 
-  it.skipIf(!isThere)(`growing-1 gives the beginning of growing-2${skipped}`, async () => {
+  it.skipIf(!isThere)(`growing-1 gives a prefix of the events of growing-2${skipped}`, async () => {
     const read = async (name: string) =>
       readToEnd(await openClaudeTranscript(join(corpus, 'claude-transcripts', name)));
     const [one, two] = [await read('growing-1.jsonl'), await read('growing-2.jsonl')];
@@ -68,7 +68,7 @@ describe('the transcripts of others', () => {
   });
 
   it.skipIf(!isThere)(
-    `a sub-agent belongs to its session and to the call that made it${skipped}`,
+    `a sub-agent belongs to its session and to the call that started it${skipped}`,
     async () => {
       const path = join(corpus, 'claude-transcripts/with-subagents/session.jsonl');
       const { events, log } = await readToEnd(await openClaudeTranscript(path));
@@ -81,9 +81,9 @@ describe('the transcripts of others', () => {
   );
 });
 
-describe('the streams', () => {
+describe('streams from the corpus', () => {
   it.skipIf(!isThere).each(named('claude-stream'))(
-    `%s: each line is read, and no delta is an event${skipped}`,
+    `%s: each line is read, and deltas are not events${skipped}`,
     async (name) => {
       const path = join(corpus, 'claude-stream', name);
       const { events, summary } = await readToEnd(await openClaudeStream(path));

@@ -3,7 +3,7 @@ import { answer, call, lines, outcome, prompt, readTranscript, record, text } fr
 
 const mode = { type: 'mode', mode: 'normal', sessionId: 'session-1' };
 
-/** A session with everything that could be taken for something else where the file ends in the middle of it. */
+/** A session with every kind of record that could be misread if the file ends in the middle of it. */
 const session = [
   '\uFEFF',
   lines(mode, prompt(1, 'naïve 🎉 "quotes" {"a":1}')),
@@ -24,7 +24,7 @@ const session = [
 ].join('');
 
 describe('a transcript that grows', () => {
-  it('gives, cut anywhere, the beginning of what it gives in the end', async () => {
+  it('cut anywhere, gives a prefix of the events of the whole', async () => {
     const bytes = Buffer.from(session);
     const whole = (await readTranscript(bytes)).events;
     expect(whole.length).toBeGreaterThan(25);

@@ -18,21 +18,21 @@ const second = prompt(2, 'two');
 const textsOf = (events: readonly { data: { text?: unknown } }[]) =>
   events.map(({ data }) => data.text).filter((t) => t !== undefined);
 
-describe('a transcript that a crash or a tool has damaged', () => {
+describe('a damaged transcript', () => {
   it('gives both records of one line', async () => {
     const read = await readTranscript(`${JSON.stringify(first)}${JSON.stringify(second)}\n`);
     expect(read.events.map(({ id }) => id)).toEqual([uuid(1), uuid(2)]);
     expect(read.summary.counts).toEqual({ several_records: 1 });
   });
 
-  it('holds back a last line that is cut short, and says where', async () => {
+  it('holds back a truncated last line, and says where', async () => {
     const whole = lines(first, second);
     const read = await readTranscript(whole.slice(0, -20));
     expect(read.events.map(({ id }) => id)).toEqual([uuid(1)]);
     expect(read.summary.diagnostics).toMatchObject([{ code: 'unfinished', line: 2 }]);
   });
 
-  it('gives the whole record behind a stub on the same line, not one nested in the stub', async () => {
+  it('gives the whole record after a truncated one on the same line, not one nested in the truncated one', async () => {
     const nested = { type: 'user', uuid: uuid(9), message: { role: 'user', content: 'nested' } };
     const stub = JSON.stringify(
       record(1, { type: 'progress', data: { type: 'agent_progress', message: nested } }),
@@ -45,7 +45,7 @@ describe('a transcript that a crash or a tool has damaged', () => {
     expect(read.summary.counts).toMatchObject({ not_json: 1 });
   });
 
-  it('reads on behind NUL bytes', async () => {
+  it('continues after NUL bytes', async () => {
     const read = await readTranscript(
       `${JSON.stringify(first)}\n${'\0'.repeat(9_000)}${JSON.stringify(second)}\n`,
     );
@@ -53,7 +53,7 @@ describe('a transcript that a crash or a tool has damaged', () => {
     expect(read.summary.diagnostics).toMatchObject([{ code: 'nul_bytes', line: 2 }]);
   });
 
-  it('keeps records whose ids look like those that other lines have got', async () => {
+  it('keeps records whose ids look like those given to other lines', async () => {
     const mode = { type: 'mode', mode: 'plan', sessionId: 'session-1' };
     const early = { ...prompt(1, 'early'), uuid: 'line-3' };
     const late = { ...prompt(2, 'late'), uuid: 'line-2' };
@@ -75,7 +75,7 @@ describe('a transcript that a crash or a tool has damaged', () => {
     expect(read.summary.diagnostics).toMatchObject([{ code: 'joined_lines', line: 1 }]);
   });
 
-  it('does not take whole records for the rest of a broken string', async () => {
+  it('does not join whole records to a broken string', async () => {
     const stub = JSON.stringify(first).slice(0, 60);
     const read = await readTranscript(lines(stub, second, prompt(3, 'three')));
     expect(textsOf(read.events)).toEqual(['two', 'three']);
@@ -85,25 +85,25 @@ describe('a transcript that a crash or a tool has damaged', () => {
   it.each([
     ['with a line end behind it', '\n'],
     ['without', ''],
-  ])('reads a document that is written for readers, %s', async (_how, end) => {
+  ])('reads pretty-printed JSON, %s', async (_how, end) => {
     const read = await readTranscript(JSON.stringify([first, second], null, 2) + end);
     expect(textsOf(read.events)).toEqual(['one', 'two']);
     expect(codesOf(read)).toEqual(['joined_lines']);
   });
 
-  it('takes byte order marks and CRLF, and says so once', async () => {
+  it('accepts byte order marks and CRLF, and reports them once', async () => {
     const read = await readTranscript(`\uFEFF${lines(first, second).replaceAll('\n', '\r\n')}`);
     expect(textsOf(read.events)).toEqual(['one', 'two']);
     expect(read.summary.counts).toEqual({ byte_order_mark: 1, crlf: 1 });
   });
 
-  it('keeps half characters as they are', async () => {
+  it('keeps lone surrogates unchanged', async () => {
     const read = await readTranscript(lines(prompt(1, 'half \ud83d')));
     expect(textsOf(read.events)).toEqual(['half \ud83d']);
     expect(read.summary.diagnostics).toMatchObject([{ code: 'lone_surrogate', line: 1 }]);
   });
 
-  it('refuses a line over 100 MB by its size, and reads the rest', async () => {
+  it('skips a line over 100 MB, and reads the rest', async () => {
     const long = Buffer.alloc(100 * 1024 * 1024 + 1, 'x');
     const read = await readTranscript(
       Buffer.concat([Buffer.from(lines(first)), long, Buffer.from(`\n${lines(second)}`)]),
@@ -114,20 +114,20 @@ describe('a transcript that a crash or a tool has damaged', () => {
     ]);
   });
 
-  it('keeps values that nest too deep, and numbers that JSON can write and no event hold', async () => {
+  it('keeps values that nest too deep, and numbers that JSON can write but an event cannot hold', async () => {
     const deep = `{"type":"mode","sessionId":"s","a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     const read = await readTranscript(lines(first, deep, '{"type":"mode","sessionId":"s","a":1e999}'));
     expect(typesOf(read)).toEqual(['user:message', 'system:notice', 'system:notice']);
     expect(read.summary.counts).toMatchObject({ wrong_value: 2 });
   });
 
-  it('refuses an empty file, and one without a record', async () => {
+  it('refuses an empty file and a file without a record', async () => {
     await expect(readTranscript('')).rejects.toMatchObject({ code: 'FORMAT_EMPTY' });
     await expect(readTranscript('nothing\n')).rejects.toMatchObject({ code: 'FORMAT_NOT_JSONL' });
   });
 });
 
-describe('what is odd about the records of a transcript', () => {
+describe('unusual records of a transcript', () => {
   it('keeps the second record of a uuid under ID:2, and an identical one once', async () => {
     const read = await readTranscript(lines(first, { ...first, cwd: '/other' }, first));
     expect(read.events.map(({ id }) => id)).toEqual([uuid(1), `${uuid(1)}:2`]);
@@ -143,7 +143,7 @@ describe('what is odd about the records of a transcript', () => {
     );
   });
 
-  it('tells missing parents from parents that come later', async () => {
+  it('distinguishes missing parents from parents that come later', async () => {
     const read = await readTranscript(
       lines(prompt(2, 'b', { parentUuid: uuid(3) }), prompt(3, 'c', { parentUuid: uuid(8) })),
     );
@@ -165,7 +165,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(read.events.map(({ id }) => id)).toEqual(['line-1', uuid(1)]);
   });
 
-  it('keeps times that go back, and says so', async () => {
+  it('keeps times that go back, and reports them', async () => {
     const read = await readTranscript(
       lines(second, prompt(3, 'late', { timestamp: '2026-03-01T09:29:00.000Z' })),
     );
@@ -173,7 +173,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(read.summary.counts).toMatchObject({ time_goes_back: 1 });
   });
 
-  it('tells each session of one file', async () => {
+  it('reports each session of one file', async () => {
     const other = { sessionId: 'session-2' };
     const read = await readTranscript(lines(answer(1, text('a')), answer(2, text('b'), {}, other)));
     expect(
@@ -191,7 +191,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(summary.diagnostics).toHaveLength(20);
   });
 
-  it('says when nobody speaks', async () => {
+  it('reports a transcript without messages', async () => {
     const read = await readTranscript(
       lines({ type: 'summary', summary: 'About nothing', leafUuid: uuid(1) }),
     );
@@ -199,7 +199,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(codesOf(read)).toEqual(['no_conversation', 'time_missing']);
   });
 
-  it('tells a logical parent that is not there, as that of a compaction whose past was cut off', async () => {
+  it('reports a missing logical parent, as of a compaction whose past was cut off', async () => {
     const compaction = (number: number, logicalParentUuid: string) =>
       record(number, {
         type: 'system',
@@ -215,7 +215,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(read.events.at(-1)?.data).toMatchObject({ details: { logicalParentUuid: 'gone' } });
   });
 
-  it('refers from a compaction to no record that no event is named by', async () => {
+  it('does not link a compaction to a record without an event', async () => {
     const odd = 'é/1';
     const compaction = record(2, {
       type: 'system',
@@ -231,7 +231,7 @@ describe('what is odd about the records of a transcript', () => {
     });
   });
 
-  it('keeps the usage of a message that two agents write, where its event is written for the other one', async () => {
+  it('keeps the usage of a message that two agents write, if the event belongs to the other one', async () => {
     const agent = { isSidechain: true, agentId: 'a1' };
     const later = { usage: { input_tokens: 3, output_tokens: 8 }, id: 'msg_a' };
     const read = await readTranscript(
@@ -246,7 +246,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(read.summary.counts).toMatchObject({ usage_again: 1 });
   });
 
-  it('keeps a second result of a call, and says so', async () => {
+  it('keeps a second result of a call, and reports it', async () => {
     const read = await readTranscript(
       lines(
         answer(1, call('toolu_1', 'Bash', { command: 'ls' })),
@@ -260,7 +260,7 @@ describe('what is odd about the records of a transcript', () => {
     expect(typesOf(read).filter((type) => type === 'agent:tool_result')).toHaveLength(2);
   });
 
-  it('reports a result without its call, and a call behind it', async () => {
+  it('reports a result without a call, and a call after its result', async () => {
     const read = await readTranscript(
       lines(
         outcome(1, 'toolu_1', 'out'),

@@ -18,7 +18,7 @@ const turnEnd = (number: number) =>
   record(number, { type: 'system', subtype: 'turn_duration', durationMs: 5 });
 
 describe('the records of a transcript', () => {
-  it('keep every field that no event holds in the details of their first event', async () => {
+  it('keep every field without a place in an event in the details of their first event', async () => {
     const { events } = await readTranscript(
       lines(prompt(1, 'hello', { gitBranch: 'main', todos: [{ a: 1 }] })),
     );
@@ -44,7 +44,7 @@ describe('the records of a transcript', () => {
     ]);
   });
 
-  it('count the usage of a message once, by the last record of it, with results between', async () => {
+  it('count the usage of a message once, by its last record, even with results between', async () => {
     const { events, summary } = await readTranscript(
       lines(
         answer(1, call('toolu_1', 'Bash', { command: 'a' }), { id: 'msg_a', ...usage(1) }),
@@ -65,13 +65,13 @@ describe('the records of a transcript', () => {
     expect(summary.counts).toEqual({});
   });
 
-  it('hold back the usage of a message that may go on, and have it in the totals', async () => {
+  it('hold back the usage of a message that may continue, and include it in the totals', async () => {
     const read = await readTranscript(lines(answer(1, text('a'), usage(4))));
     expect(typesOf(read)).toEqual(['session:init', 'agent:text']);
     expect(read.summary).toMatchObject({ usage: { outputTokens: 4 }, counts: { usage_open: 1 } });
   });
 
-  it('count a message that goes on after the next one once, by its last figures', async () => {
+  it('count a message that continues after the next one once, by its last figures', async () => {
     const read = await readTranscript(
       lines(
         answer(1, text('a'), { id: 'A', ...usage(1) }),
@@ -105,12 +105,12 @@ describe('the records of a transcript', () => {
       }),
       'user',
     ],
-  ])('tell who speaks: %s', async (_who, only, kind) => {
+  ])('name the speaker: %s', async (_who, only, kind) => {
     const { events } = await readTranscript(lines(only));
     expect(events).toMatchObject([{ type: 'user:message', data: { source: { kind } } }]);
   });
 
-  it('join a sub-agent with the call that made it, by its prompt where no result tells', async () => {
+  it('join a sub-agent with the call that started it, by its prompt if no result names it', async () => {
     const agent = { isSidechain: true, agentId: 'a1' };
     const { events } = await readTranscript(
       lines(answer(1, call('toolu_1', 'Task', { prompt: 'look', subagent_type: 'Explore' }))),
@@ -130,7 +130,7 @@ describe('the records of a transcript', () => {
     ]);
   });
 
-  it('make an agent of each thread of old sidechains', async () => {
+  it('give each thread of old sidechains an agent of its own', async () => {
     const side = { isSidechain: true };
     const { events } = await readTranscript(
       lines(
@@ -154,7 +154,7 @@ describe('the records of a transcript', () => {
     ]);
   });
 
-  it('tell a compaction, what it kept, and its summary', async () => {
+  it('report a compaction, its first kept event and its summary', async () => {
     const metadata = { trigger: 'auto', preTokens: 9, preservedSegment: { headUuid: uuid(1) } };
     const { events } = await readTranscript(
       lines(
@@ -204,7 +204,7 @@ describe('the records of a transcript', () => {
       { type: 'marble-origami', sessionId: 's', a: [1] },
       'system:marble_origami',
     ],
-  ])('find their event: %s', async (_what, only: JsonObject, type) => {
+  ])('become the right event: %s', async (_what, only: JsonObject, type) => {
     const { events } = await readTranscript(lines(only));
     expect(events.map((event) => event.type)).toEqual([type]);
     for (const [key, value] of Object.entries(only)) {
@@ -213,7 +213,7 @@ describe('the records of a transcript', () => {
     }
   });
 
-  it('leave out what tools were given and gave at narrative fidelity', async () => {
+  it('leave out input and output of tools at narrative fidelity', async () => {
     const secret = 'what the file says';
     const read = await readTranscript(
       lines(

@@ -46,7 +46,7 @@ export function typesOf({ events }: ReadLog): string[] {
   return events.map(({ type }) => type);
 }
 
-/** A record of a session, a second after the one before it by its number. */
+/** A record of a session. Its number gives its time, in seconds. */
 export function record(number: number, fields: JsonObject): JsonObject {
   return {
     parentUuid: number === 1 ? null : uuid(number - 1),

@@ -13,14 +13,14 @@ import { type JudgePass, packetKind } from './judge-pass.ts';
 import type { PacketLine, PacketManifest } from './packet-line.ts';
 import { type Pseudonyms, sha256 } from './pseudonyms.ts';
 
-/** A packet while it is made, event by event. */
+/** A packet under construction, event by event. */
 export interface JudgePacketWriter {
-  /** The lines that an event adds, each with the event that it is about. */
+  /** The lines that an event adds, each with its event. */
   add(event: CapturedEvent): WrittenLine[];
   finish(): WrittenLine[];
-  /** Calls that have no line, as the log does not hold what they were made with; by tool. */
+  /** Calls without a line, because the log lacks their input; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** After `finish`: what the lines hold, all together. */
+  /** After `finish`: the manifest of all lines. */
   manifest(): PacketManifest;
 }
 
@@ -40,7 +40,7 @@ export interface JudgePacketOptions {
 export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
   const { pass, dispatchId, pseudonyms } = options;
   const mapping = parseGameMapping(options.mapping);
-  // Calls stand behind thoughts with all that they were made with: whispers, and what no action shows.
+  // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
   const reasoning = { ...mapping.reasoning, toolCalls: false };
   const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId });
   const bareTypes = typesWithoutShape(mapping);
@@ -94,7 +94,7 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
   function textOf({ stream, line }: StreamLine): string {
     if (stream === 'chat') return hide(line.message);
     if (stream === 'agent_reasoning') return hide(line.thinking_process);
-    if (stream !== 'agent_actions') throw new TypeError(`${stream} is in no packet.`);
+    if (stream !== 'agent_actions') throw new TypeError(`${stream} is not part of packets.`);
     if (!bareTypes.has(line.action_type)) return `${line.action_type} ${hiddenJson(line.payload, hide)}`;
     bareActions += 1;
     return line.action_type;
@@ -107,12 +107,12 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
   }
 }
 
-/** The name of an event in packets. */
+/** The reference to an event in packets. */
 function refOf(dispatchId: string, eventId: string): string {
   return sha256(`${dispatchId}\n${eventId}`).slice(0, 16);
 }
 
-/** Whole inputs may hold what was meant for nobody, such as the reason that a model gives with its vote. */
+/** A whole input may hold private text, such as the reason that a model gives with its vote. */
 function typesWithoutShape({ actions }: GameMapping): ReadonlySet<string> {
   const bare = Object.values(actions).filter(({ payload }) => payload === undefined);
   return new Set(bare.map(({ type }) => type));

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@hansard/events';
 
-/** A JSON value as text, every string in it hidden before marks of JSON stand in it, keys too. */
+/** A JSON value as text. Names in strings and keys are replaced before JSON escapes are added. */
 export function hiddenJson(value: JsonValue, hide: (text: string) => string): string {
   if (Array.isArray(value)) return `[${value.map((item) => hiddenJson(item, hide)).join(',')}]`;
   if (typeof value === 'object' && value !== null) {

@@ -3,7 +3,7 @@ import { createJudgePacket, type JudgePacketOptions, type WrittenLine } from './
 import type { JudgePass } from './judge-pass.ts';
 import type { PacketIndex } from './read-verdicts.ts';
 
-/** What verdicts on the packets of a dispatch may cite, in one reading. It keeps ids, and none of the texts. */
+/** The events that verdicts on the packets of a dispatch may cite, from one reading. Keeps ids only, not the texts. */
 export async function indexPackets(
   events: AsyncIterable<CapturedEvent>,
   options: Omit<JudgePacketOptions, 'pass'>,

@@ -7,7 +7,7 @@ export const judgePasses = ['external', 'internal'] as const;
 
 export type JudgePass = (typeof judgePasses)[number];
 
-/** The kinds of lines in a packet, and the streams that they are made from. */
+/** The kinds of lines in a packet, and their streams. */
 export type PacketKind = 'chat' | 'action' | 'reasoning';
 
 const kinds: Readonly<Partial<Record<GameStream, PacketKind>>> = {
@@ -16,7 +16,7 @@ const kinds: Readonly<Partial<Record<GameStream, PacketKind>>> = {
   agent_reasoning: 'reasoning',
 };
 
-/** What a line of a stream is in the packet of a pass; null: not in it. */
+/** The kind of a stream's line in the packet of a pass; null if the line is left out. */
 export function packetKind(stream: GameStream, pass: JudgePass): PacketKind | null {
   const kind = kinds[stream] ?? null;
   return kind === 'reasoning' && pass === 'external' ? null : kind;

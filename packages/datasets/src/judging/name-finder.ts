@@ -1,6 +1,6 @@
-/** Finds names in texts however they are spelled, so that none is overlooked. */
+/** Finds names in texts in any spelling, so that none is missed. */
 export interface NameFinder {
-  /** The text with what `replace` gives for each name in it, which gets it as it stands and as it is compared. */
+  /** Replaces each name in the text. `replace` gets the name as written and in its normalised form. */
   replace(text: string, replace: (found: string, spelling: string) => string): string;
 }
 
@@ -26,13 +26,13 @@ export function createNameFinder(names: readonly string[]): NameFinder {
 
 const separators = /[\s_\p{Pd}]+/gu;
 
-/** What all spellings of a name have in common: `Player 1`, `player_1` and `PLAYER1`; `José`, however it is encoded. */
+/** The normalised form of a name: equal for `Player 1`, `player_1` and `PLAYER1`, and for all encodings of `José`. */
 export function spellingOf(name: string): string {
   const { folded } = fold(name.trim());
   return folded.replace(separators, '') || folded;
 }
 
-/** Scripts in which a name may stand in the midst of letters. */
+/** Scripts in which a name may be surrounded by letters. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
@@ -40,7 +40,7 @@ const inWord = String.raw`[[\p{L}\p{N}]--[${unspaced}]]`;
 const beginsInWord = new RegExp(`^${inWord}`, 'v');
 const endsInWord = new RegExp(`${inWord}$`, 'v');
 
-/** Any of the names where it is no part of a word, the longest first. */
+/** Matches any of the names as a whole word, the longest first. */
 function patternOf(names: readonly string[]): RegExp | null {
   const alternatives = [...new Set(names.map((name) => fold(name.trim()).folded))]
     .filter((name) => name !== '')
@@ -62,13 +62,13 @@ function escapePattern(text: string): string {
 interface Folded {
   readonly source: string;
   readonly folded: string;
-  /** Where in the source each unit of `folded` is from, and the end; null: at its own place. */
+  /** The source index of each unit of `folded`, and of the end; null if they are equal. */
   readonly starts: readonly number[] | null;
 }
 
 const ascii = /^[\0-\x7f]*$/;
 
-/** A text without what spellings of one name differ in: case, accents, width, and characters that nobody sees. */
+/** A text without the differences between spellings: case, accents, width and invisible characters. */
 function fold(text: string): Folded {
   if (ascii.test(text)) return { source: text, folded: text.toLowerCase(), starts: null };
   const source = text.normalize('NFC');

@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { judgePasses } from './judge-pass.ts';
 
-/** One line of a packet: all that a judge sees of one thing that happened. */
+/** One line of a packet: everything that a judge sees of one event. */
 export const packetLineSchema = z.strictObject({
-  /** From 1, without gaps. What a verdict cites. */
+  /** Counted from 1, without gaps. Verdicts cite it. */
   n: z.number().int().positive(),
   turn: z.string(),
   /** A pseudonym. */
   speaker: z.string(),
   kind: z.enum(['chat', 'action', 'reasoning']),
   text: z.string(),
-  /** A hash that names the event to whoever has the log, and nothing to others. */
+  /** A hash that identifies the event for readers with the log, and reveals nothing to others. */
   ref: z.string(),
 });
 
 export type PacketLine = z.infer<typeof packetLineSchema>;
 
-/** What is in a packet and what is not, for whoever is handed it. */
+/** The contents and omissions of a packet, for its reader. */
 export const packetManifestSchema = z.strictObject({
   pass: z.enum(judgePasses),
   kinds: z.array(z.string()),
-  /** Everything else that the log holds. */
+  /** The parts of the log that are left out. */
   excluded: z.array(z.string()),
   lines: z.number().int(),
-  /** How many times a name was replaced within a text. */
+  /** The number of names replaced within texts. */
   redactions: z.number().int(),
-  /** How many actions stand without what they were done with, as the mapping does not say what of it is public. */
+  /** The number of actions without their input, because the mapping does not declare any of it as public. */
   bare_actions: z.number().int(),
   players: z.array(z.string()),
   pseudonyms_sha256: z.string(),

@@ -3,18 +3,18 @@ import type { StreamLine } from '@hansard/formats';
 import { createGameStreams, type GameMappingInput, parseGameMapping, rosterNewsOf } from '@hansard/formats';
 import { matchesEventType } from '@hansard/views';
 
-/** One who takes part in a dispatch, or whom its log names as a player. */
+/** A participant of a dispatch, or a player that its log names. */
 export interface Player {
   readonly name: string;
-  /** Its id where it has a name, and names that it had later. */
+  /** Its id if it has a name, and its later names. */
   readonly alsoCalled: readonly string[];
-  /** Whether it is an agent that takes part as no player: events of the game name the players, and not it. */
+  /** Whether it is an agent but not a player: events of the game name the players without it. */
   readonly isHost?: true;
 }
 
 /**
- * All who take part in a dispatch, also those who only stay silent: every agent; those who speak, act, or are whispered
- * to; and whom the events of the mapping's `roles` name. Where events of the game name its players (`players`,
+ * All participants of a dispatch, including silent ones: every agent; every speaker, actor and receiver of a whisper; and
+ * every player in the events of the mapping's `roles`. If events of the game name its players (`players`,
  * `living_players`), any other agent is a host.
  */
 export async function playersOf(

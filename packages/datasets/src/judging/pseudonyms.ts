@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { createNameFinder, spellingOf } from './name-finder.ts';
 import type { Player } from './players-of.ts';
 
-/** Who is who in the packets of one dispatch. The same dispatch always has the same. */
+/** The pseudonyms in the packets of one dispatch. They are the same every time. */
 export interface Pseudonyms {
-  /** `P1`, `P2` … in an order that tells nothing. */
+  /** `P1`, `P2` … in an order that reveals nothing. */
   readonly players: readonly string[];
   of(name: string): string;
-  /** Whether the name is that of an agent that is known not to play, such as a game master. */
+  /** Whether the name belongs to an agent that does not play, such as a game master. */
   isNoPlayer(name: string): boolean;
-  /** The name behind a pseudonym; null: there is no such player. */
+  /** The name of a pseudonym; null if the player is unknown. */
   nameOf(pseudonym: string): string | null;
-  /** A text with every name in it replaced, and how many were. */
+  /** Replaces every name in a text, and counts them. */
   hide(text: string): { readonly text: string; readonly count: number };
-  /** Of who is who. Nobody without the dispatch's id can find out by trying names. */
+  /** A hash of the assignment. It cannot be reversed by trying names without the dispatch id. */
   readonly sha256: string;
 }
 
@@ -27,7 +27,7 @@ export function createPseudonyms(players: readonly Player[], dispatchId: string)
   const byName = new Map<string, string>();
   const bySpelling = new Map<string, string>();
   const pseudonyms = [...byPseudonym.keys()];
-  // An agent may be named like the id of another one: names before ids.
+  // The name of an agent may be the id of another one, so names come before ids.
   for (const namesOf of [({ name }: Player) => [name], ({ alsoCalled }: Player) => alsoCalled]) {
     for (const [at, [, player]] of inOrder.entries()) {
       for (const name of namesOf(player)) {
@@ -62,7 +62,7 @@ export function createPseudonyms(players: readonly Player[], dispatchId: string)
 
 const somebody = 'somebody';
 
-/** A letter that no player is named with: where `P1` is somebody's name, it is nobody's pseudonym. */
+/** A prefix that does not collide with names: if a player has the name `P1`, it is not used as a pseudonym. */
 function prefixFor(players: readonly Player[]): string {
   const spellings = players.flatMap(({ name, alsoCalled }) => [name, ...alsoCalled].map(spellingOf));
   const isTaken = (letter: string) =>

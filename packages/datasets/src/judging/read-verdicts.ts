@@ -11,10 +11,10 @@ import type { PacketManifest } from './packet-line.ts';
 import { type Pseudonyms, sha256 } from './pseudonyms.ts';
 import { type JudgeVerdictData, type Verdict, verdictSchema } from './verdict.ts';
 
-/** What verdicts on a packet of the judged dispatch may cite, made again from its log. */
+/** The index of a packet that verdicts may cite, rebuilt from the log of the judged dispatch. */
 export interface PacketIndex {
   readonly manifest: PacketManifest;
-  /** The ids of the events, each by the `n` and by the `ref` of its line. */
+  /** The ids of the events, by the `n` and the `ref` of their lines. */
   readonly cited: ReadonlyMap<number | string, string>;
 }
 
@@ -28,9 +28,9 @@ export interface ReadVerdictsOptions {
 const shownProblems = 5;
 
 /**
- * The verdicts of a file, one JSON object a line, as `judge:verdict` events. Their ids come from what they say, so the
- * same file gives the same events again. All or none: a verdict on what does not exist makes the whole file wrong.
- * @throws FORMAT_VERDICT_INVALID with the line and what is wrong with each
+ * The verdicts of a file, one JSON object per line, as `judge:verdict` events. Their ids derive from their content, so the
+ * same file gives the same events again. All or nothing: one invalid verdict makes the whole file invalid.
+ * @throws FORMAT_VERDICT_INVALID with the line and the problem of each
  */
 export function readVerdicts(text: string, options: ReadVerdictsOptions): NewEvent[] {
   const problems: string[] = [];
@@ -48,12 +48,13 @@ export function readVerdicts(text: string, options: ReadVerdictsOptions): NewEve
   }
   if (problems.length === 0 && events.length > 0) return events;
   const more = problems.length > shownProblems ? `; and ${problems.length - shownProblems} more` : '';
-  const what = problems.length === 0 ? 'it holds none.' : problems.slice(0, shownProblems).join('; ') + more;
-  throw new FormatError('FORMAT_VERDICT_INVALID', `${options.file} can't be read as verdicts: ${what}`, {
+  const reason =
+    problems.length === 0 ? 'it does not hold any.' : problems.slice(0, shownProblems).join('; ') + more;
+  throw new FormatError('FORMAT_VERDICT_INVALID', `${options.file} can't be read as verdicts: ${reason}`, {
     details: { file: options.file, problems },
   });
 
-  /** Who comes back to an earlier verdict says it anew; who only repeats the latest one does not. */
+  /** A return to an earlier verdict is a new verdict. A repetition of the latest one is not. */
   function add({ data, cause }: ReadVerdict): void {
     const said = JSON.stringify([data, cause]);
     const about = JSON.stringify([data.judge, data.pass, data.player, data.question]);
@@ -72,7 +73,7 @@ interface ReadVerdict {
   readonly cause: readonly string[];
 }
 
-/** The verdict, names and ids in place; or what is wrong with it. */
+/** The verdict with names and ids, or a description of its problem. */
 function readVerdict(line: string, { packets, pseudonyms }: ReadVerdictsOptions): ReadVerdict | string {
   let value: unknown;
   try {
@@ -91,7 +92,7 @@ function readVerdict(line: string, { packets, pseudonyms }: ReadVerdictsOptions)
   const cited = citations.map((citation) => citable.get(citation) ?? null);
   const missing = citations.filter((_, at) => cited[at] === null);
   if (missing.length > 0)
-    return `it cites ${missing.join(', ')}, and the packet has no such event; it has the lines 1 to ${manifest.lines}`;
+    return `it cites ${missing.join(', ')}, which the packet does not have; it has the lines 1 to ${manifest.lines}`;
   const { judge, pass, question, label, score, explanation } = verdict;
   const data: JudgeVerdictData = {
     judge,

@@ -1,18 +1,18 @@
 import type { CapturedEvent } from '@hansard/events';
 import { type JudgeVerdictData, judgeVerdictData } from './verdict.ts';
 
-/** What one judge said of one player on one question before and after it had seen the reasoning. */
+/** The verdicts of one judge on one player and question, before and after the judge had seen the reasoning. */
 export interface VerdictMove {
   readonly judge: string;
   readonly player: string;
   readonly question: string;
-  /** Null: no verdict in that pass. */
+  /** Null if there is no verdict in that pass. */
   readonly external: JudgeVerdictData | null;
   readonly internal: JudgeVerdictData | null;
   readonly moved: boolean;
 }
 
-/** How verdicts move between the passes. Of several verdicts on the same, the last counts. */
+/** The changes of verdicts between the passes. Of several verdicts on the same question, the last counts. */
 export function verdictMoves(events: readonly CapturedEvent[]): VerdictMove[] {
   const moves = new Map<string, Omit<VerdictMove, 'moved'>>();
   for (const event of events) {
@@ -30,7 +30,7 @@ export function verdictMoves(events: readonly CapturedEvent[]): VerdictMove[] {
   }));
 }
 
-/** How often each label of the external pass became which label of the internal pass. */
+/** The number of changes from each label of the external pass to each label of the internal pass. */
 export function countMoves(moves: readonly VerdictMove[]): { from: string; to: string; count: number }[] {
   const counts = new Map<string, { from: string; to: string; count: number }>();
   for (const { external, internal } of moves) {

@@ -6,19 +6,19 @@ import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './infere
 import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
-/** Who an agent is, and when: what the log says beside its transcript. */
+/** The name, role and turn of an agent at the time of a call. */
 export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;
 
 interface OpenAnswer {
   readonly messageId: string;
   readonly eventId: string;
   readonly setting: CallSetting;
-  /** Null: it can't be rendered. */
+  /** Null if it can't be rendered. */
   readonly prompt: Prompt | null;
   readonly gathered: GatheredAnswer;
 }
 
-/** The call before, where it became a call. Its prompt is not kept. */
+/** The previous call, if it was not dropped. Its prompt is not kept. */
 interface LatestCall extends Pick<Prompt, 'renderer' | 'number' | 'length'> {
   readonly answer: TrainedAnswer;
 }
@@ -27,15 +27,15 @@ export interface AgentCallsOptions {
   readonly dispatchId: string;
   readonly agentId: string;
   readonly records: InferenceRecords;
-  /** By id, those that the records name. */
+  /** The counters that the records name, by id. */
   readonly counters: ReadonlyMap<string, TokenCounter>;
 }
 
-/** The model calls of one agent, found in its events as they come. */
+/** Finds the model calls of one agent in its events as they arrive. */
 export class AgentCalls {
   readonly #options: AgentCallsOptions;
   readonly #renderers = new Map<string, PromptRenderer>();
-  /** Rendered, and not yet answered. */
+  /** Rendered prompts without an answer so far. */
   readonly #prompts = new Map<string, Prompt>();
   readonly #splitDropped = new Set<string>();
   #open: OpenAnswer | null = null;
@@ -52,7 +52,7 @@ export class AgentCalls {
     this.#renderDue(null);
   }
 
-  /** Takes the agent's next event. `setting` is asked when an answer begins. */
+  /** Takes the agent's next event. `setting` is called when an answer begins. */
   add(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
     const calls = isAnswerBlock(event) ? this.#addBlock(event, setting) : [];
     if (isEventOf(event, 'agent:tool_result')) this.#open?.gathered.hearResult(event.data.toolCallId);
@@ -61,7 +61,7 @@ export class AgentCalls {
     return calls;
   }
 
-  /** The answer that is open, as it stands. */
+  /** The current state of the open answer. */
   finish(): CallOrDropped[] {
     const open = this.#open;
     this.#open = null;
@@ -136,7 +136,7 @@ export class AgentCalls {
         answer,
         isRecorded: recorded !== null,
         isShortened: isShortened(prompt),
-        continues: before !== null && goesOn(before, prompt),
+        continues: before !== null && continuesCall(before, prompt),
       },
     };
   }
@@ -148,8 +148,8 @@ export class AgentCalls {
   }
 }
 
-/** Whether a prompt begins with the prompt and the answer of the call before. */
-function goesOn(before: LatestCall, { renderer, number, context }: Prompt): boolean {
+/** Whether a prompt begins with the prompt and the answer of the previous call. */
+function continuesCall(before: LatestCall, { renderer, number, context }: Prompt): boolean {
   return (
     renderer === before.renderer &&
     number === before.number + 1 &&

@@ -1,22 +1,22 @@
 import { type CapturedEvent, isEventOf, type JsonValue } from '@hansard/events';
 import type { ContextMessage } from '@hansard/views';
 
-/** What a model answered in one call. */
+/** The answer of a model in one call. */
 export interface TrainedAnswer {
   readonly text: string;
-  /** Null: none is in the log. */
+  /** Null if none is in the log. */
   readonly thinking: string | null;
   readonly toolCalls: Extract<ContextMessage, { role: 'assistant' }>['toolCalls'];
 }
 
-/** Whether the event is a part of what a model answered. An output without parts stands for an empty answer. */
+/** Whether the event is a part of a model's answer. An output without parts stands for an empty answer. */
 export function isAnswerBlock(event: CapturedEvent): boolean {
   const { type, messageId } = event;
   if (type === 'agent:text' || type === 'agent:thinking' || type === 'agent:tool_call') return true;
   return isEventOf(event, 'agent:output') && messageId !== undefined && event.data.parts.length === 0;
 }
 
-/** An answer that is gathered from its blocks. */
+/** Collects an answer from its blocks. */
 export class GatheredAnswer {
   readonly #texts: string[] = [];
   readonly #thinking: string[] = [];
@@ -43,7 +43,7 @@ export class GatheredAnswer {
     return this.#unanswered.size > 0;
   }
 
-  /** Whether nothing of it is text from elsewhere. */
+  /** Whether all of its text is the agent's own. */
   get isOwn(): boolean {
     return this.#isOwn;
   }

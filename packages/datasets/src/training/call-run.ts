@@ -1,13 +1,13 @@
 import type { CallFacts, TrainingCall } from './training-call.ts';
 
-/** Calls of one agent of which each goes on where the one before ended. The earlier prompts are the beginning of the last. */
+/** Calls of one agent, each of which continues the previous one. The earlier prompts are prefixes of the last. */
 export interface CallRun {
-  /** In their order; at least one. */
+  /** In order; at least one. */
   readonly calls: readonly [CallFacts, ...CallFacts[]];
-  /** The thoughts of each answer, by its place in the conversation. */
+  /** The thoughts of each answer, by its index in the conversation. */
   readonly thinking: ReadonlyMap<number, string | null>;
   readonly last: Pick<TrainingCall, 'prompt' | 'answer'>;
-  /** Whether the prompts hold an answer of none of these calls. */
+  /** Whether the prompts hold an answer from another call. */
   readonly holdsOtherAnswers: boolean;
 }
 
@@ -18,12 +18,12 @@ interface OpenRun extends CallRun {
   holdsOtherAnswers: boolean;
 }
 
-/** Gathers the calls of agents into runs: one is over when the agent's next call does not go on with it. */
+/** Groups the calls of agents into runs. A run is over when the agent's next call does not continue it. */
 export class CallRuns {
   readonly #open = new Map<string, OpenRun>();
   readonly #showsThoughtsAsText: boolean;
 
-  /** Thoughts that are text would be in the later prompts, which did not have them: such an answer ends its run. */
+  /** Thoughts as text would be part of the later prompts, which did not have them. So such an answer ends its run. */
   constructor({ showsThoughtsAsText }: { readonly showsThoughtsAsText: boolean }) {
     this.#showsThoughtsAsText = showsThoughtsAsText;
   }
@@ -49,7 +49,7 @@ export class CallRuns {
   }
 }
 
-/** A call by itself. */
+/** A run of a single call. */
 export function runOf(call: TrainingCall): CallRun {
   return begin(call);
 }
@@ -59,7 +59,7 @@ function begin({ prompt, answer, continues: _, ...facts }: TrainingCall): OpenRu
   return { calls: [facts], thinking, last: { prompt, answer }, holdsOtherAnswers: prompt.holdsAnswers };
 }
 
-/** The first message that is new in the prompt is the answer before. */
+/** The first new message in the prompt is the previous answer. */
 function goOn(open: OpenRun, { prompt, answer, continues: _, ...facts }: TrainingCall): void {
   open.calls.push(facts);
   open.thinking.set(prompt.length, answer.thinking);

@@ -2,7 +2,7 @@ import type { ContextMessage } from '@hansard/views';
 import type { CallRun } from './call-run.ts';
 import type { CallFacts } from './training-call.ts';
 
-/** A message of training data, and whether it is an answer that is trained here. */
+/** A message of training data, and whether this row trains it. */
 export interface TrainingMessage {
   readonly message: ContextMessage;
   /** The thoughts of a trained answer. */
@@ -12,9 +12,9 @@ export interface TrainingMessage {
 
 /** A run of calls as one conversation. */
 export interface Conversation {
-  /** Each of one trained message, in their order; at least one. */
+  /** The calls, each with one trained message, in order; at least one. */
   readonly calls: readonly [CallFacts, ...CallFacts[]];
-  /** Everything that the last call was given, and its answer: the earlier prompts and answers are the beginning of it. */
+  /** The prompt of the last call and its answer. The earlier prompts and answers are prefixes of it. */
   readonly messages: readonly TrainingMessage[];
 }
 
@@ -28,7 +28,7 @@ export function conversationOf({ calls, thinking, last: { prompt, answer } }: Ca
   return { calls, messages };
 }
 
-/** The first calls of a conversation, and nothing behind them. */
+/** The first calls of a conversation, without the rest. */
 export function beginningOf({ calls, messages }: Conversation, count: number): Conversation | null {
   const [first, ...more] = calls.slice(0, count);
   if (first === undefined) return null;

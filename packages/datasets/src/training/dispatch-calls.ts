@@ -7,11 +7,11 @@ import type { CallOrDropped } from './training-call.ts';
 
 export interface DispatchCallsOptions {
   readonly envelope: DispatchEnvelope;
-  /** Of all its events. */
+  /** The inferences of all its events. */
   readonly records: InferenceRecords;
-  /** By id, those that the records name. */
+  /** The counters that the records name, by id. */
   readonly counters: ReadonlyMap<string, TokenCounter>;
-  /** Names turns and roles. Absent: no turn, and the role of the dispatch. */
+  /** Names turns and roles. If absent, there is no turn, and the role is that of the dispatch. */
   readonly mapping?: GameMapping | undefined;
   /** The agents that are trained, by name or id. Absent: all. */
   readonly agents?: AgentFilter | undefined;
@@ -27,7 +27,7 @@ export class AgentFilter {
     this.#missing = new Set(this.#wanted);
   }
 
-  /** Those that no event was of so far. */
+  /** The agents without an event so far. */
   get missing(): readonly string[] {
     return [...this.#missing];
   }
@@ -38,7 +38,7 @@ export class AgentFilter {
   }
 }
 
-/** The model calls of a dispatch, each agent's in its order, as the events come. */
+/** Finds the model calls of a dispatch while its events arrive, in order for each agent. */
 export class DispatchCalls {
   readonly #options: DispatchCallsOptions;
   readonly #agents = new Map<string, AgentCalls>();
@@ -77,7 +77,7 @@ export class DispatchCalls {
     if (typeof player === 'string' && typeof role === 'string') this.#roles.set(player, role);
   }
 
-  /** The dispatched agent itself, where it has no id, is called by the role of the dispatch. */
+  /** The dispatched agent without an id has the role of the dispatch as its name. */
   #nameOf(agentId: string): string {
     return this.#names.get(agentId) ?? (agentId === '' ? this.#options.envelope.role : agentId);
   }

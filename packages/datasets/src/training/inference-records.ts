@@ -9,33 +9,33 @@ import {
 } from '@hansard/views';
 import { isAnswerBlock } from './answer-block.ts';
 
-/** How the prompt of a call was rendered, as its inference tells. */
+/** The recorded way in which the prompt of a call was rendered. */
 export interface RecordedPrompt {
   readonly messageId: string;
-  /** The last event of the agent that went into it; null: none. What came later had not reached the model. */
+  /** The last event of the agent in the prompt; null if none. Later events had not reached the model. */
   readonly through: string | null;
   readonly recipe: PromptRecipe;
   readonly hash: string;
 }
 
-/** What renders a prompt: the same key, the same prompts. */
+/** Identifies a renderer: equal keys give equal prompts. */
 export interface PromptRecipe {
   readonly key: string;
   readonly policy: ContextPolicy;
-  /** The id of the counter of tokens on which the prompt depends; null: on none. */
+  /** The id of the token counter that the prompt depends on; null if none. */
   readonly counter: string | null;
   readonly rendererVersion: ContextRendererVersion;
 }
 
 export interface InferenceRecord {
   readonly model: string | null;
-  /** Null: nothing is recorded of it. */
+  /** Null if nothing is recorded about it. */
   readonly prompt: RecordedPrompt | 'unreadable' | null;
 }
 
 export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined, contextRendererVersion);
 
-/** What the inferences of a dispatch tell of its calls; to be known before the events are gone through to render them. */
+/** The records of a dispatch's inferences. They must be complete before the events are read to render prompts. */
 export class InferenceRecords {
   readonly #records = new Map<string, InferenceRecord>();
   readonly #due = new Map<string, RecordedPrompt[]>();
@@ -73,7 +73,7 @@ export class InferenceRecords {
     return this.#records.get(keyOf(agentId, messageId)) ?? { model: null, prompt: null };
   }
 
-  /** The prompts to render when an event of the agent was seen; null: before its first. */
+  /** The prompts to render after an event of the agent; null means before its first event. */
   due(agentId: string, through: string | null): readonly RecordedPrompt[] {
     return this.#due.get(keyOf(agentId, through ?? '')) ?? [];
   }
@@ -118,7 +118,7 @@ function recipeOf(
   return { policy, counter, rendererVersion, key: JSON.stringify([rendererVersion, policy, counter]) };
 }
 
-/** No id has a space in it. */
+/** Ids never contain a space, so it separates them. */
 function keyOf(agentId: string, id: string): string {
   return `${agentId} ${id}`;
 }

@@ -4,7 +4,7 @@ import { argumentsOf, type RowOptions, textWithThoughts, toolsField } from './ro
 
 /**
  * OpenAI's chat format for fine-tuning. Arguments are a JSON string; an answer that another row trains has the weight 0;
- * there are no keys beside its own.
+ * there are no other keys.
  */
 export function openaiRow({ messages }: Conversation, options: RowOptions): JsonObject {
   return { messages: messages.map((message) => openaiMessage(message, options)), ...toolsField(options) };

@@ -8,22 +8,22 @@ import {
 } from '@hansard/views';
 import type { PromptRecipe } from './inference-records.ts';
 
-/** A prompt, and where it stands among those of its renderer. Small, however long it is: its messages are made when they are asked for. */
+/** A prompt, and its place in the sequence of its renderer. Always small: the messages are built on request. */
 export interface Prompt {
   readonly context: RenderedContext;
-  /** Messages in it. */
+  /** The number of messages. */
   readonly length: number;
-  /** Whether there are answers among them. */
+  /** Whether the messages include answers. */
   readonly holdsAnswers: boolean;
   readonly renderer: PromptRenderer;
   readonly number: number;
 }
 
-/** Renders the prompts of one agent by one recipe. */
+/** Renders the prompts of one agent with one policy. */
 export class PromptRenderer {
   readonly #renderer: ContextRenderer;
   #count = 0;
-  /** Where the first answer stands in the latest prompt. */
+  /** The index of the first answer in the latest prompt. */
   #firstAnswer = Number.POSITIVE_INFINITY;
 
   constructor({ policy, rendererVersion }: PromptRecipe, tokens: TokenCounter | undefined) {
@@ -34,7 +34,7 @@ export class PromptRenderer {
     this.#renderer.observe(event);
   }
 
-  /** Null where it does not fit: then it is not what the model was given. */
+  /** Null if it does not fit the budget: then the model was given a different prompt. */
   render(): Prompt | null {
     this.#count += 1;
     try {
@@ -47,7 +47,7 @@ export class PromptRenderer {
     }
   }
 
-  /** Looks at no more than what is new in the prompt. */
+  /** Reads only the new messages of the prompt. */
   #hasAnswer({ added, manifest: { prefix } }: RenderedContext): boolean {
     if (this.#firstAnswer >= prefix.messages) {
       const place = added.findIndex(({ role }) => role === 'assistant');
@@ -57,7 +57,7 @@ export class PromptRenderer {
   }
 }
 
-/** Whether a prompt shows less than there was. */
+/** Whether a prompt shows less than the transcript. */
 export function isShortened({ context }: Prompt): boolean {
   const { omitted, parts } = context.manifest;
   return (

@@ -10,9 +10,9 @@ interface Turn {
 }
 
 /**
- * The longest beginning of a conversation that ShareGPT has turns for, as LLaMA-Factory reads it: system prompts first, then
- * `human` or `observation` on odd places, `gpt` or `function_call` on even ones. What comes from one side at once is one
- * turn. A tool call has no place for text beside it.
+ * The longest prefix of a conversation with valid ShareGPT turns, as LLaMA-Factory reads them: system prompts first, then
+ * `human` or `observation` at odd positions, `gpt` or `function_call` at even ones. Consecutive messages from one side
+ * are one turn. A turn with a tool call cannot have text.
  */
 export function sharegptBeginning(conversation: Conversation): Conversation | null {
   let calls = 0;
@@ -31,7 +31,7 @@ export function sharegptBeginning(conversation: Conversation): Conversation | nu
   return beginningOf(conversation, calls);
 }
 
-/** A row of a conversation that has turns. */
+/** The row of a conversation with valid turns. */
 export function sharegptRow({ messages }: Conversation, options: RowOptions): JsonObject {
   const system = messages.flatMap(({ message }) => (message.role === 'system' ? [message.text] : []));
   const turns: Turn[] = [];

@@ -1,7 +1,7 @@
 import type { TrainedAnswer } from './answer-block.ts';
 import type { Prompt } from './prompt-renderer.ts';
 
-/** Who was called, when, and how well its prompt is known. */
+/** The agent and the time of a call, and how well its prompt is known. */
 export interface CallFacts {
   readonly dispatchId: string;
   readonly agentId: string;
@@ -11,37 +11,37 @@ export interface CallFacts {
   readonly model: string | null;
   /** The first event of the answer. */
   readonly eventId: string;
-  /** Whether the prompt was rendered as its recorded manifest says, to the same hash; else in full, as none is recorded. */
+  /** Whether the prompt was rendered by its recorded manifest, with the same hash. Otherwise it was rendered in full, without a record. */
   readonly isRecorded: boolean;
-  /** Whether the prompt shows less than there was: it was faded, cut or compacted. */
+  /** Whether the prompt shows less than the transcript: it was faded, cut or compacted. */
   readonly isShortened: boolean;
 }
 
-/** One model call of an agent: exactly what the model was given, and what it answered. */
+/** One model call of an agent: its exact prompt and its answer. */
 export interface TrainingCall extends CallFacts {
   readonly prompt: Prompt;
   readonly answer: TrainedAnswer;
-  /** Whether the prompt begins with the prompt and the answer of the agent's call before. */
+  /** Whether the prompt begins with the prompt and the answer of the agent's previous call. */
   readonly continues: boolean;
 }
 
-/** Why a call is in no row. */
+/** The reason for which a call is left out. */
 export const dropReasons = [
-  /** The agent called a tool, and the log holds no result. */
+  /** The agent called a tool, and the log has no result. */
   'dangling_call',
-  /** What was recorded of the prompt can't be read, or the prompt rendered again is another one. */
+  /** The record of the prompt can't be read, or rendering the prompt again gives a different one. */
   'not_reproducible',
-  /** The answer holds nothing. */
+  /** The answer is empty. */
   'empty_answer',
-  /** The model was asked for nothing: no message stands before the answer. */
+  /** There is no message before the answer. */
   'empty_prompt',
-  /** The log says that the answer carries on what was said elsewhere (`substance`). */
+  /** The answer carries text of another event (`substance`). */
   'not_own_text',
-  /** Another answer of the agent stands within this one: nobody knows what it was given. */
+  /** Another answer of the agent occurs within this one, so its prompt is not known. */
   'split_answer',
-  /** The prompt holds earlier answers, which would be trained a second time: the format can't leave them out. */
+  /** The prompt holds earlier answers, which this format would train a second time. */
   'trained_twice',
-  /** ShareGPT takes turns, and people's and agents' don't here, or there is text beside a tool call. */
+  /** The messages do not alternate as ShareGPT requires, or there is text beside a tool call. */
   'no_turns',
 ] as const;
 

@@ -10,17 +10,17 @@ export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'
 
 export type TrainingFormatId = (typeof trainingFormatIds)[number];
 
-/** How a format makes rows of conversations. */
+/** How a format turns conversations into rows. */
 export interface TrainingFormat {
   readonly id: TrainingFormatId;
   readonly file: string;
-  /** One row for each call; or one for each run of calls of which each goes on with the one before. */
+  /** One row per call, or one per run of calls that continue each other. */
   readonly rows: 'calls' | 'conversations';
-  /** Whether a row may hold answers that are not trained. */
+  /** Whether a row may hold answers without training them. */
   readonly canMask: boolean;
-  /** Where thoughts may go. Empty: they are always there, and belong to the format (G5). */
+  /** The possible places of thoughts. Empty if they are always part of the format (G5). */
   readonly thoughts: readonly ReasoningMode[];
-  /** The longest beginning that a row can hold; null: none. Absent: it can hold all. */
+  /** The longest prefix that a row can hold; null if none. Absent if a row can hold any conversation. */
   beginning?(conversation: Conversation): Conversation | null;
   toRow(conversation: Conversation, options: RowOptions): JsonObject;
 }

@@ -4,14 +4,14 @@ import { contextRendererVersion } from '@hansard/views';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 import type { TrainingFormatId } from './training-formats.ts';
 
-/** What a file of training data is made of, and what is not in it. */
+/** The contents and omissions of a file of training data. */
 export interface TrainingManifest {
   readonly format: TrainingFormatId;
   readonly file: string;
   readonly rows: number;
-  /** Of the file. */
+  /** The SHA-256 of the file. */
   readonly sha256: string;
-  /** Model calls in the rows; of how many the prompt is recorded, and of how many it was rendered without a record. */
+  /** The number of model calls in the rows, with recorded prompts and with prompts rendered without a record. */
   readonly calls: {
     readonly inRows: number;
     readonly recorded: number;
@@ -19,14 +19,14 @@ export interface TrainingManifest {
     readonly shortened: number;
   };
   readonly filter: JsonObject;
-  /** Of the agents that were asked for, those that are in none of the dispatches. */
+  /** Requested agents that do not occur in any of the dispatches. */
   readonly missingAgents: readonly string[];
   readonly rendererVersion: number;
-  /** What it was made from: each dispatch with the hash of its events. */
+  /** The dispatches, each with the hash of its events. */
   readonly sources: readonly TrainedDispatch[];
-  /** Dispatches that can't be trained on, and why. */
+  /** Dispatches that cannot be used, with the reason. */
   readonly refused: readonly { readonly dispatchId: string; readonly reason: 'narrative' }[];
-  /** By reason: how many, and the first of them. */
+  /** By reason: the number, and the first ones. */
   readonly dropped: Readonly<
     Partial<Record<DropReason, { readonly count: number; readonly first: readonly string[] }>>
   >;
@@ -35,7 +35,7 @@ export interface TrainingManifest {
 export interface TrainedDispatch {
   readonly dispatchId: string;
   readonly events: number;
-  /** Of its events, as lines of JSON. */
+  /** The SHA-256 of its events as lines of JSON. */
   readonly sha256: string;
   readonly rows: number;
 }
@@ -50,14 +50,14 @@ export class TrainingTally {
   readonly #dropped = new Map<DropReason, { count: number; first: string[] }>();
   readonly #calls = { inRows: 0, recorded: 0, rendered: 0, shortened: 0 };
   #rows = 0;
-  /** The dispatch that is read. */
+  /** The dispatch that is being read. */
   #source = { events: 0, rows: 0, hash: createHash('sha256') };
 
   refuse({ dispatchId }: DispatchEnvelope): void {
     this.#refused.push({ dispatchId, reason: 'narrative' });
   }
 
-  /** `line`: the event as it is encoded. */
+  /** `line` is the encoded event. */
   addEvent(line: string): void {
     this.#source.events += 1;
     this.#source.hash.update(`${line}\n`);

@@ -42,7 +42,7 @@ function trlMessage({ message, thinking }: TrainingMessage, { reasoning }: RowOp
   };
 }
 
-/** Flat, and the same keys in each row, as Arrow wants one schema. Of several calls, the first one's. */
+/** Flat, with the same keys in each row, because Arrow needs one schema. For several calls, the facts of the first. */
 function metadataOf({ calls }: Conversation): JsonObject {
   const [{ dispatchId, agentName, agentRole, turn, model, eventId }] = calls;
   return {

@@ -19,7 +19,7 @@ import { type TrainingManifest, TrainingTally } from './training-manifest.ts';
 
 export interface TrainingSource {
   readonly envelopes: readonly DispatchEnvelope[];
-  /** The events of one of them, in append order. Asked for twice for each: what a call was given is recorded behind it. */
+  /** The events of one dispatch, in append order. Read twice per dispatch, because the record of a prompt comes after its call. */
   readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
 }
 
@@ -27,22 +27,21 @@ export interface TrainingOptions {
   readonly format: TrainingFormatId;
   /** The agents that are trained, by name or id. Absent: all. */
   readonly agents?: readonly string[];
-  /** One of the format's `thoughts`. Absent: `drop`; but `sft` always has the thoughts, as G5 defines it. */
+  /** One of the format's `thoughts`. Absent: `drop`, except that `sft` always has the thoughts (G5). */
   readonly reasoning?: ReasoningMode;
-  /** Definitions of the tools, put into each row as they are; a log does not hold them. */
+  /** Definitions of the tools, copied into each row. They are not in the log. */
   readonly tools?: readonly JsonValue[];
-  /** Names the turns, and who has which role in a game. */
+  /** Names the turns and roles of a game. */
   readonly mapping?: GameMappingInput;
-  /** Makes the counter of an id with which prompts of the policy `faded` were recorded; undefined: there is none. */
+  /** Creates the token counter for an id in records of `faded` prompts; undefined if it is unknown. */
   readonly tokens?: (counterId: string) => Promise<TokenCounter | undefined>;
 }
 
 /**
- * Dispatches as training data: lines of JSON, and when they are over, what they are made of. Each prompt is what the
- * model was given, by the record of its call, and rendered in full where there is none; text that an agent heard is
- * never its own turn, and each answer is trained once.
- * @throws FORMAT_NOT_FULL where none of the dispatches holds what its tools took and gave; FORMAT_MAPPING_INVALID;
- * EVENT_INVALID for a part of a transcript that can't be read; TypeError for thoughts where the format can't have them
+ * Dispatches as training data: yields lines of JSON and returns their manifest. Each prompt is rendered by the record of
+ * its call, or in full without a record. Text that an agent heard is never its own turn, and each answer is trained once.
+ * @throws FORMAT_NOT_FULL if none of the dispatches holds input and output of tools; FORMAT_MAPPING_INVALID;
+ * EVENT_INVALID for a part of a transcript that can't be read; TypeError for thoughts that the format can't have
  */
 export async function* writeTrainingData(
   source: TrainingSource,
@@ -70,7 +69,7 @@ function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: Trai
   if (reasoning !== undefined && !thoughts.includes(reasoning))
     throw new TypeError(
       thoughts.length === 0
-        ? `The format ${id} always has the thoughts, in its own way.`
+        ? `The format ${id} always includes the thoughts, in its own form.`
         : `The format ${id} can't have thoughts as ${reasoning}; it can: ${thoughts.join(', ')}.`,
     );
   return { reasoning: reasoning ?? 'drop', tools };
@@ -83,8 +82,8 @@ function fullOf(envelopes: readonly DispatchEnvelope[], tally: TrainingTally): D
   const ids = envelopes.map(({ dispatchId }) => dispatchId);
   throw new FormatError(
     'FORMAT_NOT_FULL',
-    `No training data can be made of ${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ' …' : ''}: ` +
-      'what the tools took and gave was not recorded (fidelity narrative), so nobody knows what the model was given.',
+    `No training data can be written from ${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ' …' : ''}: ` +
+      'input and output of tools were not recorded (fidelity narrative), so the prompts of the model are unknown.',
     { details: { dispatchIds: ids } },
   );
 }
@@ -107,7 +106,7 @@ async function countersFor(
   return found;
 }
 
-/** `count`: how many of the events. What is recorded in the meantime is not known to the records. */
+/** Reads the first `count` events. Events that are recorded in the meantime are not in the records. */
 async function* runsOf(
   events: AsyncIterable<CapturedEvent>,
   count: number,
@@ -134,7 +133,7 @@ async function* runsOf(
   yield* runs.finish();
 }
 
-/** No line, or one, of as many of the calls as the format can hold. */
+/** At most one line, with as many of the calls as the format can hold. */
 function* linesOf(
   run: CallRun,
   format: TrainingFormat,

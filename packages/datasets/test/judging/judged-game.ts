@@ -14,7 +14,7 @@ export const mapping: GameMappingInput = {
   },
 };
 
-/** A word that only one private place of the log holds. */
+/** A word that occurs in exactly one private place of the log. */
 export const canary = (place: string) => `CANARY_${place}_CANARY`;
 
 const ann = { agentId: 'agent_001' };

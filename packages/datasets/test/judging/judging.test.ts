@@ -35,12 +35,12 @@ const ann = pseudonyms.of('Ann Lee');
 const ben = pseudonyms.of('Ben');
 
 describe('the external packet', () => {
-  it('holds none of the words planted in the private places of the log', () => {
+  it('holds none of the words planted in private places of the log', () => {
     expect(planted.length).toBeGreaterThan(25);
     expect([...planted, canary('id')].filter((word) => textOf('external').includes(word))).toEqual([]);
   });
 
-  it('holds what was said to all and what was done, in order, and nothing else', () => {
+  it('holds public speech and actions in order, and nothing else', () => {
     expect(packets.external.lines.map(({ line: { ref: _, ...line } }) => line)).toEqual([
       {
         n: 1,
@@ -67,11 +67,11 @@ describe('the external packet', () => {
     ]);
   });
 
-  it('names no player, in whatever letters', () => {
+  it('never names a player, in any spelling', () => {
     expect(textOf('external')).not.toMatch(/ann lee|\bben\b|agent_00\d/i);
   });
 
-  it('hides names that hold marks of JSON, in keys and in values', () => {
+  it('hides names with JSON escapes, in keys and in values', () => {
     const odd = 'Ann "the\\ax"';
     const game = [
       newEvent('agent:created', { name: odd }, { agentId: 'a' }),
@@ -99,7 +99,7 @@ describe('the external packet', () => {
     expect(texts).toEqual([`VOTE {"voter":"${one}","target":{"${one}":["${one}","${seven}"]}}`]);
   });
 
-  it('has a manifest of what is in it and what is not', () => {
+  it('has a manifest of its contents and omissions', () => {
     const { manifest } = packets.external;
     expect(packetManifestSchema.parse(manifest)).toMatchObject({
       pass: 'external',
@@ -127,8 +127,8 @@ describe('the internal packet', () => {
   });
 });
 
-describe('what an agent thinks before it whispers or calls a tool of its own', () => {
-  it('is in the internal packet without the whisper and without the call', () => {
+describe('thoughts before a whisper or a private tool call', () => {
+  it('are in the internal packet without the whisper and the call', () => {
     const whose = { agentId: 'agent_001', messageId: 'm-x' };
     const game = [
       newEvent('agent:created', { name: 'Ann Lee' }, whose),
@@ -174,7 +174,7 @@ describe('verdicts', () => {
     return 'none';
   };
 
-  it('become events whose causes are the events that they cite', () => {
+  it('become events that are caused by the cited events', () => {
     const [event] = read(`${verdict({ score: 0.2 })}\n`);
     const cited = packets.external.lines.slice(0, 2).map(({ eventId }) => eventId);
     expect(event).toMatchObject({
@@ -188,7 +188,7 @@ describe('verdicts', () => {
     expect(read(`\ufeff${verdict()}\r\n`)).toEqual(read(verdict()));
   });
 
-  it('count once where they are only repeated, and anew where a judge comes back to them', () => {
+  it('count once if they are only repeated, and again if a judge returns to them', () => {
     const text = [verdict(), verdict(), verdict({ label: 'yes' }), verdict()].join('\n');
     const back = read(text);
     expect(back.map(({ data }) => data.label)).toEqual(['no', 'yes', 'no']);
@@ -196,7 +196,7 @@ describe('verdicts', () => {
     expect(read(text)).toEqual(back);
   });
 
-  it('are apart where two judges say the same', () => {
+  it('of two judges are distinct even if they are equal', () => {
     expect(new Set(read(`${verdict()}\n${verdict({ judge: 'kim' })}`).map(({ id }) => id)).size).toBe(2);
   });
 
@@ -204,20 +204,20 @@ describe('verdicts', () => {
     [
       'an event that does not exist',
       verdict({ citations: [1, 99] }),
-      'line 1: it cites 99, and the packet has no such event; it has the lines 1 to 4',
+      'line 1: it cites 99, which the packet does not have; it has the lines 1 to 4',
     ],
     ['a player that does not exist', verdict({ target: 'P9' }), 'there is no player P9'],
-    ['a packet of something else', verdict({ packet_sha256: 'ab' }), 'it is about another packet'],
+    ['another packet', verdict({ packet_sha256: 'ab' }), 'it is about another packet'],
     ['the packet of the other pass', verdict({ pass: 'internal' }), 'it is about another packet'],
-    ['no label', verdict({ label: undefined }), 'label'],
-    ['a word too many', verdict({ certainty: 1 }), 'certainty'],
-    ['no JSON', `${verdict()}\nhello`, 'line 2: not JSON'],
-    ['nothing', '\n', 'it holds none'],
+    ['a missing label', verdict({ label: undefined }), 'label'],
+    ['an unknown key', verdict({ certainty: 1 }), 'certainty'],
+    ['invalid JSON', `${verdict()}\nhello`, 'line 2: not JSON'],
+    ['an empty file', '\n', 'it does not hold any'],
   ])('on %s are refused, with line and reason', (_, text, problem) => {
     expect(problemOf(text)).toContain(problem);
   });
 
-  it('move or stay between the passes, per judge, player and question; the last one counts', () => {
+  it('are compared between the passes, per judge, player and question; the last one counts', () => {
     const text = [
       verdict(),
       inner({ label: 'yes' }),

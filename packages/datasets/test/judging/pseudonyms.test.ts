@@ -8,14 +8,14 @@ const named = (...names: string[]): Player[] => names.map((name) => ({ name, als
 const pseudonymsOf = (...names: string[]) => createPseudonyms(named(...names), dispatchId);
 
 describe('pseudonyms', () => {
-  it('are the same for the same dispatch, and others for another', async () => {
+  it('are the same for the same dispatch, and different for another', async () => {
     const players = await playersOf(log(), mapping, dispatchId);
     const { sha256 } = createPseudonyms(players, dispatchId);
     expect(createPseudonyms([...players].reverse(), dispatchId)).toMatchObject({ sha256 });
     expect(createPseudonyms(players, 'another').sha256).not.toBe(sha256);
   });
 
-  it('are no secret that trying out names reveals', async () => {
+  it('cannot be found by trying names', async () => {
     const { sha256, nameOf } = pseudonymsOf('Ann', 'Ben');
     const guesses = [
       ['P1', 'P2'],
@@ -53,11 +53,11 @@ describe('pseudonyms', () => {
     ['Ann', 'Ann和我', 'P1和我'],
     ['สมชาย', 'ฉันเห็นสมชายเมื่อคืน', 'ฉันเห็นP1เมื่อคืน'],
     ['たけし', 'たけしは嘘つきだ', 'P1は嘘つきだ'],
-  ])('hide %s where no space parts words', (name, text, hidden) => {
+  ])('hide %s in scripts without spaces between words', (name, text, hidden) => {
     expect(pseudonymsOf(name).hide(text).text).toBe(hidden);
   });
 
-  it('replace the longer name where one is the beginning of the other, and no part of a word', () => {
+  it('replace the longer of two names with a common prefix, and only whole words', () => {
     const two = pseudonymsOf('Player 1', 'Player 10', 'Al');
     const { text, count } = two.hide('Player 10 and player_1, also al; also Player 100, and ALso, Ál?');
     expect(text).toBe(
@@ -66,17 +66,17 @@ describe('pseudonyms', () => {
     expect(count).toBe(4);
   });
 
-  it('leave a text without names as it is, to the byte', () => {
+  it('leave a text without names unchanged, to the byte', () => {
     const text = 'Jose\u0301 and ﬁne 🦊 \u200b \ud800';
     expect(pseudonymsOf('Ann').hide(text)).toEqual({ text, count: 0 });
   });
 
-  it('keep what stands between names', () => {
+  it('keep the text between names', () => {
     const { hide, of } = pseudonymsOf('Zoë');
     expect(hide('«ﬁ» Zoë 🦊 zoe — ½ ZOË').text).toBe(`«ﬁ» ${of('Zoë')} 🦊 ${of('Zoë')} — ½ ${of('Zoë')}`);
   });
 
-  it('are none of the names of the players', () => {
+  it('differ from the names of all players', () => {
     const { players, hide, nameOf } = pseudonymsOf('P1', 'p2', 'Ann');
     expect(players).toEqual(['Q1', 'Q2', 'Q3']);
     expect(hide('P1, P2 and ann').text).toMatch(/^Q\d, Q\d and Q\d$/);
@@ -84,7 +84,7 @@ describe('pseudonyms', () => {
     expect(nameOf('P1')).toBeNull();
   });
 
-  it('tell players apart whose names differ in case alone', () => {
+  it('distinguish players whose names differ only in case', () => {
     const { hide, of } = pseudonymsOf('Ann', 'ann');
     expect(hide('Ann met ann').text).toBe(`${of('Ann')} met ${of('ann')}`);
     expect(of('Ann')).not.toBe(of('ann'));
@@ -98,14 +98,14 @@ describe('pseudonyms', () => {
 });
 
 describe('players', () => {
-  it('are one each, by name, with the ids that they are also called', async () => {
+  it('are listed once each, by name, with their ids', async () => {
     expect(await playersOf(log(), mapping, dispatchId)).toEqual([
       { name: 'Ann Lee', alsoCalled: ['agent_001'] },
       { name: 'Ben', alsoCalled: ['agent_002'] },
     ]);
   });
 
-  it('keep one pseudonym under all they are called', async () => {
+  it('keep one pseudonym for all their names', async () => {
     const [ann] = events.filter(({ type }) => type === 'agent:created');
     async function* renamed(): AsyncGenerator<CapturedEvent> {
       yield* events;
@@ -116,7 +116,7 @@ describe('players', () => {
     expect([of('Anna'), of('agent_001')]).toEqual([of('Ann Lee'), of('Ann Lee')]);
   });
 
-  it('are also those whom the log only names: who are whispered to, and who have a role', async () => {
+  it('include those that the log only names: receivers of whispers, and holders of roles', async () => {
     const roles = { events: ['game:role'] };
     async function* withRole(): AsyncGenerator<CapturedEvent> {
       yield* events;

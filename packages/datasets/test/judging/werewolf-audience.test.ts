@@ -31,7 +31,7 @@ async function packetsOf(match: string) {
   return { pseudonyms, packets };
 }
 
-/** Who of the others a message is to, by the source alone. */
+/** The receivers of a message, according to the source alone. */
 const receiversOf = ({ from, to }: Message) => [...new Set(to)].filter((name) => name !== from);
 
 async function expectSplit(match: string, isPrivate: (message: Message) => boolean) {
@@ -82,7 +82,7 @@ const match = JSON.stringify({
 const isSecret = ({ content }: Message) => /PRIVATE|, you are a/.test(content);
 
 describe('a message of a match that reached some of its players', () => {
-  it('is a whisper with its receivers, and in no packet; what reached all who live is public', async () => {
+  it('is a whisper with its receivers, and not in a packet; one that reached all living players is public', async () => {
     const { whispers, publicly, packets } = await expectSplit(match, isSecret);
     expect([whispers, publicly]).toEqual([5, 8]);
     for (const { lines, manifest } of packets) {
@@ -92,7 +92,7 @@ describe('a message of a match that reached some of its players', () => {
     }
   });
 
-  it('that is about who has died makes the chat no smaller when the match has grown', () => {
+  it('about a death does not make the chat smaller when the match has grown', () => {
     const whole = JSON.parse(match) as { chat: readonly Message[] };
     const ids = eventsOf(match).map(({ id }) => id);
     for (let length = 1; length < whole.chat.length; length += 1) {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { TrainingFormatId } from '../../src/index.ts';
 
 /*
- * What the tools document of their formats, as schemas:
+ * The documented formats of the tools, as schemas:
  * - TRL: huggingface.co/docs/trl/dataset_formats, types "prompt-completion" and "language modeling", conversational, and
  *   "Tool Calling" (arguments are an object, a result names its tool);
  * - OpenAI: platform.openai.com/docs/api-reference/fine-tuning/chat-input, and its OpenAPI document
  *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
  *   there are tool calls);
- * - ShareGPT: data/README.md of LLaMA-Factory, and what its converter and its formatter of function calls refuse;
+ * - ShareGPT: data/README.md of LLaMA-Factory, and the checks of its converter and its formatter of function calls;
  * - sft: docs/design.md (G5).
  */
 
@@ -77,7 +77,7 @@ const openaiMessage = z.discriminatedUnion('role', [
     ),
 ]);
 
-/** The API refuses a result without its call right before, and a call without its results where more follows. */
+/** The API refuses a result that does not follow its call, and a call without results before the next message. */
 function resultsFollowCalls(messages: readonly z.infer<typeof openaiMessage>[]): boolean {
   let open: string[] = [];
   for (const [at, message] of messages.entries()) {
@@ -133,7 +133,7 @@ export const documentedSchemas: Readonly<Record<TrainingFormatId, z.ZodType>> = 
     messages: z
       .array(openaiMessage)
       .min(2)
-      .refine(resultsFollowCalls, 'results stand behind their calls')
+      .refine(resultsFollowCalls, 'results follow their calls')
       .refine((messages) => messages.at(-1)?.role === 'assistant', 'the last message is an answer'),
     tools: z.array(functionTool).optional(),
   }),
@@ -144,7 +144,7 @@ export const documentedSchemas: Readonly<Record<TrainingFormatId, z.ZodType>> = 
       .refine((turns) => turns.length % 2 === 0, 'an even number of turns')
       .refine(
         (turns) => turns.every(({ from }, at) => (at % 2 === 0 ? heard : said).includes(from)),
-        'human and observation on odd places, gpt and function_call on even ones',
+        'human and observation at odd positions, gpt and function_call at even ones',
       ),
     system: z.string(),
     tools: z.string().refine((text) => text === '' || Array.isArray(JSON.parse(text))),

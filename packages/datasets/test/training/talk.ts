@@ -29,7 +29,7 @@ export interface SpokenAnswer {
   }[];
 }
 
-/** What a model was really given, and what it answered. */
+/** The true prompt of a model, and its answer. */
 export interface GivenCall {
   readonly agentId: string;
   readonly eventId: string;
@@ -50,7 +50,7 @@ export interface AnswerOptions {
   readonly links?: EventLinks;
 }
 
-/** A dispatch of several agents, written as a session writes it, and beside it what the models were given. */
+/** A dispatch of several agents, written as a session writes it, with a separate record of the prompts. */
 export class Talk {
   readonly dispatchId: string;
   readonly events: CapturedEvent[] = [];
@@ -76,7 +76,7 @@ export class Talk {
     return this.add('user:message', { text, source: { kind: 'user' } }, { ...links, agentId });
   }
 
-  /** The model is called: what comes before its answer has not reached it. */
+  /** Calls the model. Events between the call and its answer have not reached it. */
   ask(
     agentId: string,
     policy: ContextPolicy = { name: 'full' },
@@ -105,7 +105,7 @@ export class Talk {
     return first;
   }
 
-  /** What the model answered counts no more; that it was called is in the log. */
+  /** Discards the answer of the model. The call itself is in the log. */
   discard({ agentId, manifest }: Request): void {
     this.#infer(agentId, `${this.dispatchId}-discarded${this.events.length}`, manifest);
   }
@@ -149,7 +149,7 @@ export interface Written {
 // biome-ignore lint/suspicious/noExplicitAny: rows are checked by the schemas of each format, and read as JSON here.
 export type Row = Record<string, any>;
 
-/** All rows of talks, as they would be in the file. */
+/** All rows of talks, as in the file. */
 export async function write(
   talks: Talk | readonly Talk[],
   options: TrainingOptions,

@@ -8,7 +8,7 @@ const prompts = (rows: readonly Row[]) =>
   rows.map(({ prompt }) => prompt.map(({ content }: Row) => content).join(' | '));
 
 describe('the prompt of a row', () => {
-  it('is what the model was given, not what arrived while it answered', async () => {
+  it('is the prompt of the model, without messages that arrived while it answered', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     const request = talk.ask(ann);
@@ -22,7 +22,7 @@ describe('the prompt of a row', () => {
     expect(chats.rows.map(({ messages }) => messages.length)).toEqual([5]);
   });
 
-  it('is rendered by the policy that was recorded, and tagged where it shows less', async () => {
+  it('is rendered by the recorded policy, and tagged if it shows less', async () => {
     const talk = annAlone();
     const faded: ContextPolicy = { name: 'faded', budget: 120, step: 0 };
     for (const turn of [1, 2, 3]) {
@@ -38,7 +38,7 @@ describe('the prompt of a row', () => {
     expect(manifest.calls).toEqual({ inRows: 3, recorded: 3, rendered: 0, shortened: 2 });
   });
 
-  it('has the summary of a compaction in the place of what it stands for, and begins a new row', async () => {
+  it('has the summary of a compaction in place of the compacted messages, and begins a new row', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'First');
@@ -53,7 +53,7 @@ describe('the prompt of a row', () => {
     expect(rows.map(({ metadata }) => metadata.faded)).toEqual([false, true]);
   });
 
-  it('needs no counter of tokens but where it was fitted by one', async () => {
+  it('needs a token counter only if it was fitted by one', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'First');
@@ -61,7 +61,7 @@ describe('the prompt of a row', () => {
     expect(manifest.calls.recorded).toBe(1);
   });
 
-  it('is rendered in full where none is recorded, and counted as such', async () => {
+  it('is rendered in full without a record, and counted as such', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'First', { isRecorded: false });
@@ -72,7 +72,7 @@ describe('the prompt of a row', () => {
     expect(manifest.calls).toEqual({ inRows: 2, recorded: 0, rendered: 2, shortened: 0 });
   });
 
-  it('shows an earlier call that never came back as the model saw it', async () => {
+  it('shows an earlier call without a result as the model saw it', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.answer(talk.ask(ann), { calls: [{ toolCallId: 'c1', tool: 'look', input: {} }] });
@@ -84,7 +84,7 @@ describe('the prompt of a row', () => {
 });
 
 describe('an answer', () => {
-  it('is a row for each of two that were asked for at one moment', async () => {
+  it('gives one row each for two calls at the same time', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     for (const [at, request] of [talk.ask(ann), talk.ask(ann)].entries())
@@ -94,7 +94,7 @@ describe('an answer', () => {
     expect(manifest.dropped).toEqual({});
   });
 
-  it('of which the call was denied or interrupted is a row: the model gave it', async () => {
+  it('with a denied or interrupted call is a row, because the model gave it', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     const call = (toolCallId: string) => ({ toolCallId, tool: 'look', input: {} });
@@ -107,7 +107,7 @@ describe('an answer', () => {
     expect(rows.map(({ completion }) => completion[0].content)).toEqual(['', '', 'Well.']);
   });
 
-  it('whose results stand between its calls, or come behind a message, is one row', async () => {
+  it('with results between its calls, or after a message, is one row', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     const links = { agentId: ann, messageId: 'm1' };
@@ -123,12 +123,12 @@ describe('an answer', () => {
   });
 });
 
-describe('a call that can be no row is left out, and the manifest says why', () => {
+describe('an unusable call is left out, and the manifest says why', () => {
   const look = { toolCallId: 'c1', tool: 'look', input: {} };
   const spoiled: Readonly<Record<string, [DropReason, (talk: Talk) => void]>> = {
     'a call without a result': ['dangling_call', (talk) => talk.answer(talk.ask(ann), { calls: [look] })],
     'an empty answer': ['empty_answer', (talk) => talk.answer(talk.ask(ann), {})],
-    'an answer of thoughts alone': [
+    'an answer with thoughts only': [
       'empty_answer',
       (talk) => talk.answer(talk.ask(ann), { thinking: 'Hm.' }),
     ],
@@ -136,23 +136,23 @@ describe('a call that can be no row is left out, and the manifest says why', () 
       'not_own_text',
       (talk) => talk.say(ann, 'As Ben said.', { links: { substance: 'elsewhere' } }),
     ],
-    'a prompt that was another': [
+    'a prompt with a different hash': [
       'not_reproducible',
       (talk) => talk.say(ann, 'Hm.', { manifest: { hash: 'sha256:0' } }),
     ],
-    'a prompt through an event that is not there': [
+    'a prompt through an unknown event': [
       'not_reproducible',
       (talk) => talk.say(ann, 'Hm.', { manifest: { through: 'nowhere' } }),
     ],
-    'a prompt that another version rendered': [
+    'a prompt of another version': [
       'not_reproducible',
       (talk) => talk.say(ann, 'Hm.', { manifest: { rendererVersion: 99 as never } }),
     ],
-    'a prompt by a policy that nobody knows': [
+    'a prompt with an unknown policy': [
       'not_reproducible',
       (talk) => talk.say(ann, 'Hm.', { manifest: { policy: { name: 'dreams' } as never } }),
     ],
-    'a prompt that a counter fitted which is not here': [
+    'a prompt with an unknown token counter': [
       'not_reproducible',
       (talk) =>
         talk.answer(
@@ -168,7 +168,7 @@ describe('a call that can be no row is left out, and the manifest says why', () 
           manifest: { policy: { name: 'faded', budget: 1 }, tokens: { counter: words.id, prompt: 1 } },
         }),
     ],
-    'an answer with another one within': [
+    'an answer that contains another one': [
       'split_answer',
       (talk) => {
         const say = (text: string, messageId: string) =>
@@ -204,7 +204,7 @@ describe('a call that can be no row is left out, and the manifest says why', () 
     ]);
   });
 
-  it('an answer that nothing asked for', async () => {
+  it('an answer without a message before it', async () => {
     const talk = new Talk();
     talk.add('agent:created', {}, { agentId: ann });
     const first = talk.say(ann, 'Hello?');
@@ -213,7 +213,7 @@ describe('a call that can be no row is left out, and the manifest says why', () 
     expect(manifest.dropped).toEqual({ empty_prompt: { count: 1, first: [first] } });
   });
 
-  it('an answer before anything else', async () => {
+  it('an answer before any other event', async () => {
     const talk = new Talk();
     const first = talk.say(ann, 'Hello?');
     const { manifest } = await write(talk, { format: 'sft' });
@@ -230,7 +230,7 @@ describe('a call that can be no row is left out, and the manifest says why', () 
 });
 
 describe('a log', () => {
-  it.each(trainingFormatIds)('that is a narrative is refused, for %s', async (format) => {
+  it.each(trainingFormatIds)('of fidelity narrative is refused, for %s', async (format) => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'First');
@@ -257,7 +257,7 @@ describe('a log', () => {
     await expect(write(talk, { format: 'sft' })).rejects.toThrow(id);
   });
 
-  it('that grows while it is read gives the rows of what it was', async () => {
+  it('that grows while it is read gives the rows of its earlier state', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'First');

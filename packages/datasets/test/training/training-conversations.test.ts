@@ -6,7 +6,7 @@ const _prompts = (rows: readonly Row[]) =>
   rows.map(({ prompt }) => prompt.map(({ content }: Row) => content).join(' | '));
 
 describe('a conversation', () => {
-  it('does not go on where another policy rendered the call between, though all said the same', async () => {
+  it('ends if another policy rendered the call between, even with equal texts', async () => {
     const talk = annAlone();
     talk.tell(ann, 'Hello?');
     for (const policy of [{ name: 'full' }, { name: 'lastMessages', count: 1 }, { name: 'full' }] as const) {
@@ -21,7 +21,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('does not go on where a call that came to nothing saw the beginning otherwise', async () => {
+  it('ends if a discarded call saw a different start of the prompt', async () => {
     const talk = annAlone();
     const faded: ContextPolicy = { name: 'faded', budget: 700, step: 0 };
     talk.tell(ann, 'on and on '.repeat(200));
@@ -42,7 +42,7 @@ describe('a conversation', () => {
     expect(rows.map(({ messages }) => messages.length)).toEqual([3, 6]);
   });
 
-  it('does not go on where the answer before is shown shortened', async () => {
+  it('ends if the previous answer is shortened in the prompt', async () => {
     const faded: ContextPolicy = { name: 'faded', budget: 300, step: 0 };
     const call = { toolCallId: 'c1', tool: 'look', input: { at: 'far away '.repeat(200) } };
     for (const answer of [{ text: 'on and on '.repeat(200) }, { calls: [call] }]) {
@@ -58,7 +58,7 @@ describe('a conversation', () => {
     }
   });
 
-  it('is no row of a format that trains all answers where another answer came in between, of the same words', async () => {
+  it('is left out of a format that trains all answers if another answer with the same text came between', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     // Two calls of one agent at once, which only the first version of the rendering takes in the order of the log.
@@ -79,7 +79,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('begins anew behind a compaction that left no answer in the prompt', async () => {
+  it('starts again after a compaction that left no answer in the prompt', async () => {
     const talk = annAlone();
     for (const text of ['First', 'Second', 'Third', 'Fourth']) {
       if (text === 'Third')
@@ -95,7 +95,7 @@ describe('a conversation', () => {
     expect(manifest.dropped).toEqual({});
   });
 
-  it('does not go on where what was observed before the answer is left out behind it', async () => {
+  it('ends if an observation before the answer is missing after it', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.add('agent:output', { parts: [{ kind: 'text', text: 'seen' }] }, { agentId: ann });
@@ -109,7 +109,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('does not go on where a result came between the prompt and its answer, and a call that came to nothing saw it', async () => {
+  it('ends if a result came between the prompt and its answer, and a discarded call saw it', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.answer(talk.ask(ann), { calls: [{ toolCallId: 'c1', tool: 'look', input: {} }] });

@@ -14,7 +14,7 @@ const policies: readonly ContextPolicy[] = [
   { name: 'faded', budget: 1_000, step: 0 },
 ];
 
-/** A talk of some agents, with all that can happen in one; each answer has words of its own. */
+/** A random talk of several agents with all kinds of events. Each answer has a unique text. */
 function randomTalk(seed: number): Talk {
   const random = randomFrom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
@@ -32,7 +32,7 @@ function randomTalk(seed: number): Talk {
     if (random() < 0.1) talk.discard(talk.ask(agent, usual));
     const request = talk.ask(agent, random() < 0.9 ? usual : pick(policies));
     const isRecorded = random() < 0.9 || request.manifest.policy.name !== 'full';
-    // Of a prompt that is not recorded nobody can tell.
+    // Without a record of the prompt, messages in flight cannot be distinguished.
     if (isRecorded && random() < 0.15) talk.tell(agent, `In flight ${turn}`);
     const calls = Array.from({ length: random() < 0.4 ? 1 + Math.floor(random() * 2) : 0 }, (_, place) => ({
       toolCallId: `c${turn}-${place}`,
@@ -55,7 +55,7 @@ function randomTalk(seed: number): Talk {
   return talk;
 }
 
-/** A message in a form that all formats have. */
+/** A message in a form that is common to all formats. */
 interface Plain {
   readonly role: string;
   readonly text: string;
@@ -87,7 +87,7 @@ const saidBy = ({ text = '', calls = [] }: SpokenAnswer): Plain => ({
 
 const keyOf = (value: unknown) => JSON.stringify(value);
 
-/** Each trained answer of a row, behind what the row has before it. */
+/** Each trained answer of a row, with the messages before it. */
 function trainedIn({ prompt, completion, messages }: Row): [before: Plain[], answer: Plain][] {
   const all: Row[] = messages ?? [...prompt, ...completion];
   return all.flatMap((message, at): [Plain[], Plain][] => {
@@ -98,7 +98,7 @@ function trainedIn({ prompt, completion, messages }: Row): [before: Plain[], ans
 }
 
 describe.each(['trl', 'trl-chat', 'openai'] as const)('the rows of %s, for any talk', (format) => {
-  it('train each answer behind exactly what its model was given, at most once, or the manifest says why not', async () => {
+  it('train each answer with its exact prompt, at most once, or the manifest says why not', async () => {
     let merged = 0;
     for (const seed of seeds) {
       const talk = randomTalk(seed);
@@ -128,7 +128,7 @@ describe.each(['trl', 'trl-chat', 'openai'] as const)('the rows of %s, for any t
 });
 
 describe('the rows of sharegpt, for any talk', () => {
-  it('are as LLaMA-Factory wants them, and train each answer at most once', async () => {
+  it('have the form of LLaMA-Factory, and train each answer at most once', async () => {
     let count = 0;
     for (const seed of seeds) {
       const { rows, manifest } = await write(randomTalk(seed), { format: 'sharegpt' });
@@ -147,7 +147,7 @@ describe('the rows of sharegpt, for any talk', () => {
 });
 
 describe('sft_dataset.jsonl, for any talk', () => {
-  it('has a row for each call but the dangling ones, each as the specification says', async () => {
+  it('has a row for each call except dangling ones, each as specified', async () => {
     for (const seed of seeds) {
       const talk = randomTalk(seed);
       const { rows, manifest } = await write(talk, { format: 'sft' });

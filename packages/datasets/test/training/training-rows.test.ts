@@ -7,7 +7,7 @@ import { type Row, Talk, write } from './talk.ts';
 
 const [ann, ben, cy] = ['agent_001', 'agent_002', 'agent_003'] as const;
 
-/** Ann looks a word up and says it to Ben and Cy, who answer; the same words reach everybody. */
+/** Ann looks up a word and says it to Ben and Cy, who answer; everybody receives the same text. */
 function table(): Talk {
   const talk = new Talk();
   talk.enter(ann, 'Ann');
@@ -40,14 +40,14 @@ const mapping = {
 const lookUp = { type: 'function', function: { name: 'look_up', parameters: { type: 'object' } } };
 
 describe('every format', () => {
-  it.each(trainingFormatIds)('%s is as its tool documents it, row by row', async (format) => {
+  it.each(trainingFormatIds)('%s has the form that its tool documents, row by row', async (format) => {
     const { rows } = await write(table(), { format, tools: [lookUp], mapping });
     expect(rows.length).toBeGreaterThan(2);
     for (const row of rows) documentedSchemas[format].parse(row);
   });
 
   it.each(trainingFormatIds)(
-    '%s has the text that was said to all as an answer once, of who said it',
+    '%s has a public text as an answer once, in a row of its speaker',
     async (format) => {
       const { rows } = await write(table(), { format });
       const trained = rows.flatMap((row) => trainedTexts(row));
@@ -60,7 +60,7 @@ describe('every format', () => {
     },
   );
 
-  it.each(trainingFormatIds)('%s never has what an agent heard as its own turn', async (format) => {
+  it.each(trainingFormatIds)('%s never has a received text as an own turn', async (format) => {
     const { rows } = await write(table(), { format, agents: ['Ben'] });
     expect(rows).toHaveLength(1);
     expect(rows.flatMap(ownTexts)).toEqual([expect.stringContaining('So it is.')]);
@@ -69,7 +69,7 @@ describe('every format', () => {
 });
 
 describe('sft_dataset.jsonl', () => {
-  it('is prompt, completion and metadata as the specification says, with thoughts and the raw answer', async () => {
+  it('is prompt, completion and metadata as specified, with thoughts and the raw answer', async () => {
     const { rows } = await write(table(), { format: 'sft', mapping });
     expect(rows).toHaveLength(5);
     expect(rows.slice(0, 2)).toEqual([
@@ -94,7 +94,7 @@ describe('sft_dataset.jsonl', () => {
     });
   });
 
-  it('has the first turn, and the role of the dispatch, without anything that names others', async () => {
+  it('has the first turn and the role of the dispatch by default', async () => {
     const talk = new Talk();
     talk.enter(ann, 'Ann');
     talk.tell(ann, 'Hello');
@@ -137,7 +137,7 @@ describe('TRL', () => {
     });
   });
 
-  it('has conversations, merged where a prompt begins with the prompt and the answer before', async () => {
+  it('has conversations, merged if a prompt begins with the previous prompt and answer', async () => {
     const { rows, manifest } = await write(table(), { format: 'trl-chat' });
     expect(rows.map(({ messages }) => messages.length)).toEqual([8, 3, 3]);
     expect(manifest).toMatchObject({ rows: 3, calls: { inRows: 5, recorded: 5, rendered: 0, shortened: 0 } });
@@ -153,7 +153,7 @@ describe('TRL', () => {
     ]);
   });
 
-  it('writes thoughts where they are asked for, in the answers that are trained alone', async () => {
+  it('writes thoughts in the requested place, only in trained answers', async () => {
     const completion = async (reasoning: 'drop' | 'think-tags' | 'reasoning_content' | 'thinking') =>
       (await write(table(), { format: 'trl', reasoning })).rows[1]?.completion[0];
     const text = { role: 'assistant', content: 'Rye is a grain.' };
@@ -170,7 +170,7 @@ describe('TRL', () => {
 });
 
 describe('OpenAI', () => {
-  it('has arguments as a JSON string, results by the id of their call, and no key of ours', async () => {
+  it('has arguments as a JSON string, results by the id of their call, and no additional keys', async () => {
     const { rows } = await write(table(), { format: 'openai' });
     const ofAnn = rows.find(({ messages }) => messages[0].content === 'You are Ann.');
     expect(Object.keys(ofAnn ?? {})).toEqual(['messages']);
@@ -227,7 +227,7 @@ describe('OpenAI', () => {
 });
 
 describe('ShareGPT', () => {
-  it('has human and observation on odd places, gpt and function_call on even ones', async () => {
+  it('has human and observation at odd positions, gpt and function_call at even ones', async () => {
     const { rows } = await write(table(), { format: 'sharegpt', agents: ['Ann'], tools: [lookUp] });
     expect(rows).toEqual([
       {
@@ -245,7 +245,7 @@ describe('ShareGPT', () => {
     ]);
   });
 
-  it('has the calls before one that it has no turns for, and says why the others are missing', async () => {
+  it('has the calls before the first one without valid turns, and reports the others', async () => {
     const talk = new Talk();
     talk.enter(ann, 'Ann');
     talk.tell(ann, 'One');
@@ -266,7 +266,7 @@ describe('ShareGPT', () => {
     expect(manifest.calls.inRows).toBe(1);
   });
 
-  it('does not move a system prompt of the middle to the top', async () => {
+  it('does not move a system prompt from the middle to the top', async () => {
     const talk = new Talk();
     talk.enter(ann, 'Ann');
     talk.tell(ann, 'One');
@@ -290,7 +290,7 @@ describe('thoughts', () => {
 });
 
 describe('the manifest', () => {
-  it('has the counts, the filter, and the hashes of the file and of what it was made from', async () => {
+  it('has the counts, the filter, and the hashes of the file and its sources', async () => {
     const talks = [table(), new Talk('D2')];
     const { text, manifest } = await write(talks, {
       format: 'openai',
@@ -324,7 +324,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The texts of the answers that a row trains, of whatever format. */
+/** The texts of the answers that a row trains, in any format. */
 function trainedTexts(row: Row): string[] {
   if (typeof row.completion === 'string') return [row.completion];
   if (Array.isArray(row.completion)) return row.completion.map(({ content }: Row) => content);
@@ -334,7 +334,7 @@ function trainedTexts(row: Row): string[] {
   );
 }
 
-/** All texts of a row that stand as the agent's own turns. */
+/** All texts of a row that are the agent's own turns. */
 function ownTexts(row: Row): string[] {
   if (row.conversations !== undefined)
     return row.conversations.flatMap(({ from, value }: Row) => (from === 'gpt' ? [value] : []));

@@ -11,7 +11,7 @@ export function describeIssues(
 ): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
   const found = error.issues.slice(0, mostIssues).map((issue) => {
     const keys = [...(prefix === '' ? [] : [prefix]), ...issue.path];
-    // Of an unknown key, the path leads only to what it is in.
+    // For an unknown key, the path names only its parent.
     if (issue.code === 'unrecognized_keys') keys.push(...issue.keys.slice(0, 1));
     return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json.ts';
 
-/** Any JSON value; what JSON cannot hold (NaN, a Date, a function …) is refused instead of altered. */
+/** Any JSON value. Values that JSON cannot hold (NaN, a Date, a function …) are refused, not altered. */
 export const jsonValueSchema = z.custom<JsonValue>(
   (value) => findNotJson(value) === null,
   'not a JSON value',

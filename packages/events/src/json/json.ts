@@ -4,12 +4,12 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObj
 export type JsonObject = { [key: string]: JsonValue | undefined };
 
 export interface NotJson {
-  /** Where it is, such as `data.input.items[3]`. */
+  /** The path, such as `data.input.items[3]`. */
   readonly path: string;
   readonly value: unknown;
 }
 
-/** How deep a value may nest. Beyond it, `JSON.stringify` and other readers of JSON run out of stack; a cycle has no depth. */
+/** The maximum nesting of a value. Deeper values overflow the stack of `JSON.stringify` and other readers; so do cycles. */
 const deepest = 1_000;
 
 /** The first thing in a value that JSON cannot hold unchanged, or null. Depth first, in key order. */
@@ -30,7 +30,7 @@ export function findNotJson(value: unknown, path = '', depth = 0): NotJson | nul
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return { path, value };
   if (Array.isArray(value)) return findInArray(value, path, depth);
   if (!isPlainObject(value)) return { path, value };
-  // Every event passes here: for-in is twice as fast as Object.keys. Inherited keys are told apart when it matters.
+  // Every event passes here: for-in is twice as fast as Object.keys. Inherited keys are checked only if they matter.
   for (const key in value) {
     const child = value[key];
     if (child === undefined || typeof child === 'string') continue;

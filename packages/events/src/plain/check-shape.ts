@@ -20,7 +20,7 @@ export interface Shape {
 
 type ShapeCheck = (value: unknown) => boolean;
 
-/** Makes a function of a shape. It answers as the zod schema does that the shape was made of. */
+/** Compiles a shape to a function. It gives the same answer as the zod schema of the shape. */
 export function compileShape(shape: Shape): ShapeCheck {
   const { type } = shape;
   const choices =

@@ -7,13 +7,13 @@ type Check = (value: unknown) => boolean;
 
 const dataChecks = new Map<string, Check>();
 
-/** Whether a value is an envelope: what `envelopeSchema` says, without zod. */
+/** Whether a value is an envelope: the same answer as `envelopeSchema`, without zod. */
 export const isPlainEnvelope = lazyCheck('envelope');
-/** Whether a value is a task record: what `taskRecordSchema` says, without zod. */
+/** Whether a value is a task record: the same answer as `taskRecordSchema`, without zod. */
 export const isPlainTask = lazyCheck('task');
 const hasPlainFields = lazyCheck('event');
 
-/** Whether data has the shape that this version knows of a type: what `eventDataSchemas` says, without zod. */
+/** Whether data has the known shape of a type: the same answer as `eventDataSchemas`, without zod. */
 export function isDataOf(type: KnownEventType, data: unknown): boolean {
   let check = dataChecks.get(type);
   if (check === undefined) {
@@ -23,7 +23,7 @@ export function isDataOf(type: KnownEventType, data: unknown): boolean {
   return check(data);
 }
 
-/** Whether a value is an event: what `isEvent` says, without zod. */
+/** Whether a value is an event: the same answer as `isEvent`, without zod. */
 export function isPlainEvent(value: unknown): value is CapturedEvent {
   if (!hasPlainFields(value)) return false;
   const { type, substance, cause, data } = value as CapturedEvent;
@@ -32,7 +32,7 @@ export function isPlainEvent(value: unknown): value is CapturedEvent {
   return Object.hasOwn(shapes.data, type) ? isDataOf(type as KnownEventType, data) : isPlainObject(data);
 }
 
-/** Compiled when it is needed first. */
+/** Compiled at first use. */
 function lazyCheck(name: 'event' | 'envelope' | 'task'): Check {
   let check: Check | undefined;
   return (value) => {

@@ -3,8 +3,8 @@ import { newEvent } from '../types/new-event.ts';
 import { snapshot } from './snapshot.ts';
 
 /**
- * What an agent observed, as an `agent:output` event to be recorded: a part for each value, copied now, so that no later
- * change of a value reaches the log, in a store that keeps objects no more than in one that writes files.
+ * An `agent:output` event with the values that an agent observed, one part per value. The values are copied now, so that
+ * later changes to a value do not reach the log, even in a store that keeps objects.
  */
 export function newOutput(
   values: readonly unknown[],

@@ -1,15 +1,15 @@
 import type { OutputPart } from '../types/output-part.ts';
 
-/** An image as an agent observes it: what `snapshot` keeps as an image part, and `reviveSnapshot` gives back. */
+/** An image that an agent observed. `snapshot` keeps it as an image part, and `reviveSnapshot` returns it. */
 export interface ObservedImage {
-  /** Such as `image/png`. */
+  /** For example `image/png`. */
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
 type ImagePart = Extract<OutputPart, { kind: 'image' }>;
 
-/** Characters that one call may take as arguments. */
+/** The number of characters that one call takes as arguments. */
 const chunkLength = 0x8000;
 
 export function isObservedImage(value: unknown): value is ObservedImage {

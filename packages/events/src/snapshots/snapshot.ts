@@ -8,7 +8,7 @@ const longestPrintedForm = 2_000;
 /** Leaves room for the event around the value, which as a whole may nest 1,000 deep. */
 const deepestJson = 900;
 
-/** What stands where a value could not be encoded: its printed form, marked as such. */
+/** Replaces a value that could not be encoded: its printed form, marked as such. */
 export class PrintedForm {
   readonly text: string;
   constructor(text: string) {
@@ -18,16 +18,16 @@ export class PrintedForm {
 
 /**
  * Copies an observed value into a part of an `agent:output` event, so that later changes to the value do not change
- * the record. Text and JSON stay as they are; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
- * (of their buffer what they show; a Buffer as a Uint8Array), NaN, cycles and the like are encoded; functions, handles,
- * instances of classes and what throws when it is read become their printed form, each where it stood. Never throws.
+ * the record. Text and JSON stay unchanged; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
+ * (only the visible part of their buffer; a Buffer as a Uint8Array), NaN, cycles and the like are encoded; functions,
+ * handles, instances of classes and properties that throw are replaced by their printed form. Never throws.
  */
 export function snapshot(value: unknown): OutputPart {
   if (typeof value === 'string') return { kind: 'text', text: value };
   return asItIs(value) ?? encode(value);
 }
 
-/** The value that a part holds, as a fresh copy: what was observed, or a `PrintedForm` of it. */
+/** The value of a part as a fresh copy: the observed value, or a `PrintedForm` of it. */
 export function reviveSnapshot(part: OutputPart): unknown {
   switch (part.kind) {
     case 'text':
@@ -48,7 +48,7 @@ function asItIs(value: unknown): OutputPart | null {
     if (isObservedImage(value)) return imagePart(value);
     if (isJsonTree(value)) return { kind: 'json', json: JSON.parse(JSON.stringify(value)) as JsonValue };
   } catch {
-    // A getter or a proxy in it threw: encoding has a place for that.
+    // A getter or a proxy in it threw. The encoding replaces it.
   }
   return null;
 }
@@ -58,7 +58,7 @@ function encode(value: unknown): OutputPart {
     try {
       return { kind: 'value', encoding: 'devalue', encoded: stringify(value, reducers, { operations }) };
     } catch {
-      // Too deep, or of a kind that only looks like one that can be encoded.
+      // Too deep, or an object that only resembles one that can be encoded.
     }
   }
   return { kind: 'repr', repr: printedForm(value) };
@@ -76,7 +76,7 @@ const operations: Partial<StringifyOperations> = {
       return new PrintedForm(`[reading it threw: ${printedForm(error)}]`);
     }
   },
-  /** The rest of the buffer was not observed, and can be large. */
+  /** Copies only the observed part of the buffer. The rest can be large. */
   viewInfo(view) {
     const { byteLength, byteOffset, length } = view;
     const { buffer } = new Uint8Array(view.buffer, byteOffset, byteLength).slice();
@@ -84,7 +84,7 @@ const operations: Partial<StringifyOperations> = {
   },
 };
 
-/** JSON without shared or circular references and without `undefined`, which would not come back the same; not too deep. */
+/** Whether a value is JSON without shared or circular references and without `undefined`, and not too deep, so that it is restored unchanged. */
 function isJsonTree(value: unknown): boolean {
   const seen = new Set<object>();
   const walk = (item: unknown, depth: number): boolean => {
@@ -138,7 +138,7 @@ function cannotEncode(value: unknown): boolean {
     const hasSymbols = Object.getOwnPropertySymbols(value).length > 0;
     return hasSymbols || (prototype !== null && !encodable.has(prototype.constructor?.name));
   } catch {
-    // A proxy that answers no questions.
+    // A proxy that throws on every access.
     return true;
   }
 }
@@ -147,7 +147,7 @@ function printedForm(value: unknown): string {
   for (const print of [inspected, tagOf]) {
     try {
       const text = print(value);
-      // Of what has nothing of its own to show, as a generator.
+      // An object without own content, such as a generator.
       if (text !== '') return text;
     } catch {
       // A getter or a proxy threw.

@@ -6,13 +6,13 @@ import { outputPartSchema } from './output-part.ts';
 const toolFields = {
   toolCallId: z.string().min(1),
   tool: z.string().min(1),
-  /** What the tool works on, in one line: a path, a command, a query, the name of a sub-agent. */
+  /** The target of the call in one line: a path, a command, a query, the name of a sub-agent. */
   target: z.string().optional(),
-  /** What is worth knowing beyond the target (D7). Never contents of files or output of commands. */
+  /** Further facts about the call (D7). Never contents of files or output of commands. */
   metadata: jsonObjectSchema,
 };
 
-/** What agents do (D2, D6; the session log; the inference trace; the unified event log). */
+/** Actions of agents (D2, D6; the session log; the inference trace; the unified event log). */
 export const agentEventData = {
   'agent:created': z.object({ name: z.string().optional(), languageModel: z.string().optional() }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
@@ -34,13 +34,13 @@ export const agentEventData = {
     usage: usageSchema,
     costUsd: costSchema.optional(),
     stopReason: z.string().optional(),
-    /** What the model was given, as its renderer describes it: `ContextManifest` of `@hansard/views`. */
+    /** The manifest of the prompt, written by its renderer: `ContextManifest` of `@hansard/views`. */
     context: jsonObjectSchema.optional(),
   }),
   'agent:output': z.object({ parts: z.array(outputPartSchema) }),
 } as const;
 
-/** What reaches an agent from a person, another agent or the system. */
+/** Messages to an agent from a person, another agent or the system. */
 export const userEventData = {
   'user:message': z.object({
     text: z.string(),

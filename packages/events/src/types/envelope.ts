@@ -12,34 +12,34 @@ import {
 export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
 export const fidelities = ['narrative', 'full'] as const;
 
-/** The newest shape of envelope that this version writes. */
+/** The schema version of envelopes that this version writes. */
 export const envelopeSchemaVersion = 1;
 
-/** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null: not known (yet). */
+/** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null means not known (yet). */
 export const envelopeSchema = z.object({
   dispatchId: idSchema,
   taskSlug: z.string().min(1),
   role: z.string().min(1),
-  /** What people call it; null: nobody named it. */
+  /** Its title for people; null if it has none. */
   title: z.string().min(1).nullable(),
   model: z.string().nullable(),
   cwd: z.string().nullable(),
   startedAt: timestampSchema,
   completedAt: timestampSchema.nullable(),
-  /** `aborted`: somebody or some limit ended it. `crashed`: it failed, or its process died. */
+  /** `aborted`: a person or a limit ended it. `crashed`: it failed, or its process exited. */
   status: z.enum(dispatchStatuses),
-  /** US dollars as the log states them, without child dispatches. Null: nothing states a cost. */
+  /** US dollars according to the log, without child dispatches. Null if the log has no cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
   /** What the recorded model calls used, by model in the order of their first calls. Null: no call is recorded. */
   models: z.array(modelUsageSchema).nullable(),
   /** The table that was asked for the prices of calls without a stated cost. Null: none. */
   prices: priceSourceSchema.nullable(),
-  /** Cached from the last `session:complete`, which is the truth. */
+  /** Cached from the last `session:complete`, which is authoritative. */
   structuredResult: jsonValueSchema.nullable(),
   /** The dispatch that started this one (D4). */
   parentDispatchId: idSchema.nullable(),
-  /** Kept for lasting identities of bots (D9). */
+  /** Reserved for lasting identities of bots (D9). */
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
@@ -50,10 +50,10 @@ export type DispatchEnvelope = Readonly<z.infer<typeof envelopeSchema>>;
 export type DispatchStatus = (typeof dispatchStatuses)[number];
 export type Fidelity = (typeof fidelities)[number];
 
-/** What may change in an envelope once its dispatch exists: all but its identity. */
+/** The fields of an envelope that may change after its dispatch was created: all except its identity. */
 export type EnvelopeUpdates = Partial<Omit<DispatchEnvelope, 'dispatchId' | 'taskSlug' | 'schemaVersion'>>;
 
-/** A piece of work that somebody asked for (D10). */
+/** A requested piece of work (D10). */
 export const taskRecordSchema = z.object({
   slug: z.string().min(1),
   name: z.string().min(1),

@@ -14,12 +14,12 @@ export const eventDataSchemas = {
   ...systemEventData,
 } as const;
 
-/** `category:action` in lower snake case. The category `delta` is kept for what must never be recorded (D8). */
+/** `category:action` in lower snake case. The category `delta` is reserved for pieces that must never be recorded (D8). */
 export const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
 
 const eventTypeSchema = z.string().regex(eventTypePattern, 'not a category:action in lower snake case');
 
-/** What every event has beside its type and data. The order of the keys is the order on the line. */
+/** The fields of every event other than type and data. The order of the keys is the order on the line. */
 export const eventFields = {
   id: idSchema,
   type: eventTypeSchema,
@@ -38,19 +38,19 @@ export type EventType = `${string}:${string}`;
 export type KnownEventType = keyof typeof eventDataSchemas;
 export type EventData<T extends KnownEventType> = z.infer<(typeof eventDataSchemas)[T]>;
 
-/** What an event has beside its id, type, timestamp and data. */
+/** The fields of an event other than id, type, timestamp and data. */
 export interface EventLinks {
-  /** Whose transcript or activity this is; absent: the dispatched agent itself. */
+  /** The agent whose transcript or activity this is; absent for the dispatched agent itself. */
   readonly agentId?: string;
   /** Groups the blocks of one model message. */
   readonly messageId?: string;
-  /** The event whose content this one carries on. Never together with `cause`. */
+  /** The event whose content this one carries. Never together with `cause`. */
   readonly substance?: string;
-  /** The event or events that brought this new content about. Never together with `substance`. */
+  /** The event or events that caused this new content. Never together with `substance`. */
   readonly cause?: string | readonly string[];
   /** The hook decision that altered or stopped a delivery. */
   readonly via?: string;
-  /** Schema version of the type; absent: 1. */
+  /** Schema version of the type; 1 if absent. */
   readonly v?: number;
 }
 
@@ -67,7 +67,7 @@ export interface EventOf<T extends KnownEventType> extends CapturedEvent {
   readonly data: EventData<T>;
 }
 
-/** An event before it is recorded: id and timestamp are minted where they are absent. */
+/** An event before it is recorded. Missing id and timestamp are added. */
 export type NewEvent = Omit<CapturedEvent, 'id' | 'timestamp'> & {
   readonly id?: string;
   readonly timestamp?: string;

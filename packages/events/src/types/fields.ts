@@ -4,7 +4,7 @@ const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
 let latestId: string | undefined;
 
-/** Whether a value is an id as `idSchema` wants it; quicker than the schema, the more so where it is asked again. */
+/** Whether a value matches `idSchema`. Faster than the schema, especially for a repeated id. */
 export function isId(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   if (value === latestId) return true;
@@ -16,7 +16,7 @@ export function isId(value: unknown): value is string {
 export const timestampPattern =
   /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** What an event, message, agent or dispatch may be named by: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
+/** The id of an event, message, agent or dispatch: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
 export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');
 
 /** RFC 3339, UTC, milliseconds: `2026-03-01T09:30:00.000Z`. */
@@ -31,7 +31,7 @@ export const millisecondsSchema = z.number().nonnegative();
 /** An amount in US dollars. */
 export const costSchema = z.number().nonnegative();
 
-/** What a model call, a session or a dispatch used. Tokens of a prompt cache are counted apart from `inputTokens`. */
+/** The usage of a model call, a session or a dispatch. Tokens of a prompt cache are not part of `inputTokens`. */
 export const usageSchema = z.object({
   inputTokens: countSchema,
   outputTokens: countSchema,

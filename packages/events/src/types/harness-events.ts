@@ -30,19 +30,19 @@ export const harnessEventData = {
   }),
   'harness:hook_decision': z.object({
     hook: z.string(),
-    /** What was decided on: `tool_call`, `tool_result`, `delivery` … */
+    /** The subject of the decision: `tool_call`, `tool_result`, `delivery` … */
     on: z.string(),
     decision: z.enum(['allow', 'deny', 'alter']),
     reason: z.string().optional(),
     toolCallId: z.string().optional(),
-    /** The event whose content was decided on, where it is in the log. */
+    /** The event with the content that was decided on, if it is in the log. */
     subject: idSchema.optional(),
-    /** What an altered tool call was made with instead. */
+    /** The new input of an altered tool call. */
     input: jsonValueSchema.optional(),
   }),
 } as const;
 
-/** What was observed of the system, as it was captured. */
+/** Observations of the system, as they were captured. */
 export const systemEventData = {
   'system:files_persisted': jsonObjectSchema,
   'system:hook_started': jsonObjectSchema,

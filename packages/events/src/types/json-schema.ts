@@ -23,8 +23,7 @@ export function eventJsonSchema(): JsonSchema {
 }
 
 /**
- * What the schemas ask of an event, of the data of each known type, of an envelope and of a task record, as plain data: the
- * JSON Schema of each.
+ * The JSON Schemas of an event, of the data of each known type, of an envelope and of a task record, as plain data.
  */
 export function describeShapes(): Readonly<Record<'event' | 'envelope' | 'task', JsonSchema>> & {
   readonly data: Readonly<Record<string, JsonSchema>>;

@@ -14,11 +14,11 @@ const rules: Readonly<Record<string, Rule>> = {
   'agent:tool_result': (data) => withFirstLine(without('output')(data), 'error'),
   'agent:output': (data) => ('parts' in data ? { ...data, parts: [] } : data),
   'harness:hook_decision': without('input'),
-  /** What could not be understood may be anything. */
+  /** The content of a notice may be anything. */
   'system:notice': without('raw'),
 };
 
-/** Fields of what an engine or a source said, at any depth, that hold output of commands or of tools. */
+/** Fields of captured data, at any depth, that hold output of commands or of tools. */
 const outputFields: ReadonlySet<string> = new Set([
   'stdout',
   'stderr',
@@ -30,7 +30,7 @@ const outputFields: ReadonlySet<string> = new Set([
   'toolUseResult',
 ]);
 
-/** The event as a dispatch of `narrative` fidelity records it; itself, where nothing is left out. Twice is the same as once. */
+/** The event for a dispatch of `narrative` fidelity. Returns the same object if nothing is left out. Idempotent. */
 export function toNarrative<E extends Pick<NewEvent, 'type' | 'data'>>(event: E): E {
   const rule = ruleFor(event.type);
   const ruled = rule === undefined ? event.data : rule(event.data);
@@ -38,13 +38,13 @@ export function toNarrative<E extends Pick<NewEvent, 'type' | 'data'>>(event: E)
   return data === event.data ? event : { ...event, data };
 }
 
-/** The first line of a text that says something, cut where it is long; undefined where there is none. */
+/** The first line of a text that is not blank, truncated if it is long; undefined if there is none. */
 export function firstLine(text: string): string | undefined {
   const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();
   return line === undefined || line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`;
 }
 
-/** Events of these categories hold what was said of the system as it was captured. */
+/** Events of these types hold captured data of the system. */
 function ruleFor(type: EventType): Rule | undefined {
   if (Object.hasOwn(rules, type)) return rules[type];
   return type.startsWith('system:') || type === 'session:status'
@@ -84,7 +84,7 @@ function mapped(items: JsonValue[], change: (item: JsonValue) => JsonValue): Jso
 function replaced(data: JsonObject, key: string, value: JsonValue): JsonObject {
   if (data[key] === value) return data;
   const copy = { ...data };
-  // Assigning to `__proto__` would not make a key of it.
+  // An assignment to `__proto__` would set the prototype.
   Object.defineProperty(copy, key, { value, enumerable: true, writable: true, configurable: true });
   return copy;
 }

@@ -1,6 +1,6 @@
 import type { CapturedEvent, EventData, EventLinks, EventOf, KnownEventType, NewEvent } from './event.ts';
 
-/** Makes an event of a known type, its data checked by the compiler. */
+/** Creates an event of a known type. The compiler checks its data. */
 export function newEvent<T extends KnownEventType>(
   type: T,
   data: EventData<T>,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { jsonValueSchema } from '../json/json-value-schema.ts';
 
 /**
- * One part of what an agent observed. `value` holds what JSON cannot, encoded by the devalue library; `repr` is the
- * printed form of what cannot be encoded at all.
+ * One part of an agent's observation. `value` holds values that JSON cannot, encoded by the devalue library; `repr` is the
+ * printed form of a value that cannot be encoded.
  */
 export const outputPartSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('text'), text: z.string() }),

@@ -10,10 +10,10 @@ export const sessionEventData = {
     cwd: z.string().optional(),
     tools: z.array(z.string()).optional(),
   }),
-  /** Cost, usage, turns and duration are totals of the dispatch so far, so the last one of a dispatch is the truth. */
+  /** Cost, usage, turns and duration are totals of the dispatch so far, so the last one of a dispatch is authoritative. */
   'session:complete': z.object({
     status: z.enum(['completed', 'aborted', 'failed']),
-    /** The source's own word for how it ended, such as `error_max_turns`. */
+    /** The reason for the end in the source's own term, such as `error_max_turns`. */
     reason: z.string().optional(),
     result: z.string().optional(),
     structuredResult: jsonValueSchema.optional(),
@@ -28,7 +28,7 @@ export const sessionEventData = {
     preTokens: countSchema.optional(),
     postTokens: countSchema.optional(),
     summary: z.string().optional(),
-    /** The first event that the model still sees as it was. The ones before it stay in the log. */
+    /** The first event that the model still sees unchanged. The ones before it stay in the log. */
     keptFrom: idSchema.optional(),
   }),
   'session:rate_limit': jsonObjectSchema,

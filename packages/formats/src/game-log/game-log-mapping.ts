@@ -1,6 +1,6 @@
 import type { GameMappingInput } from '../game-streams/game-mapping.ts';
 
-/** How the games that `readGameLog` reads are written as streams again. */
+/** The mapping that writes the games of `readGameLog` as streams again. */
 export const gameLogMapping: GameMappingInput = {
   turn: { events: ['game:*'] },
   gameEvents: { events: ['game:*'], payload: 'payload' },

@@ -12,14 +12,14 @@ import { fileName } from '../session-records/parse-lines.ts';
 import type { ReadGame } from './game-log-file.ts';
 import type { LogLine } from './lines-in-order.ts';
 
-/** Makes the events of one game of its lines. */
+/** Maps the lines of one game to events. */
 export interface GameWriter {
   add(line: LogLine): void;
   report(place: Pick<LogLine, 'file' | 'line'>, code: FormatDiagnosticCode, message: string): void;
   finish(): ReadGame;
 }
 
-/** The first line of a game, which tells it from others. */
+/** The first line of a game, which identifies it. */
 export type FirstLine = LineOf<'game' | 'chat'>;
 
 type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
@@ -85,8 +85,12 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     const id = nextId('chat');
     const data = { text, ...restOf(record, ['speaker', 'message']) };
     if (to?.length === 0)
-      report(line, 'recipient_missing', `The log does not say to whom ${speaker} whispers: nobody heard it.`);
-    // Who is spoken to takes part from before it is said.
+      report(
+        line,
+        'recipient_missing',
+        `The log does not name the receiver of the whisper of ${speaker}: no agent receives it.`,
+      );
+    // A receiver takes part from before the message.
     for (const name of to ?? []) takePart(line, name, 'is spoken to');
     if (to === null) write(line, { id, type: 'agent:text', agentId, messageId: id, data });
     else write(line, { id, type: 'agent:piece_of_text', agentId, data });
@@ -103,7 +107,7 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
 
   function takePart(line: LogLine, name: string, how: string): string {
     if (!players.has(name)) {
-      report(line, 'agent_not_created', `${name} ${how}, but is no player of this game so far.`);
+      report(line, 'agent_not_created', `${name} ${how}, but is not a player of this game so far.`);
       join(line, name);
     }
     return players.get(name) ?? name;
@@ -119,7 +123,7 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     write(line, { id: nextId('notice'), type: 'system:notice', data });
   }
 
-  /** Numbers of the game, not of the file: the game stays the same when its log is split, or loses its older games. */
+  /** Numbers within the game, not the file, so that a game stays the same when its log is split or loses older games. */
   function nextId(kind: keyof typeof counts): string {
     counts[kind] += 1;
     return eventIds.take(`${kind}-${counts[kind]}`);
@@ -143,7 +147,7 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
   }
 }
 
-/** Its turn, and what else the line says that its event does not. */
+/** The turn, and the fields of the line that are not in its event. */
 function restOf({ turn, ...record }: JsonObject, said: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(record).filter(([key]) => !said.includes(key)));
   const kept = typeof turn === 'string' || turn === undefined ? rest : { turn, ...rest };

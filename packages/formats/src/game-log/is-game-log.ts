@@ -2,13 +2,13 @@ import type { JsonObject } from '@hansard/events';
 import { parseLines } from '../session-records/parse-lines.ts';
 import { contentOfRecord } from './lines-in-order.ts';
 
-/** Whether the start of a file is that of a file of a game log: most of its records are lines of one. */
+/** Whether a file looks like a game log: most records at its start are lines of one. */
 export function isGameLog(start: string | Uint8Array): boolean {
   const records = parseLines(start).flatMap((line) => (line.kind === 'record' ? [line.record] : []));
   return records.filter(isGameLine).length > records.length / 2;
 }
 
-/** What a file of a game log holds by its start: what happens in the game, what is said, or both. */
+/** The streams of a game log file, detected from its start: game events, chat, or both. */
 export function isWholeGameLog(start: string | Uint8Array): boolean {
   const kinds = parseLines(start).map((line) =>
     line.kind === 'record' ? contentOfRecord(line.record).kind : line.kind,
@@ -16,7 +16,7 @@ export function isWholeGameLog(start: string | Uint8Array): boolean {
   return kinds.includes('game') && kinds.includes('chat');
 }
 
-/** The lines of all streams say when they were written or in which turn. */
+/** The lines of all streams have a time or a turn. */
 function isGameLine(record: JsonObject): boolean {
   if (typeof record.timestamp !== 'string' && typeof record.turn !== 'string') return false;
   return contentOfRecord(record).kind !== 'other' || isOfOtherStream(record);

@@ -13,13 +13,13 @@ interface Place {
   readonly file: string | undefined;
   /** From 1. */
   readonly line: number;
-  /** Milliseconds since 1970; where the line has none, that of the line before, or of the first line that has one. */
+  /** Milliseconds since 1970. A line without a time has that of the line before, or of the first line with a time. */
   readonly time: number;
-  /** What is odd about the line by itself. */
+  /** The problem of the line itself, if any. */
   readonly diagnostics: readonly { readonly code: FormatDiagnosticCode; readonly message: string }[];
 }
 
-/** A line of a game log, and what it is by what stands in it. */
+/** A line of a game log, with its kind according to its content. */
 export type LogLine = Place &
   (
     | {
@@ -32,7 +32,7 @@ export type LogLine = Place &
         readonly kind: 'chat';
         readonly speaker: string;
         readonly message: string;
-        /** Whom it is to; null where it is to all, empty where the log does not say. */
+        /** The receivers; null for all, empty if the log does not name them. */
         readonly to: readonly string[] | null;
         readonly record: JsonObject;
       }
@@ -47,12 +47,12 @@ export type LogLine = Place &
 
 type Content<L> = L extends unknown ? Omit<L, keyof Place> : never;
 
-/** The lines of all files by time. What one file says of one kind stays in its order, whatever its times say. */
+/** The lines of all files by time. Lines of one file and kind keep their order, whatever their times. */
 export function linesInOrder(files: readonly GameLogFile[], now: () => number): LogLine[] {
   const parsed = files.map(({ file, source }) => ({ file, lines: parseLines(source) }));
   const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? now();
   const placed = parsed.flatMap(({ file, lines }) => placeLines(file, lines, firstTime(lines) ?? start));
-  // Of the same time: a file keeps its order, and what happens in the game comes before the file of what is said to it.
+  // For equal times: a file keeps its order, and files of game events come before files of chat only.
   placed.sort((a, b) => a.order - b.order || Number(a.isOfChatFile) - Number(b.isOfChatFile));
   return placed.map(({ line }) => line);
 }
@@ -70,12 +70,12 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
     if (own === null && line.kind === 'record')
       diagnostics.push({
         code: 'time_missing',
-        message: 'The line has no timestamp with a time zone; it is taken as the line before.',
+        message: 'The line has no timestamp with a time zone; it gets the time of the line before.',
       });
     if (own !== null && own < latest[kind])
       diagnostics.push({
         code: 'time_goes_back',
-        message: 'The line is older than one above it; it stays below.',
+        message: 'The line is older than one above it; the order is kept.',
       });
     time = own ?? time;
     latest[kind] = Math.max(latest[kind], time);
@@ -112,7 +112,7 @@ function contentOf(line: SessionLine): Content<LogLine> {
   return line.kind === 'damaged' ? line : contentOfRecord(line.record);
 }
 
-/** What a record is in a game log. */
+/** The kind of a record in a game log. */
 export function contentOfRecord(record: JsonObject): Exclude<Content<LogLine>, { kind: 'damaged' }> {
   const { event_type: eventType, payload, speaker, message, agent } = record;
   // A line of the inference trace has these too, and an agent.
@@ -137,7 +137,7 @@ function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
       : [
           {
             code: 'not_utf8' as const,
-            message: 'The line is not UTF-8: what is not was replaced by U+FFFD.',
+            message: 'The line is not UTF-8; invalid bytes were replaced by U+FFFD.',
           },
         ]),
     ...(isKnown
@@ -145,7 +145,7 @@ function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
       : [
           {
             code: 'unknown_kind' as const,
-            message: 'The line is neither a game event nor chat; it is kept as it is.',
+            message: 'The line is neither a game event nor chat; it is kept unchanged.',
           },
         ]),
   ];

@@ -5,8 +5,7 @@ import { createGameWriter, type FirstLine, type GameWriter } from './game-writer
 import { type LogLine, linesInOrder } from './lines-in-order.ts';
 
 /**
- * Reads the files of a game log (`game_events`, `chat`) as the games that they hold, in the order of their time. Each
- * GAME_START begins a game.
+ * Reads the files of a game log (`game_events`, `chat`) as games, in the order of time. Each GAME_START begins a game.
  * @throws FORMAT_NO_RECORDS
  */
 export function readGameLog(
@@ -16,7 +15,7 @@ export function readGameLog(
   const lines = linesInOrder(files, now);
   refuseOthers(files, lines);
   const games: GameWriter[] = [];
-  /** What stands above the first game belongs to it. */
+  /** Lines before the first start belong to the first game. */
   const above: LogLine[] = [];
   for (const line of lines) {
     if (isUnfinished(line)) continue;
@@ -28,7 +27,7 @@ export function readGameLog(
         begun.report(
           line,
           'game_without_start',
-          'The log begins in the midst of a game: no GAME_START before.',
+          'The log begins in the middle of a game: there is no GAME_START before.',
         );
       for (const earlier of above.splice(0)) begun.add(earlier);
     }
@@ -46,7 +45,7 @@ function isOfGame(line: LogLine): line is FirstLine {
   return line.kind === 'game' || line.kind === 'chat';
 }
 
-/** A line that is cut short belongs to no game until it is whole. */
+/** A truncated line does not belong to a game until it is complete. */
 function isUnfinished(line: LogLine): line is Extract<LogLine, { kind: 'damaged' }> {
   return line.kind === 'damaged' && line.code === 'unfinished';
 }
@@ -56,7 +55,7 @@ function refuseOthers(files: readonly GameLogFile[], lines: readonly LogLine[]):
   const name = files.map(({ file = 'The log' }) => file).join(', ');
   throw new FormatError(
     'FORMAT_NO_RECORDS',
-    `${name} holds no line of a game log: no event_type with a payload, no speaker with a message.`,
+    `${name} does not hold any line of a game log: no event_type with a payload, no speaker with a message.`,
     { details: { file: name, lines: lines.length } },
   );
 }

@@ -11,7 +11,7 @@ import { type Moment, originOf } from './moment.ts';
 import { Audience, type Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** Waits for the results of calls that speak or act: what was refused was not said, and changed nothing. */
+/** Waits for the results of calls that speak or act. A refused call said and changed nothing. */
 interface CallWatch {
   add(moment: Moment): StreamLine[];
   readonly leftOut: Record<string, number>;
@@ -21,7 +21,7 @@ interface OpenCall {
   readonly moment: Moment;
   readonly input: JsonValue | undefined;
   readonly audience: Audience;
-  /** The pieces of text that the tool made. */
+  /** The pieces of text that the tool recorded. */
   readonly pieces: Set<string>;
 }
 
@@ -51,7 +51,7 @@ export function createCallWatch(
       const call = open.get(key);
       if (call === undefined) return [];
       if (isEventOf(event, 'harness:hook_decision')) {
-        // What the tool was called with in the end.
+        // The final input of the tool.
         const { decision, input } = event.data as { decision: string; input?: JsonValue };
         if (decision === 'alter' && input !== undefined) open.set(key, { ...call, input });
       } else if (isEventOf(event, 'agent:tool_result')) {
@@ -62,7 +62,7 @@ export function createCallWatch(
     },
   };
 
-  /** Notes what a tool that speaks made to be heard, and who received it. */
+  /** Notes the texts that a speaking tool recorded, and their receivers. */
   function followSpeech({ id, type, agentId = '', substance, cause }: CapturedEvent): void {
     if (type !== 'agent:piece_of_text' && type !== 'user:message') return;
     const causes = [cause ?? []].flat();
@@ -86,7 +86,7 @@ export function createCallWatch(
     const spoken = ownValue(chat.tools, tool);
     if (spoken !== undefined) {
       const message = fields[spoken];
-      // A tool that brings nothing to agents of the log speaks to all, as the mapping has it.
+      // A tool without recorded deliveries speaks to all, as the mapping says.
       const isTold = pieces.size > 0 || audience.receivers.length > 0;
       if (typeof message !== 'string') isWhole = false;
       else if (audience.isPublic || !isTold) lines.push(sayings.chat({ moment, message }));
@@ -122,7 +122,7 @@ function namesIn(value: JsonValue | undefined): string[] {
   return [value ?? []].flat().filter((name): name is string => typeof name === 'string');
 }
 
-/** A tool may be called as something that every object has. */
+/** Looks up own keys only: a tool may have the name of an inherited property. */
 function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }

@@ -3,15 +3,15 @@ import type { GameMapping } from './game-mapping.ts';
 import { rosterNewsOf } from './roster.ts';
 
 /**
- * The agents that can hear a saying at this moment: every present agent, or, where events of the game name its players,
- * those of them that still take part.
+ * The agents that can receive an utterance now: every present agent or, if events of the game name its players, those
+ * that still take part.
  */
 export class Company {
   readonly #mapping: GameMapping;
   /** The names of the present agents, by id. */
   readonly #names = new Map<string, string>();
   readonly #dead = new Set<string>();
-  /** Null: no event of the game has named the players. */
+  /** Null if no event of the game has named the players. */
   #living: Set<string> | null = null;
 
   constructor(mapping: GameMapping) {

@@ -9,17 +9,17 @@ import { type Moment, originOf } from './moment.ts';
 import { Audience, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** The streams of one dispatch, made as its events come. What it keeps does not grow with what it has seen. */
+/** The streams of one dispatch, written while its events arrive. Memory does not grow with the number of events. */
 export interface GameStreams {
   /**
-   * The lines that an event adds. A call's line comes when it was carried out, the thoughts' when their message is over, an
-   * utterance's when everybody who could has received it, or it is known that not everybody does; they have the time and
-   * the turn in which they began.
+   * The lines that an event adds. The line of a call comes when the call was carried out, the line of thoughts when their
+   * message is over, and the line of an utterance when all possible receivers have received it, or some will not. Lines
+   * have the time and the turn in which their events began.
    */
   add(event: CapturedEvent): StreamLine[];
-  /** The lines that are due when there are no more events. */
+  /** The remaining lines, after the last event. */
   finish(): StreamLine[];
-  /** How many calls have no line, as the log has no such input as the mapping asks for; by tool. */
+  /** The number of calls without a line, because the log lacks the input that the mapping names; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
@@ -78,11 +78,11 @@ export function createGameStreams(
     return { stream: 'game_events', line };
   }
 
-  /** Its line comes when the next thing is said or done: by then it has reached whom it was for. */
+  /** Its line comes with the next utterance or action, when all deliveries have been recorded. */
   function addPiece(moment: Moment): StreamLine[] {
     const { event } = moment;
-    const goesOn = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
-    const settled = goesOn ? sayings.settle(({ isWhisper }) => isWhisper) : [];
+    const continues = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
+    const settled = continues ? sayings.settle(({ isWhisper }) => isWhisper) : [];
     if (!isEventOf(event, 'agent:piece_of_text')) return settled;
     const said = { moment, message: event.data.text, ids: [event.id], audience: new Audience([]) };
     return [...settled, ...sayings.add([{ ...said, isWhisper: true }])];

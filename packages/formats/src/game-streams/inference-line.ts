@@ -4,7 +4,7 @@ import type { StreamLine } from './stream-lines.ts';
 
 type InferenceType = Extract<StreamLine, { stream: 'inference_trace' }>['line']['event_type'];
 
-/** The line of the inference trace that an event is, if it is one. */
+/** The line of the inference trace for an event, if it has one. */
 export function inferenceLine(
   { event, agent }: Moment,
   nameOf: (agentId: string | undefined) => string,

@@ -5,10 +5,10 @@ import { type Moment, originOf } from './moment.ts';
 import { Audience, type Saying, type Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** Gathers the message that each agent is in the midst of, as only its end tells what its text was. */
+/** Collects the current message of each agent. The kind of its text is known only at its end. */
 interface MessageWatch {
   add(moment: Moment): StreamLine[];
-  /** Ends what may be over, for the game goes on. */
+  /** Ends messages that may be over, because the game continues. */
   pass(): StreamLine[];
   finish(): StreamLine[];
 }
@@ -32,7 +32,7 @@ export function createMessageWatch(
   sayings: Sayings,
 ): MessageWatch {
   const open = new Map<string, OpenMessage>();
-  /** Inferences tell when messages are over. In a log without any, what comes next must tell. */
+  /** Inferences mark the end of messages. In a log without inferences, the next event does. */
   let isEndTold = false;
 
   return {
@@ -54,7 +54,7 @@ export function createMessageWatch(
         isEndTold = true;
         return end(agentId);
       }
-      // What others hear is over.
+      // A message that others receive is over.
       const isHeard = isEventOf(event, 'user:message') && !isEndTold;
       return [...(isHeard ? [...end(event.data.source.agentId), ...end(agentId)] : []), ...deliver(event)];
     },
@@ -68,7 +68,7 @@ export function createMessageWatch(
     return [...[...open.keys()].flatMap(end), ...sayings.settle()];
   }
 
-  /** An agent that says something else has said what it said before to those who have received it. Without inferences, so has everybody. */
+  /** When an agent speaks again, its earlier utterance has reached all its receivers. Without inferences this holds for all agents. */
   function settle(speakerId: string): StreamLine[] {
     return sayings.settle(
       ({ moment, isWhisper }) => isWhisper || !isEndTold || (moment.event.agentId ?? '') === speakerId,

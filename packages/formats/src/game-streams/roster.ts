@@ -2,17 +2,17 @@ import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } fr
 import { matchesEventType } from '@hansard/views';
 import type { GameMapping } from './game-mapping.ts';
 
-/** What an event of the game says of who takes part, in the words of game logs. */
+/** The players that an event of the game names, in the terms of game logs. */
 export interface RosterNews {
   /** All players. */
   readonly players: readonly string[];
-  /** Those who still take part; null: the event does not say. */
+  /** The players that still take part; null if the event does not say. */
   readonly living: readonly string[] | null;
-  /** Who takes part no more. */
+  /** The player that no longer takes part. */
   readonly died: string | null;
 }
 
-/** `players`, `living_players` and, of a death, `player`: in the data of an event of the game, or in its payload. */
+/** Reads `players`, `living_players` and, for a death, `player` from the data of a game event or from its payload. */
 export function rosterNewsOf({ gameEvents }: GameMapping, { type, data }: CapturedEvent): RosterNews | null {
   if (!gameEvents.events.some((pattern) => matchesEventType(pattern, type))) return null;
   const places = [data, data.payload, gameEvents.payload === undefined ? null : data[gameEvents.payload]];

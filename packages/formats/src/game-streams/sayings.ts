@@ -2,7 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** Who received something that was said, among those who could. */
+/** The receivers of an utterance, and the agents that could have received it. */
 export class Audience {
   readonly #missing: Set<string>;
   readonly #receivers = new Set<string>();
@@ -16,7 +16,7 @@ export class Audience {
     return [...this.#receivers];
   }
 
-  /** Whether everybody received it who could. */
+  /** Whether all possible receivers received it. */
   get isPublic(): boolean {
     return this.#missing.size === 0;
   }
@@ -27,17 +27,17 @@ export class Audience {
   }
 }
 
-/** Something said: its text where it is one block of a message, and by what deliveries may name it. */
+/** An utterance: its text if it is one block of a message, and the ids by which deliveries may name it. */
 export interface Saying {
   readonly moment: Moment;
   readonly message: string;
   readonly ids: readonly string[];
   readonly audience: Audience;
-  /** Whether it is a whisper, independent of its receivers. */
+  /** Whether it is a whisper regardless of its receivers. */
   readonly isWhisper: boolean;
 }
 
-/** What was said and has no line yet, as it is not known who will have received it. */
+/** Utterances without a line, because their receivers are not all known yet. */
 export class Sayings {
   readonly #runId: string;
   readonly #nameOf: (agentId: string) => string;
@@ -48,32 +48,32 @@ export class Sayings {
     this.#nameOf = nameOf;
   }
 
-  /** The line of what was said, where everybody has received it, or there is nobody else. */
+  /** The line of an utterance, if all others have received it or there are no others. */
   add(sayings: readonly Saying[]): StreamLine[] {
     this.#open = [...this.#open, ...sayings];
     return this.#takePublic();
   }
 
-  /** Takes a delivery, and gives the line of what everybody has received by it. */
+  /** Takes a delivery. Returns the line of an utterance that has now reached all. */
   deliver({ substance, agentId = '' }: CapturedEvent): StreamLine[] {
     const carried = this.#open.filter(({ ids }) => substance !== undefined && ids.includes(substance));
     for (const { audience } of carried) audience.reached(agentId);
     return carried.length === 0 ? [] : this.#takePublic();
   }
 
-  /** The lines of what will reach nobody else: it was said to some. */
+  /** The lines of utterances that will not reach more agents: whispers to some. */
   settle(isOver: (saying: Saying) => boolean = () => true): StreamLine[] {
     return this.#take(isOver, (saying) => this.whisper(saying));
   }
 
-  /** The line of what was said to those who received it. */
+  /** The line of an utterance to its receivers. */
   whisper({ moment: { event, agent: speaker, turn }, message, audience }: Omit<Saying, 'ids'>): StreamLine {
     const to = audience.receivers.map(this.#nameOf);
     const line = { timestamp: event.timestamp, turn, speaker, to, message, ...originOf(event, this.#runId) };
     return { stream: 'whispers', line };
   }
 
-  /** The line of what was said to all. */
+  /** The line of an utterance to all. */
   chat({ moment: { event, agent: speaker, turn }, message }: Pick<Saying, 'moment' | 'message'>): StreamLine {
     const line = { timestamp: event.timestamp, turn, speaker, message, ...originOf(event, this.#runId) };
     return { stream: 'chat', line };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const everyLine = { timestamp: z.iso.datetime() };
 const atTurn = { ...everyLine, turn: z.string() };
 const origin = {
-  /** The dispatch that the line is from. */
+  /** The dispatch of the line. */
   run_id: z.string().min(1),
   /** The event that the line is about. */
   event_id: z.string().min(1),
@@ -12,8 +12,8 @@ const origin = {
 const payload = jsonObjectSchema;
 
 /**
- * The lines of each stream: the fields of the five streams (G1) in a fixed order, and the source of each line. `whispers` is a
- * further stream (G2): it keeps text for some players out of `chat`.
+ * The lines of each stream: the fields of the five streams (G1) in a fixed order, then the source of the line. `whispers`
+ * is a further stream (G2), so that text for some players is not in `chat`.
  */
 export const streamLineSchemas = {
   game_events: z.strictObject({ ...atTurn, event_type: z.string(), payload, ...origin }),
@@ -21,7 +21,7 @@ export const streamLineSchemas = {
   whispers: z.strictObject({
     ...atTurn,
     speaker: z.string(),
-    /** Empty where the whisper does not say. */
+    /** Empty if the whisper does not name its receivers. */
     to: z.array(z.string()),
     message: z.string(),
     ...origin,
@@ -47,7 +47,7 @@ export type GameStream = keyof typeof streamLineSchemas;
 
 export const gameStreams = Object.keys(streamLineSchemas) as readonly GameStream[];
 
-/** A line, and the stream that it belongs to. */
+/** A line and its stream. */
 export type StreamLine = {
   [S in GameStream]: { readonly stream: S; readonly line: Readonly<z.infer<(typeof streamLineSchemas)[S]>> };
 }[GameStream];

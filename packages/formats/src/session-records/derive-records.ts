@@ -8,18 +8,18 @@ import {
 import { createLinkWriter, type WriteLinks } from './link-writer.ts';
 import { type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
 
-/** A record as its events alone say it, without what only the record that was read says. */
+/** A record derived from its events alone, without fields that only the original record has. */
 export interface DerivedRecord {
   readonly record: JsonObject;
-  /** Those of its content; the first one gives it its id. */
+  /** The events of its content. The first one gives it its id. */
   readonly events: readonly [CapturedEvent, ...CapturedEvent[]];
 }
 
-/** Who is meant where an event names no agent. */
+/** The agent of events without an agent id. */
 const dispatchedAgent = 'agent_root';
 
 /**
- * The records that events stand for, in the order of their first events.
+ * The records of events, in the order of their first events.
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */
 export function deriveRecords(dialect: SessionDialect, events: readonly CapturedEvent[]): DerivedRecord[] {
@@ -46,7 +46,7 @@ interface Unit {
 
 function unitOf(dialect: SessionDialect, event: CapturedEvent, entry: TranscriptEntry | undefined): Unit[] {
   if (entry !== undefined) {
-    // The dialects have no place for thinking.
+    // The dialects have no record for thinking.
     const [first, ...others] = entry.events.filter(({ type }) => type !== 'agent:thinking');
     return first === undefined ? [] : [{ entry, blocks: [first, ...others] }];
   }

@@ -4,7 +4,7 @@ import { isName } from './name-pool.ts';
 import { foreignTrait } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 
-/** Reports what is odd about records that could all be read. */
+/** Reports unusual records. All of them could be read. */
 export function findDiagnostics(reading: SessionReading, entries: readonly SessionEntry[]): void {
   const creations = new Map<string | undefined, number>();
   for (const { kind, agentId, line } of entries) {
@@ -26,34 +26,42 @@ function checkKind(
   { dialect, report }: SessionReading,
   { kind, line: { line, isUtf8 }, record }: SessionEntry,
 ): void {
-  if (!isUtf8) report(line, 'not_utf8', 'The line is not UTF-8; U+FFFD stands for the bytes that are not.');
+  if (!isUtf8) report(line, 'not_utf8', 'The line is not UTF-8; invalid bytes were replaced by U+FFFD.');
   const foreign = foreignTrait(dialect, record);
   if (foreign !== null) {
-    report(line, 'other_dialect', `A ${dialect.id} log does not have ${foreign}; it is kept as it is.`);
+    report(line, 'other_dialect', `A ${dialect.id} log does not have ${foreign}; it is kept unchanged.`);
   } else if (kind === null) {
-    const what = `event_type ${preview(record.event_type)} and role ${preview(record.role)}`;
-    report(line, 'unknown_kind', `Not a kind of record that ${dialect.id} knows: ${what}.`);
+    const kinds = `event_type ${preview(record.event_type)} and role ${preview(record.role)}`;
+    report(line, 'unknown_kind', `Not a kind of record that ${dialect.id} knows: ${kinds}.`);
   }
 }
 
 function checkContent({ report }: SessionReading, { kind, line, record }: SessionEntry): void {
   const { content = null } = record;
   if (kind === null || kind === 'agent_created' || content === null || typeof content === 'string') return;
-  report(line.line, 'wrong_value', `content is ${preview(content)}: no text. Its parts are read as text.`);
+  report(
+    line.line,
+    'wrong_value',
+    `content is ${preview(content)}, which is not text. Its parts are read as text.`,
+  );
 }
 
 function checkId({ names, report }: SessionReading, { id, line, record }: SessionEntry): void {
   const text = idText(record.message_id);
   if (text === undefined) {
-    report(line.line, 'id_missing', `The record has no message_id; it is called ${id}.`);
+    report(line.line, 'id_missing', `The record has no message_id; its id becomes ${id}.`);
   } else if (names.definitionOf(text) !== line) {
     const first = names.definitionOf(text)?.line;
-    report(line.line, 'id_taken', `${preview(text)} is the id of line ${first}; this one is called ${id}.`);
+    report(
+      line.line,
+      'id_taken',
+      `${preview(text)} is already the id of line ${first}; this one becomes ${id}.`,
+    );
   } else if (id !== text && isName(text)) {
-    const message = `${preview(text)} is the id of an event of another record by then; this one is called ${id}.`;
+    const message = `${preview(text)} is already the id of an event of another record; this one becomes ${id}.`;
     report(line.line, 'id_taken', message);
   } else if (id !== text) {
-    report(line.line, 'id_replaced', `${preview(text)} is no id that an event can have; it is called ${id}.`);
+    report(line.line, 'id_replaced', `${preview(text)} is not a valid event id; it becomes ${id}.`);
   }
 }
 
@@ -63,9 +71,14 @@ function checkReferences({ dialect, names, report }: SessionReading, { line, rec
     for (const reference of references(record[key])) {
       const definition = names.definitionOf(reference);
       if (definition === undefined) {
-        report(line.line, 'reference_missing', `${key} ${preview(reference)} is the id of no record.`);
+        report(
+          line.line,
+          'reference_missing',
+          `${key} ${preview(reference)} does not name any record of the log.`,
+        );
       } else if (definition.line >= line.line) {
-        const where = definition === line ? 'the record itself' : `line ${definition.line}, further down`;
+        const where =
+          definition === line ? 'the record itself' : `line ${definition.line}, which comes later`;
         report(line.line, 'reference_ahead', `${key} ${preview(reference)} is ${where}.`);
       }
     }
@@ -85,7 +98,7 @@ function checkAgent(
 ): void {
   const text = idText(record.agent_id);
   if (text === undefined || agentId === undefined) {
-    const message = 'The record names no agent; it counts as the dispatched one.';
+    const message = 'The record names no agent; it belongs to the dispatched agent.';
     if (kind !== null) report(line, 'agent_missing', message);
     return;
   }
@@ -96,8 +109,8 @@ function checkAgent(
   if (reported.has(agentId)) return;
   if (agentId !== text) {
     reported.add(agentId);
-    const problem = isName(text) ? 'the id of another agent by then' : 'no id that an agent can have';
-    const message = `${preview(text)} is ${problem}; it is called ${agentId}.`;
+    const problem = isName(text) ? 'already the id of another agent' : 'not a valid agent id';
+    const message = `${preview(text)} is ${problem}; it becomes ${agentId}.`;
     report(line, 'agent_id_replaced', message);
   }
   if (kind !== null && (created === undefined || created > line)) {
@@ -112,5 +125,5 @@ function checkName({ report }: SessionReading, entry: SessionEntry, agentNames: 
   if (typeof name !== 'string') return;
   const first = agentNames.get(name);
   if (first === undefined) agentNames.set(name, entry.line.line);
-  else report(entry.line.line, 'name_taken', `The agent of line ${first} is called ${preview(name)}, too.`);
+  else report(entry.line.line, 'name_taken', `The agent of line ${first} has the name ${preview(name)} too.`);
 }

@@ -1,12 +1,12 @@
 import { type CapturedEvent, definedOnly } from '@hansard/events';
 import type { SeenCall, SessionEntry, SessionReading } from './session-reading.ts';
 
-/** How both dialects tell an agent that a hook stopped its call. */
+/** The text by which both dialects report to an agent that a hook denied its call. */
 const denial = /^Error: Action blocked by hook '([^']+)': (.*)$/s;
 
 /**
- * The decision that a tool result tells of, where it does. Its causes are the call, and what an agent of the hook's
- * name said last between the call and its result.
+ * The decision that a tool result reports, if any. Its causes are the call, and the last utterance between call and
+ * result of an agent with the name of the hook.
  */
 export function hookDenial(
   { names, timestamp, agentsByName, lastUtterances }: SessionReading,
@@ -31,7 +31,7 @@ export function hookDenial(
       decision: 'deny',
       reason,
       ...definedOnly({ toolCallId: call?.toolCallId }),
-      // It stands for no record of its own.
+      // It has no record of its own.
       record: null,
     },
   };

@@ -1,7 +1,7 @@
 import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
 import type { SessionDialect } from './session-dialect.ts';
 
-/** Substance and cause as a dialect writes them. */
+/** Writes substance and cause in the form of a dialect. */
 export type WriteLinks = (links: Pick<EventLinks, 'substance' | 'cause'>) => JsonObject;
 
 interface Block {
@@ -9,7 +9,7 @@ interface Block {
   readonly messageId?: string;
 }
 
-/** `records` has the blocks of each record, the first of which names it; `events` all of the log. */
+/** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
 export function createLinkWriter(
   dialect: SessionDialect,
   events: readonly CapturedEvent[],
@@ -29,7 +29,7 @@ export function createLinkWriter(
       .map((piece) => [piece.id, piece]),
   );
 
-  /** A reference to what is not written is left out; one that leads nowhere stays. */
+  /** Leaves out references to events that are not written. A reference to an unknown id stays. */
   function refer(id: string): string[] {
     const recordId = recordIds.get(id);
     if (recordId !== undefined) return [recordId];
@@ -37,7 +37,7 @@ export function createLinkWriter(
   }
 
   return ({ substance = '', cause = [] }) => {
-    // Without pieces of text, a delivery of one is what the piece is: text that a tool call brought about.
+    // In a dialect without pieces of text, the delivery stands for the piece: text that a tool call caused.
     const piece = unwrittenPieces.get(substance);
     const [carried] = piece === undefined && substance !== '' ? refer(substance) : [];
     const causes = [...new Set([piece?.cause ?? cause].flat().flatMap(refer))];

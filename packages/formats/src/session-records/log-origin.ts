@@ -1,21 +1,21 @@
 import { definedOnly, type JsonObject } from '@hansard/events';
 import { idText } from './id-text.ts';
 
-/** What a log tells of itself at its beginning, which stays as it is when the log grows. */
+/** Facts from the beginning of a log, which stay the same when the log grows. */
 export interface LogOrigin {
-  /** The id of the session, the run or the game, where the first record names one. */
+  /** The id of the session, run or game, if the first record names one. */
   readonly id: string | null;
-  /** Milliseconds since 1970: the time of the first record; null where it has none. */
+  /** Milliseconds since 1970: the time of the first record; null if it has none. */
   readonly time: number | null;
-  /** Of the log, or of one game in it. */
+  /** The first record of the log, or of one game in it. */
   readonly firstRecord: JsonObject;
-  /** The file that holds the first record, as the reader was told to call it. */
+  /** The name that the caller gave to the file with the first record. */
   readonly file?: string;
 }
 
 const idKeys = ['session_id', 'sessionId', 'run_id', 'runId', 'game_id', 'gameId', 'match_id', 'matchId'];
 
-/** `record` says what the log is; it is the first record itself, but where a document has a head. */
+/** `record` identifies the log: its first record or, in a document with a head, the head. */
 export function originOf(
   firstRecord: JsonObject,
   file: string | undefined,
@@ -26,7 +26,7 @@ export function originOf(
   return { id, time: timeOf(record), firstRecord, ...definedOnly({ file }) };
 }
 
-/** Only a time that says its zone is one: another would depend on where it is read. */
+/** Accepts only times with a zone. Others would depend on the machine that reads them. */
 const zonedTime = /^\d{4}-.*(?:Z|[+-]\d\d:?\d\d)$/;
 
 /** Milliseconds since 1970. */

@@ -1,8 +1,8 @@
 import { idSchema } from '@hansard/events';
 
-/** Names that are taken, and new ones like a given one that are not. */
+/** Gives out unique names. */
 export interface NamePool {
-  /** Takes the name itself where it fits and is free, and otherwise the next one like it: `name:2`, `name:3` … */
+  /** Reserves the name itself if it is valid and free, otherwise the next one: `name:2`, `name:3` … */
   take(wanted: string): string;
 }
 
@@ -29,7 +29,7 @@ export function createNamePool(taken: Set<string>): NamePool {
   };
 }
 
-/** Whether a text can be an id as it is. */
+/** Whether a text is a valid id. */
 export function isName(text: string): boolean {
   return idSchema.safeParse(text).success;
 }

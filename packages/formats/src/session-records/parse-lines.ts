@@ -11,7 +11,7 @@ export interface RecordLine {
 export interface DamagedLine {
   readonly kind: 'damaged';
   readonly line: number;
-  /** `unfinished`: the last line has no end and is no record, so there may be more of it to come. */
+  /** `unfinished`: the last line has no line end and is not a record, so more of it may follow. */
   readonly code: 'not_json' | 'not_an_object' | 'unfinished';
   readonly problem: string;
   readonly text: string;
@@ -19,38 +19,37 @@ export interface DamagedLine {
 
 export type SessionLine = RecordLine | DamagedLine;
 
-/** How deep a record may stand in an event's data, and so in what JSON can nest. */
+/** The depth of a record inside the data of an event, which counts against the limit for JSON. */
 const depthInEvent = 20;
 
 /**
- * The lines of a log that hold something, the last of which may be unfinished. A byte order mark, CRLF and blank lines
- * are let pass.
+ * The lines of a log that are not blank. The last one may be unfinished. A byte order mark and CRLF are accepted.
  */
 export function parseLines(source: string | Uint8Array): SessionLine[] {
   const lines = splitLines(source);
   return lines.flatMap(({ text, isUtf8 }, index) => {
-    // Also takes off a carriage return and a byte order mark.
+    // Also removes a carriage return and a byte order mark.
     const trimmed = text.trim();
     if (trimmed === '') return [];
     const line = parseLine(trimmed, index + 1, isUtf8);
-    const mayGoOn = line.kind === 'damaged' && index === lines.length - 1;
-    return [mayGoOn ? { ...line, code: 'unfinished', problem: 'The last line is cut short.' } : line];
+    const mayContinue = line.kind === 'damaged' && index === lines.length - 1;
+    return [mayContinue ? { ...line, code: 'unfinished', problem: 'The last line is truncated.' } : line];
   });
 }
 
-/** What the report says of a damaged line. */
+/** The diagnostic of a damaged line. */
 export function describeDamage({ code, problem }: DamagedLine): string {
   return code === 'unfinished'
-    ? `${problem} It is left out until it is whole.`
+    ? `${problem} It is left out until it is complete.`
     : `${problem} It is kept as a notice.`;
 }
 
-/** The name of a file without its folders: a log is the same wherever it lies. */
+/** The name of a file without its folders, so that a log is the same in any folder. */
 export function fileName(file: string): string {
   return file.replace(/^.*[\\/]/s, '');
 }
 
-/** Any value that JSON text stands for and an event can hold, or undefined. */
+/** Parses JSON text; undefined if it is not JSON or an event cannot hold the value. */
 export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -66,7 +65,7 @@ function parseLine(text: string, line: number, isUtf8: boolean): SessionLine {
     return { kind: 'damaged', line, code: 'not_json', problem: 'The line is not JSON.', text };
   }
   if (!isPlainObject(parsed.value)) {
-    return { kind: 'damaged', line, code: 'not_an_object', problem: 'The line is no JSON object.', text };
+    return { kind: 'damaged', line, code: 'not_an_object', problem: 'The line is not a JSON object.', text };
   }
   return { kind: 'record', line, record: parsed.value as JsonObject, isUtf8 };
 }

@@ -6,20 +6,20 @@ import { type LogOrigin, originOf } from './log-origin.ts';
 import { type DamagedLine, describeDamage, fileName, parseLines, type RecordLine } from './parse-lines.ts';
 import { recordEvents } from './record-events.ts';
 import { createRecordNames } from './record-names.ts';
-import { residueOf } from './residue.ts';
+import { remainderOf } from './remainder.ts';
 import { isForeignEntry, recordKind, type SessionDialect } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 
 export interface ReadOptions {
-  /** How messages and diagnostics call the log. */
+  /** The name of the log in messages and diagnostics. */
   readonly file?: string;
-  /** Milliseconds since 1970; the records have no times, so this is the time of them all. */
+  /** Milliseconds since 1970. Records have no times, so this is the time of all events. */
   readonly now?: () => number;
 }
 
 /**
- * A session log as events, in the order of its lines. Of a log that has grown they are the same and then more, but for
- * their time.
+ * A session log as events, in the order of its lines. A log that has grown gives the same events and then more, except
+ * for their time.
  */
 export interface ReadSession {
   readonly events: readonly CapturedEvent[];
@@ -66,14 +66,14 @@ export function readSession(
   findDiagnostics(reading, entries);
   diagnostics.sort((a, b) => a.line - b.line);
   return {
-    events: keepResidues(dialect, events, entries),
+    events: keepRemainders(dialect, events, entries),
     report: { records: records.length, diagnostics },
     origin: originOf(firstRecord, file),
   };
 }
 
-/** Gives each record's first event what its events do not say of it. */
-function keepResidues(
+/** Puts the fields of each record that its events lack into its first event. */
+function keepRemainders(
   dialect: SessionDialect,
   events: readonly CapturedEvent[],
   entries: readonly SessionEntry[],
@@ -81,15 +81,15 @@ function keepResidues(
   const originals = new Map<string, JsonObject>(
     entries.filter(({ kind }) => kind !== null).map(({ id, record }) => [id, record]),
   );
-  const residues = new Map(
+  const remainders = new Map(
     deriveRecords(dialect, events).flatMap(({ record, events: [first] }) => {
       const original = originals.get(first.id);
-      const residue = original === undefined ? null : residueOf(record, original);
-      return residue === null ? [] : [[first.id, { format: dialect.id, ...residue }] as const];
+      const remainder = original === undefined ? null : remainderOf(record, original);
+      return remainder === null ? [] : [[first.id, { format: dialect.id, ...remainder }] as const];
     }),
   );
   return events.map((event) => {
-    const record = residues.get(event.id);
+    const record = remainders.get(event.id);
     return record === undefined ? event : { ...event, data: { ...event.data, record } };
   });
 }
@@ -107,7 +107,7 @@ function noticeOf(
   };
 }
 
-/** The first record of a log, which is of the dialect. */
+/** The first record of the dialect in a log. */
 function refuseOthers(
   dialect: SessionDialect,
   records: readonly RecordLine[],
@@ -119,8 +119,8 @@ function refuseOthers(
   const entries = known.filter(({ record }) => recordKind(dialect, record) === 'transcript_entry');
   const [first] = records;
   if (first === undefined || known.length === 0) {
-    const what = lineCount === 0 ? 'is empty' : `has ${lineCount} lines`;
-    const message = `${name} ${what}: it holds no record of a ${dialect.id} log.`;
+    const size = lineCount === 0 ? 'is empty' : `has ${lineCount} lines`;
+    const message = `${name} ${size}: it does not hold any record of a ${dialect.id} log.`;
     throw new FormatError('FORMAT_NO_RECORDS', message, {
       details: { file, lines: lineCount },
     });
@@ -129,7 +129,7 @@ function refuseOthers(
     const other = dialect.id === 'session-v1' ? 'session-v2' : 'session-v1';
     throw new FormatError(
       'FORMAT_OTHER_DIALECT',
-      `${name} is no ${dialect.id} log: all its messages are written as in ${other}. Read it as ${other}.`,
+      `${name} is not a ${dialect.id} log: all its messages have the form of ${other}. Read it as ${other}.`,
       { details: { file, dialect: other } },
     );
   }

@@ -13,8 +13,8 @@ interface Links {
 }
 
 /**
- * The events of one record: first those of actions that have no record of their own, then the event with its id, then the others.
- * Such actions are a decision of a hook, or the text of a call.
+ * The events of one record: first those without a record of their own (a decision of a hook, the text of a call), then
+ * the event with the id of the record, then the others.
  */
 export function recordEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   switch (entry.kind) {
@@ -60,10 +60,14 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
   const toolCallId = textOr(record.tool_call_id, `${entry.id}:call`);
   const call = reading.calls.get(callKey(agentId, toolCallId));
   if (call === undefined) {
-    reading.report(line.line, 'call_missing', `No call before this result has the id ${toolCallId}.`);
+    reading.report(
+      line.line,
+      'call_missing',
+      `There is no call with the id ${toolCallId} before this result.`,
+    );
   }
   const tool = textOr(record.name, call?.tool ?? '');
-  // What somebody said is no failure, whatever it begins with.
+  // An utterance is never a failure, whatever its first words are.
   const substance = unwrittenSubstance(reading, entry, call, content);
   const isSaid = substance !== undefined || references(record[reading.dialect.substanceKey]).length > 0;
   const isError = !isSaid && content?.startsWith('Error:') === true;
@@ -119,7 +123,7 @@ function take(
   more: Pick<MessageFields, 'substance' | 'via'> = {},
 ): CapturedEvent[] {
   const { timestamp } = reading;
-  // An event has substance or cause: what carries on the text of a call has the cause in that.
+  // An event has either substance or cause. If it carries the text of a call, the text has the cause.
   const links = more.substance === undefined ? linksOf(reading, record) : {};
   const fields: MessageFields = { id, agentId, timestamp, ...links, ...more };
   return takeApart(message, fields).map((event, index) => ({
@@ -145,7 +149,7 @@ function single(
   };
 }
 
-/** An event has substance or cause. Where a record has both, the cause stays with what only the record says. */
+/** An event has either substance or cause. If a record has both, the cause is kept in the remainder of the record. */
 function linksOf({ dialect, names }: SessionReading, record: JsonObject): Links {
   const [substance] = references(record[dialect.substanceKey]);
   if (substance !== undefined) return { substance: names.refer(substance) };
@@ -155,7 +159,7 @@ function linksOf({ dialect, names }: SessionReading, record: JsonObject): Links 
   return { cause: causes.length === 1 ? cause : causes };
 }
 
-/** Who sent a user message: whom it names, else the agent whose words or whose call it comes from, else a person. */
+/** The sender of a user message: the one it names, else the agent whose words it carries or whose call caused it, else a person. */
 function sourceOf(
   { dialect, names }: SessionReading,
   { record }: SessionEntry,

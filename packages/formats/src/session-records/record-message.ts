@@ -2,7 +2,7 @@ import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events'
 import type { TranscriptMessage, TranscriptToolCall } from '@hansard/views';
 import { parseJson } from './parse-lines.ts';
 
-/** What a message says in text: the text itself, the texts of its parts, or what else it holds as JSON. */
+/** The text of a message: the text itself, the texts of its parts, or any other content as JSON. */
 export function contentText(content: JsonValue | undefined): string | null {
   if (content === undefined || content === null) return null;
   if (typeof content === 'string') return content;
@@ -10,7 +10,7 @@ export function contentText(content: JsonValue | undefined): string | null {
   return content.map((part) => (isTextPart(part) ? part.text : JSON.stringify(part))).join('\n');
 }
 
-/** The answer of a model as a transcript has it. */
+/** The answer of a model in a transcript. */
 export function answerOf(record: JsonObject, id: string): TranscriptMessage {
   const calls = Array.isArray(record.tool_calls) ? record.tool_calls : [];
   const content = contentText(record.content);
@@ -22,13 +22,13 @@ export function answerOf(record: JsonObject, id: string): TranscriptMessage {
   };
 }
 
-/** Whether a value is a tool call as the dialects write it. */
+/** Whether a value is a tool call in the form of the dialects. */
 export function isToolCall(value: JsonValue): boolean {
   if (!isPlainObject(value) || !isText(value.id) || !isPlainObject(value.function)) return false;
   return isText(value.function.name) && typeof value.function.arguments === 'string';
 }
 
-/** Text that is not empty, or the fallback. */
+/** Non-empty text, or the fallback. */
 export function textOr(value: unknown, fallback: string): string {
   return isText(value) ? value : fallback;
 }
@@ -39,7 +39,7 @@ function toolCallOf(value: JsonValue, ownId: string): TranscriptToolCall {
   return { toolCallId: textOr(call.id, ownId), tool: textOr(name, '?'), input: inputOf(raw) };
 }
 
-/** The arguments that the text stands for; the text itself where it is not JSON. */
+/** The parsed arguments; the text itself if it is not JSON. */
 function inputOf(raw: JsonValue): JsonValue {
   const parsed = typeof raw === 'string' ? parseJson(raw) : undefined;
   return parsed === undefined ? raw : (parsed.value as JsonValue);

@@ -4,19 +4,19 @@ import { createNamePool } from './name-pool.ts';
 import type { RecordLine } from './parse-lines.ts';
 
 /**
- * The ids of events and agents, for the ids of a log: the same ones wherever they fit and are free. They are given out
- * in the order in which the log is read, so that a log that has grown gives what it gave before.
+ * Maps the ids of a log to ids of events and agents: the same id if it is valid and free. Ids are given out in the order
+ * of the log, so that a log that has grown gives the same ids.
  */
 export interface RecordNames {
-  /** The id of a record's first event. To be asked once for each record, in their order. */
+  /** The id of a record's first event. Call it once per record, in order. */
   idOf(line: RecordLine): string;
-  /** The first record so far that has this id in the log. */
+  /** The first record so far with this id in the log. */
   definitionOf(reference: string): RecordLine | undefined;
-  /** The id of the event that a reference means; of none, where it leads nowhere. */
+  /** The event id of a reference. An unknown reference gets an id that no event has. */
   refer(reference: string): string;
-  /** Undefined where a record names no agent. */
+  /** Undefined if a record names no agent. */
   agentId(name: JsonValue | undefined): string | undefined;
-  /** An id for an event that stands for no record of its own. */
+  /** An id for an event without a record of its own. */
   newId(wanted: string): string;
 }
 
@@ -47,7 +47,7 @@ function createNames() {
   const names = new Map<string, string>();
   return {
     take: (wanted: string) => pool.take(wanted),
-    /** The same name for the same text, whether it is first met as a name or in a reference. */
+    /** The same text has the same name, whether it occurs first as a name or in a reference. */
     nameOf(text: string): string {
       const name = names.get(text) ?? pool.take(text);
       names.set(text, name);

@@ -4,20 +4,20 @@ import type { RecordLine } from './parse-lines.ts';
 import type { RecordNames } from './record-names.ts';
 import type { RecordKind, SessionDialect } from './session-dialect.ts';
 
-/** What one reading of a log knows. It goes through the records once, in their order. */
+/** The state of one reading of a log, which visits the records once, in order. */
 export interface SessionReading {
   readonly dialect: SessionDialect;
   readonly timestamp: string;
   readonly names: RecordNames;
-  /** The latest call of an agent under an id, by `callKey`. */
+  /** The latest call with an id of an agent, by `callKey`. */
   readonly calls: Map<string, SeenCall>;
-  /** The latest agent of a name. */
+  /** The latest agent with a name. */
   readonly agentsByName: Map<string, string>;
-  /** What each agent said last. */
+  /** The last utterance of each agent. */
   readonly lastUtterances: Map<string, SeenUtterance>;
-  /** What was said, by its text. */
+  /** Utterances by text. */
   readonly utterances: Map<string, SeenUtterance[]>;
-  /** The texts that calls gave agents, by cause and text, in a dialect without pieces of text. */
+  /** Texts that calls delivered to agents, by cause and text, in a dialect without pieces of text. */
   readonly pieces: Map<string, string>;
   report(line: number, code: FormatDiagnosticCode, message: string): void;
 }
@@ -31,7 +31,7 @@ export interface SessionEntry {
 }
 
 export interface SeenCall {
-  /** The call's own event. */
+  /** The event of the call. */
   readonly eventId: string;
   readonly toolCallId: string;
   readonly tool: string;
@@ -42,7 +42,7 @@ interface SeenUtterance {
   readonly id: string;
   readonly agentId: string | undefined;
   readonly line: number;
-  /** The calls whose results carry it on, by their events. */
+  /** The events of the calls whose results carry it. */
   readonly resultsOf: Set<string>;
 }
 

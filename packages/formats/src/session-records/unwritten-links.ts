@@ -4,8 +4,8 @@ import { references } from './id-text.ts';
 import type { SeenCall, SessionEntry, SessionReading } from './session-reading.ts';
 
 /**
- * What a tool result carries on where its record does not say: the one thing that another agent said since the call in
- * these words, and that no result of the call carries on yet. None where several did.
+ * The substance of a tool result whose record does not name it: the only utterance of another agent since the call with
+ * the same text that no result of the call carries yet. Undefined if there are several.
  */
 export function unwrittenSubstance(
   { dialect, utterances }: SessionReading,
@@ -28,13 +28,13 @@ export function unwrittenSubstance(
 
 interface UnwrittenPiece {
   readonly id: string;
-  /** The piece itself, the first time; null: an earlier message has it. */
+  /** The piece itself, the first time; null if an earlier message has it. */
   readonly event: CapturedEvent | null;
 }
 
 /**
- * The text that an agent's call gave the reader of a message, in a dialect that has no pieces of text: messages of one
- * call in the same words are one text. Null for any other message.
+ * The text that a call delivered to the receiver of a message, in a dialect without pieces of text. Messages of one call
+ * with the same text share it. Null for any other message.
  */
 export function unwrittenPiece(
   { dialect, names, timestamp, pieces }: SessionReading,
@@ -58,7 +58,7 @@ export function unwrittenPiece(
     timestamp,
     ...(caller === undefined ? {} : { agentId: caller }),
     cause: names.refer(reference),
-    // It stands for no record of its own.
+    // It has no record of its own.
     data: { text: content, record: null },
   };
   pieces.set(key, event.id);

@@ -1,17 +1,17 @@
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { type DerivedRecord, deriveRecords } from './derive-records.ts';
-import { applyResidue, type Residue } from './residue.ts';
+import { applyRemainder, type Remainder } from './remainder.ts';
 import { type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
 
-/** A session log, and what it has no place for. */
+/** A session log, and the events that were left out. */
 export interface WrittenSession {
-  /** One record on each line; empty where the events hold none. */
+  /** One record per line; empty without records. */
   readonly text: string;
-  /** How many events of each type are not in it. */
+  /** The number of events of each type that are not in it. */
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
-/** What only one dialect says; the other says it in its own way. */
+/** Fields of one dialect that the other one expresses differently. */
 const dialectKeys = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
 
 export function writeSession(dialect: SessionDialect, events: readonly CapturedEvent[]): WrittenSession {
@@ -23,10 +23,10 @@ export function writeSession(dialect: SessionDialect, events: readonly CapturedE
 function completed(dialect: SessionDialect, { record, events: [first] }: DerivedRecord): JsonObject {
   if (first.type.startsWith(unknownTypePrefix(dialect))) return record;
   const { record: kept } = first.data;
-  return isResidue(kept) ? applyResidue(record, inDialect(dialect, kept)) : record;
+  return isRemainder(kept) ? applyRemainder(record, inDialect(dialect, kept)) : record;
 }
 
-function inDialect({ id }: SessionDialect, { format, put = {}, absent = [] }: KeptResidue): Residue {
+function inDialect({ id }: SessionDialect, { format, put = {}, absent = [] }: KeptRemainder): Remainder {
   if (format === id) return { put, absent };
   return {
     put: Object.fromEntries(Object.entries(put).filter(([pointer]) => !dialectKeys.test(pointer))),
@@ -39,12 +39,12 @@ function countLeftOut(
   derived: readonly DerivedRecord[],
 ): Record<string, number> {
   const written = new Set(derived.flatMap((record) => record.events));
-  // A piece of text without a record of its own is in the deliveries that carry it on.
+  // A piece of text without a record of its own is in the deliveries that carry it.
   const carried = new Set([...written].flatMap(({ substance }) => substance ?? []));
   const leftOut: Record<string, number> = {};
   for (const event of events) {
     const isCarried = event.type === 'agent:piece_of_text' && carried.has(event.id);
-    // The reader added it: it stands for no record.
+    // The reader added it; it has no record.
     const isAdded = event.data.record === null;
     if (written.has(event) || isCarried || isAdded) continue;
     leftOut[event.type] = (leftOut[event.type] ?? 0) + 1;
@@ -52,9 +52,9 @@ function countLeftOut(
   return leftOut;
 }
 
-type KeptResidue = Residue & { format: string };
+type KeptRemainder = Remainder & { format: string };
 
-function isResidue(value: JsonValue | undefined): value is JsonObject & KeptResidue {
+function isRemainder(value: JsonValue | undefined): value is JsonObject & KeptRemainder {
   if (!isPlainObject(value) || typeof value.format !== 'string') return false;
   const { put = {}, absent = [] } = value;
   return isPlainObject(put) && Array.isArray(absent) && absent.every((item) => typeof item === 'string');

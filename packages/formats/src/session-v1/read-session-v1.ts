@@ -3,7 +3,7 @@ import { sessionV1Dialect } from './session-v1-dialect.ts';
 
 /**
  * Reads a session log of the older dialect (`session-log-v1`): `utterance_ref` is the substance, `caused_by` the cause,
- * `source` the source of a message. All else is as in `readSessionV2`.
+ * `source` the source of a message. Everything else is as in `readSessionV2`.
  *
  * @throws FORMAT_NO_RECORDS, FORMAT_OTHER_DIALECT
  */

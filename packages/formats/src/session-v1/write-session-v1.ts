@@ -3,7 +3,7 @@ import { type WrittenSession, writeSession } from '../session-records/write-sess
 import { sessionV1Dialect } from './session-v1-dialect.ts';
 
 /**
- * Writes events as a session log of the older dialect. What `readSessionV1` read becomes the same records. A delivery of
+ * Writes events as a session log of the older dialect. Events from `readSessionV1` become the same records. A delivery of
  * an `agent:piece_of_text`, for which this dialect has no record, names the tool call as its cause.
  *
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know

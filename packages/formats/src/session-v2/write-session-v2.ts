@@ -3,8 +3,8 @@ import { type WrittenSession, writeSession } from '../session-records/write-sess
 import { sessionV2Dialect } from './session-v2-dialect.ts';
 
 /**
- * Writes events as a session log. What `readSessionV2` read becomes the same records, and a session that Hansard
- * recorded the records that it stands for; what they have no place for is left out and counted.
+ * Writes events as a session log. Events from `readSessionV2` become the same records. Events that a session log cannot
+ * hold are left out and counted.
  *
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { costInWords, formatDuration, formatUsage, modelsInWords, type SessionView } from '@hansard/views';
 
-/** What is known of a dispatch as a whole, by its names; what is not known is left out. */
+/** The known facts about a dispatch as a whole, by name. */
 export function dispatchFacts(
   envelope: DispatchEnvelope,
   view: SessionView | null,

@@ -11,14 +11,14 @@ import {
 } from '@hansard/views';
 import type { ReportOptions, ReportSource } from './report-source.ts';
 
-/** One dispatch of a report: the whole of it, for every view; or, of a long one, one line for each event. */
+/** One dispatch of a report: all events, for every view or, if it is long, one line per event. */
 export type DispatchReport =
   | { readonly kind: 'whole'; readonly view: SessionView; readonly index: LogIndex }
   | { readonly kind: 'lines'; readonly envelope: DispatchEnvelope; readonly lines: AsyncIterable<EventLine> };
 
 const wholeUpToByDefault = 10_000;
 
-/** The dispatches one after the other, parents before their workers. Take the lines of one before you ask for the next. */
+/** The dispatches in order, parents before their workers. Consume the lines of one before requesting the next. */
 export async function* readDispatchReports(
   source: ReportSource,
   { wholeUpTo = wholeUpToByDefault }: ReportOptions,

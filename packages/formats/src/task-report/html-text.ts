@@ -8,7 +8,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text of others as the content of an element or a quoted attribute: shown as it is, never markup. */
+/** Escapes foreign text for the content of an element or a quoted attribute, so that it is never markup. */
 function escapeHtml(text: string): string {
   return neutraliseControls(text).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
 }
@@ -20,7 +20,7 @@ export function escapeHtmlInLine(text: string): string {
 
 const shownAtOnce = { characters: 2_000, lines: 40 };
 
-/** A text as a block that keeps its lines; the rest of a long one unfolds. */
+/** A text as a block that keeps its lines. The rest of a long text unfolds. */
 export function textBlock(text: string, className = 'text'): string {
   const block = `<div class="${className}" dir="auto">${escapeHtml(text)}</div>`;
   if (text.length <= shownAtOnce.characters && text.split('\n').length <= shownAtOnce.lines) return block;
@@ -28,7 +28,7 @@ export function textBlock(text: string, className = 'text'): string {
   return `<details class="long"><summary>${summary}</summary>${block}</details>`;
 }
 
-/** The first characters, none of them cut in two. */
+/** The first characters, without splitting a surrogate pair. */
 function beginningOf(text: string): string {
   return [...text.slice(0, 400)].slice(0, 200).join('');
 }

@@ -1,9 +1,9 @@
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/views';
 
 /**
- * Text of others in the midst of a line, so that Markdown shows it as it is: nothing in it is markup, HTML or a link,
- * also where addresses become links by themselves. Marks that mean nothing where they stand are left to those who read
- * the source.
+ * Escapes foreign text within a line, so that Markdown shows it unchanged: nothing in it is markup, HTML or a link,
+ * including in renderers that link bare addresses. Characters without a meaning at their place are not escaped, so that
+ * the source stays readable.
  */
 export function inlineMarkdown(text: string): string {
   return neutraliseControlsInLine(text).replace(
@@ -19,7 +19,7 @@ const meaningful = new RegExp(
     /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u,
     /\](?=[([])/,
     /\$(?!\d)/,
-    // Of addresses.
+    // Addresses.
     /(?<=\S)@(?=\S)|:(?=\/\/)|(?<=[\p{L}\p{N}])\.(?=\p{L})/u,
   ]
     .map(({ source }) => source)
@@ -27,7 +27,7 @@ const meaningful = new RegExp(
   'gu',
 );
 
-/** Text of others as a block of code: word for word, on lines of its own. */
+/** Foreign text as a block of code: word for word, on separate lines. */
 export function blockMarkdown(text: string): string {
   const lines = neutraliseControls(text);
   let longest = 2;
@@ -36,7 +36,7 @@ export function blockMarkdown(text: string): string {
   return `${fence}text\n${lines}\n${fence}`;
 }
 
-/** Behind what begins a line: beside it where it fits there, else below it. */
+/** Puts a text after the start of a line: beside it if it fits, otherwise below it. */
 export function besideOrBelow(start: string, text: string): string {
   if (text === '') return start;
   return text.includes('\n') || text.length > 400

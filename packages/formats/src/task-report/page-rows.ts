@@ -23,7 +23,7 @@ export function lineItem({ time, agent, kind, target, status, text, tone }: Even
   );
 }
 
-/** One thing that happened, a call with what came of it. */
+/** One row of the log; a call includes its outcome. */
 export function sessionItem(index: LogIndex, item: SessionRow): string {
   const { event, agent, kind, target, status, durationMs, text, outcome, tone } = item;
   const took = durationMs === undefined ? '' : ` ${formatDuration(durationMs)}`;
@@ -38,7 +38,7 @@ export function sessionItem(index: LogIndex, item: SessionRow): string {
   return row(formatTime(event.timestamp), who, kind, content);
 }
 
-/** One thing that was said, and who heard it. */
+/** One utterance and its receivers. */
 export function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): string {
   const names = audience.map(({ agentId, how }) => {
     const name = `<bdi>${escapeHtmlInLine(agentLabel(index, agentId))}</bdi>`;
@@ -68,7 +68,7 @@ export function perspectiveItem(index: LogIndex, { kind, text, from, how, tool }
   return `<li><span class="kind">${kind}</span><div>${head}${textBlock(text)}</div></li>`;
 }
 
-/** What a terminal sets apart by colour, the page sets apart by its columns: a message is no warning. */
+/** A terminal shows messages in the colour of notices. The page shows them in a column of their own, without that colour. */
 function toneOf(tone: EventLine['tone']): string {
   return tone === 'notice' ? 'plain' : tone;
 }

@@ -1,4 +1,4 @@
-/** The whole look of a task page. Agents are told apart by name; colour only helps. */
+/** The style sheet of a task page. Agents are identified by name; colour is only an aid. */
 export const pageStyle = `
 :root { color-scheme: light dark; --line: #8884; --dim: #6b6b6b; --bad: #b3261e; --good: #1b6e3a; --notice: #8a5a00; --card: #8881; }
 @media (prefers-color-scheme: dark) { :root { --dim: #a2a2a2; --bad: #ff8a80; --good: #7ddc9b; --notice: #ffc46b; } }

@@ -16,7 +16,7 @@ const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its 
   .map((name, at) => `<th scope="col"${at > 2 ? ' class="number"' : ''}>${name}</th>`)
   .join('');
 
-/** The dispatches as a table in the order of their tree, with what each and what it started took. */
+/** The dispatches as a table in the order of their tree, with the costs of each and of its workers. */
 export function pageTree({ envelopes }: Pick<ReportSource, 'envelopes'>): string {
   const note = explainEstimates(envelopes);
   const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
@@ -51,7 +51,7 @@ const tones: Readonly<Record<DispatchStatus, string>> = {
   crashed: 'bad',
 };
 
-/** Where a dispatch stands on its page. */
+/** The anchor of a dispatch on the page. */
 export function anchorOf(dispatchId: string): string {
   return `dispatch-${escapeHtmlInLine(dispatchId)}`;
 }

@@ -1,10 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 
-/** What a report of a task is made from. */
+/** The input of a report of a task. */
 export interface ReportSource {
   readonly taskDir: string;
   readonly task: TaskRecord | null;
-  /** The dispatches that the report is about. */
+  /** The dispatches of the report. */
   readonly envelopes: readonly DispatchEnvelope[];
   /** The events of one of them, in append order. */
   readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
@@ -12,8 +12,8 @@ export interface ReportSource {
 
 export interface ReportOptions {
   /**
-   * Of how many events a dispatch may be to be shown from all sides; a longer one is shown as one line for each event,
-   * written as it is read. Absent: 10,000.
+   * The largest number of events of a dispatch that is shown with all views. A longer one is shown as one line per event,
+   * written while it is read. Absent: 10,000.
    */
   readonly wholeUpTo?: number;
 }

@@ -21,8 +21,8 @@ import type { ReportOptions, ReportSource } from './report-source.ts';
 import { taskTitle } from './task-title.ts';
 
 /**
- * A task as Markdown, in pieces: the tree with costs, then each dispatch with its facts, its result, what happened, who
- * said what to whom, and what each agent saw of it. What agents wrote is shown word for word and is never markup.
+ * A task as Markdown, in pieces: the tree with costs, then each dispatch with its facts, result, events, dialog and the
+ * view of each agent. Text of agents is shown word for word and is never markup.
  */
 export async function* writeTaskMarkdown(
   source: ReportSource,

@@ -10,9 +10,9 @@ import type { ReportOptions, ReportSource } from './report-source.ts';
 import { taskTitle } from './task-title.ts';
 
 /**
- * A task as one HTML file, in pieces: the tree with costs, then each dispatch with its facts, its result, what happened,
- * who said what to whom, and what each agent saw of it. It has no script, loads nothing, and says so to the browser in
- * its content security policy; what agents wrote is text on it and nothing else.
+ * A task as one HTML file, in pieces: the tree with costs, then each dispatch with its facts, result, events, dialog and
+ * the view of each agent. The page has no script and loads nothing, and its content security policy forbids both. Text
+ * of agents is never markup.
  */
 export async function* writeTaskPage(
   source: ReportSource,

@@ -1,14 +1,15 @@
-/** Who takes part in a match, as far as its messages show so far. */
+/** The players that take part in a match, according to its messages so far. */
 export interface MatchCompany {
-  /** All players; null: the match names none. */
+  /** All players; null if the match names none. */
   readonly first: readonly string[] | null;
-  /** Takes a message, and gives who takes part from it on, where that is not as before. */
+  /** Takes a message. Returns the players that take part from then on, if they changed. */
   hear(from: string, to: readonly string[]): readonly string[] | null;
 }
 
 /**
- * The wolves are always fewer than half of those who live, or the match is over. So what reaches more than half of those
- * who take part is said to all of them, and an agent that it does not reach has died; an agent that speaks takes part.
+ * The wolves are always fewer than half of the living players, or the match is over. So a message that reaches more than
+ * half of the players that take part is said to all of them, and a player that it does not reach has died. An agent that
+ * speaks takes part.
  */
 export function createMatchCompany(players: readonly string[]): MatchCompany {
   let living: readonly string[] = players;

@@ -28,9 +28,9 @@ const matchSchema = z.looseObject({
 });
 
 /**
- * Reads a werewolf match, one JSON document: what was said by whom and to whom, and how the match ended. Who is in `to`
- * heard it, nobody else. The messages have no times: all have that of import. A match does not say who has died; the players
- * that the talk of most of them reaches still take part (`game:living_players`).
+ * Reads a werewolf match, one JSON document with the messages, their receivers and the end of the match. The agents in `to`
+ * receive a message, no others. The messages have no times: all get the time of import. A match does not record deaths; the
+ * players that messages to the majority reach still take part (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
 export function readWerewolfMatch(
@@ -51,7 +51,7 @@ export function readWerewolfMatch(
   for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
     const agentId = join(from);
     for (const name of to.filter((name) => !agentIds.has(name))) {
-      const message = `chat[${index}] is to ${name}, who is no player and has said nothing so far.`;
+      const message = `chat[${index}] is to ${name}, which is not a player and has said nothing so far.`;
       diagnostics.push({
         code: 'agent_not_created',
         line: 1,
@@ -76,7 +76,7 @@ export function readWerewolfMatch(
         data: { text, source: { kind: 'agent', agentId } },
       });
   }
-  // A match that goes on may say so by null.
+  // A match that is still running may have null here.
   const isComplete = (rest.winner ?? null) !== null;
   if (isComplete) {
     const data = jsonObjectSchema.parse({ ...rest, players });
@@ -85,7 +85,7 @@ export function readWerewolfMatch(
     diagnostics.push({
       code: 'game_without_end',
       line: 1,
-      message: 'The match says no winner.',
+      message: 'The match does not name a winner.',
       ...definedOnly({ file }),
     });
   const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
@@ -108,7 +108,7 @@ export function readWerewolfMatch(
   }
 }
 
-/** Whether a text is a match with something said in it. */
+/** Whether a text is a match with at least one message. */
 export function isWerewolfMatch(text: string): boolean {
   try {
     const checked = matchSchema.safeParse(JSON.parse(text));
@@ -121,19 +121,19 @@ export function isWerewolfMatch(text: string): boolean {
 function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<typeof matchSchema> {
   let value: unknown;
   try {
-    // Decoding takes off a byte order mark.
+    // Decoding removes a byte order mark.
     value = JSON.parse(typeof source === 'string' ? source : new TextDecoder().decode(source));
   } catch (cause) {
     throw notMatch(file, `it is not JSON: ${messageOf(cause)}`, cause);
   }
   const checked = matchSchema.safeParse(value);
   if (checked.success && checked.data.chat.length > 0) return checked.data;
-  if (checked.success) throw notMatch(file, 'nothing is said in it so far.');
+  if (checked.success) throw notMatch(file, 'it has no messages so far.');
   throw notMatch(file, describeIssues(checked.error, value).text, checked.error);
 }
 
 function notMatch(file: string, reason: string, cause?: unknown): FormatError {
-  return new FormatError('FORMAT_NO_RECORDS', `${file} is no werewolf match: ${reason}`, {
+  return new FormatError('FORMAT_NO_RECORDS', `${file} is not a werewolf match: ${reason}`, {
     cause,
     details: { file },
   });

@@ -32,7 +32,7 @@ describe('the recorded games of tossim', () => {
     events: parseLines(gameText('tossim/game_events.jsonl')),
   });
 
-  it.skipIf(!isCorpusThere)(`22 games are told apart, each with one start${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`22 games are separated, each with one start${skipped}`, () => {
     const games = read();
     expect(games).toHaveLength(22);
     for (const { events } of games) {
@@ -42,7 +42,7 @@ describe('the recorded games of tossim', () => {
     }
   });
 
-  it.skipIf(!isCorpusThere)(`every line is one event, with all that it says${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`every line is one event with all its fields${skipped}`, () => {
     const { chat, events } = raw();
     const lines = read().flatMap((game) =>
       game.events.map((event) => rawLineOf(game, event)).filter((line) => line !== null),
@@ -53,7 +53,7 @@ describe('the recorded games of tossim', () => {
     expect(records).toBe(chat.length + events.length);
   });
 
-  it.skipIf(!isCorpusThere)(`what is said stands in the game in whose time it was said${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`each utterance is in the game in progress at its time${skipped}`, () => {
     const starts = raw()
       .events.filter(({ event_type }) => event_type === 'GAME_START')
       .map(({ timestamp }) => timestamp);
@@ -66,7 +66,7 @@ describe('the recorded games of tossim', () => {
     }
   });
 
-  it.skipIf(!isCorpusThere)(`the streams of the games are the recorded lines again${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`the streams of the games are equal to the recorded lines${skipped}`, () => {
     const lines = read().flatMap(({ events }, number) => streamsOf(events, `R${number + 1}`));
     const { chat, events } = raw();
     const spoken = chat.map(({ timestamp, turn, speaker, message }) => ({
@@ -96,7 +96,7 @@ describe('the recorded games of tossim', () => {
   });
 
   it.skipIf(!isCorpusThere)(
-    `public speech is heard by all others who live, a whisper by nobody${skipped}`,
+    `public speech reaches all other living players, a whisper reaches none${skipped}`,
     () => {
       for (const { events } of read()) {
         const index = createLogIndex(events);
@@ -116,7 +116,7 @@ describe('the recorded games of tossim', () => {
   );
 
   it.skipIf(!isCorpusThere)(
-    `the report names each missing end and each whisper to nobody, by file and line${skipped}`,
+    `the report names each missing end and each whisper without receivers, by file and line${skipped}`,
     () => {
       const diagnostics = read().flatMap(({ report }) => report.diagnostics);
       const { chat, events } = raw();
@@ -154,7 +154,7 @@ describe('the recorded werewolf match', () => {
   const now = () => Date.UTC(2026, 2, 1);
   const read = () => readWerewolfMatch(gameText('werewolf-match.json'), { now });
 
-  it.skipIf(!isCorpusThere)(`each message is heard by whom it is to, and by nobody else${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`each message reaches its receivers, and no others${skipped}`, () => {
     const { chat, players } = raw();
     const index = createLogIndex(read().events);
     expect(index.diagnostics).toEqual([]);
@@ -172,7 +172,7 @@ describe('the recorded werewolf match', () => {
     }
   });
 
-  it.skipIf(!isCorpusThere)(`each player knows all that was said to it, and nothing else${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`each player knows the messages to it, and nothing else${skipped}`, () => {
     const { chat, players } = raw();
     const index = createLogIndex(read().events);
     for (const player of Object.keys(players)) {
@@ -192,7 +192,7 @@ describe('the recorded werewolf match', () => {
     expect(chat.length - expected.length).toBeGreaterThan(40);
   });
 
-  it.skipIf(!isCorpusThere)(`the end says who won and who lived${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`the end names the winners and the living players${skipped}`, () => {
     const { chat: _chat, ...end } = raw();
     const { events, isComplete, report } = read();
     expect(isComplete).toBe(true);
@@ -207,7 +207,7 @@ function streamsOf(events: ReadGame['events'], runId: string): StreamLine[] {
   return [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
 }
 
-/** The recorded line that an event tells, put together from what the event says. */
+/** The recorded line of an event, reconstructed from the event. */
 function rawLineOf(
   { events }: ReadGame,
   { type, agentId, data }: ReadGame['events'][number],

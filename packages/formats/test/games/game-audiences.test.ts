@@ -14,7 +14,7 @@ import {
   text,
 } from './played-game.ts';
 
-describe('what reached some agents only', () => {
+describe('text that reached only some agents', () => {
   const cy = { agentId: 'agent_004', messageId: 'm3' };
   const three = [...names, created(cy, 'Cy')];
   const piece = (at: number, cause: number) => ({
@@ -38,7 +38,7 @@ describe('what reached some agents only', () => {
     expect(of('chat')).toMatchObject([{ speaker: 'Cy', message: 'Good day.' }]);
   });
 
-  it('is a whisper where the tool that speaks to all did not reach all', () => {
+  it('is a whisper if the tool that speaks to all did not reach all', () => {
     const speak = [...three, call(ann, 'c1', 'speak', { text: 'Hi' }), piece(4, 3), heard(bo, ann, 'Hi', 4)];
     const { of } = play([...speak, result(ann, 'c1', 'speak')]);
     expect([of('chat'), of('whispers')]).toMatchObject([[], [{ to: ['Bo'], message: 'Hi' }]]);
@@ -46,7 +46,7 @@ describe('what reached some agents only', () => {
     expect([all.of('chat'), all.of('whispers')]).toMatchObject([[{ message: 'Hi' }], []]);
   });
 
-  it('is public where the others have left, have died, or do not play according to the game', () => {
+  it('is public if the others have left, have died, or do not play according to the game', () => {
     const gone = newEvent('agent:terminated', {}, { agentId: cy.agentId });
     const died: NewEvent = { type: 'game:death', data: { player: 'Cy' } };
     const living: NewEvent = { type: 'game:day', data: { turn: 'Day 1', living_players: ['Ann', 'Bo'] } };
@@ -62,21 +62,21 @@ describe('what reached some agents only', () => {
     }
   });
 
-  it('is nobody else’s where it reached nobody, and is not in the chat', () => {
+  it('is a whisper without receivers if it reached nobody, and is not in the chat', () => {
     const { of } = play([...three, text(ann, 'To myself.'), inference(ann)]);
     expect([of('chat'), of('whispers')]).toMatchObject([[], [{ to: [], message: 'To myself.' }]]);
   });
 
-  it('has its receivers where pieces of text are whispers', () => {
+  it('has its receivers if pieces of text are whispers', () => {
     const pieces = { ...mapping, whispers: { piecesOfText: true } };
     const { of } = play([...three, piece(3, 2), heard(cy, ann, 'Psst', 3)], pieces);
     expect(of('whispers')).toMatchObject([{ speaker: 'Ann', to: ['Cy'], message: 'Psst' }]);
   });
 });
 
-describe('the audience of what is said', () => {
+describe('the audience of an utterance', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'is public where all others have received it, and nowhere else (seed %i)',
+    'is public if and only if all others have received it (seed %i)',
     (seed) => {
       let state = seed;
       const random = (below: number) => {
@@ -97,7 +97,7 @@ describe('the audience of what is said', () => {
         events.push(inference({ agentId: speaker, messageId: `m${number}` }));
         for (const agentId of to) {
           const source = { kind: 'agent', agentId: speaker } as const;
-          // What is delivered is in other words, which say nothing of who heard the rest.
+          // The delivered text differs, which does not show who received the rest.
           events.push(newEvent('user:message', { text: 'said 1', source }, { agentId, substance: said }));
         }
         if (to.length === others.length) expected.chat.push(`${speaker}: said ${number}`);

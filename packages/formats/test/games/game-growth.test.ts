@@ -29,8 +29,8 @@ function expectBeginning(shorter: readonly ReadGame[], longer: readonly ReadGame
   }
 }
 
-describe('a game log that goes on', () => {
-  it('gives, cut anywhere, the beginning of what it gives in the end', () => {
+describe('a game log that grows', () => {
+  it('cut anywhere, gives a prefix of the events of the whole', () => {
     const text = village.map((line) => `${line}\n`).join('');
     const whole = readGameLog([{ source: text }]);
     for (let end = text.indexOf('\n'); end < text.length; end += 1)
@@ -38,7 +38,7 @@ describe('a game log that goes on', () => {
     expect(whole.map(({ events }) => events.length)).toEqual([12, 6]);
   });
 
-  it('tells what is cut short, and leaves it out until it is whole', () => {
+  it('reports a truncated line, and leaves it out until it is complete', () => {
     const [only, ...others] = readGameLog([
       { file: 'chat.jsonl', source: say(2, 'Ann', 'One.').slice(0, 50) },
       { file: 'game_events.jsonl', source: start(1, 'Ann') },
@@ -51,33 +51,36 @@ describe('a game log that goes on', () => {
     ]);
   });
 
-  it.skipIf(!isCorpusThere)(`gives what it gave before, for a real log after any line${skipped}`, () => {
-    const lines = ['chat', 'game_events'].flatMap((file) =>
-      gameText(`tossim/${file}.jsonl`)
-        .trimEnd()
-        .split('\n')
-        .map((line) => ({ file, line, time: JSON.parse(line).timestamp as string })),
-    );
-    lines.sort((a, b) => (a.time < b.time ? -1 : 1));
-    const filesAfter = (count: number): GameLogFile[] =>
-      ['chat', 'game_events'].map((file) => ({
-        file,
-        source: lines
-          .slice(0, count)
-          .filter((line) => line.file === file)
-          .map(({ line }) => `${line}\n`)
-          .join(''),
-      }));
-    const whole = readGameLog(filesAfter(lines.length));
-    for (let count = 1; count < lines.length; count += 23)
-      expectBeginning(readGameLog(filesAfter(count)), whole, `${count} lines`);
-  });
+  it.skipIf(!isCorpusThere)(
+    `gives the same events as before, for a real log after any line${skipped}`,
+    () => {
+      const lines = ['chat', 'game_events'].flatMap((file) =>
+        gameText(`tossim/${file}.jsonl`)
+          .trimEnd()
+          .split('\n')
+          .map((line) => ({ file, line, time: JSON.parse(line).timestamp as string })),
+      );
+      lines.sort((a, b) => (a.time < b.time ? -1 : 1));
+      const filesAfter = (count: number): GameLogFile[] =>
+        ['chat', 'game_events'].map((file) => ({
+          file,
+          source: lines
+            .slice(0, count)
+            .filter((line) => line.file === file)
+            .map(({ line }) => `${line}\n`)
+            .join(''),
+        }));
+      const whole = readGameLog(filesAfter(lines.length));
+      for (let count = 1; count < lines.length; count += 23)
+        expectBeginning(readGameLog(filesAfter(count)), whole, `${count} lines`);
+    },
+  );
 });
 
 describe('a game of a log', () => {
   const ids = (games: readonly ReadGame[]) => games.map(({ events }) => events.map(({ id }) => id));
 
-  it('is the same when its log is split, put together or loses its older games', () => {
+  it('is the same when its log is split, joined or loses its older games', () => {
     const lines = village.filter((line) => line.startsWith('{"timestamp'));
     const whole = readGameLog([{ source: lines.join('\n') }]);
     const chat = lines.filter((line) => line.includes('speaker'));
@@ -90,7 +93,7 @@ describe('a game of a log', () => {
     expect(ids(later)).toEqual([['event-1', 'player-Ann', 'player-Di', 'chat-1', 'chat-1.1', 'chat-2']]);
   });
 
-  it('tells by its first record where it comes from, with its run and its time', () => {
+  it('names its run and its time from its first record', () => {
     const first = game(1, 'GAME_START', { players: ['Ann'] }, { run_id: 'R1' });
     const [one, two] = readGameLog([{ file: 'g.jsonl', source: [first, start(9, 'Bo')].join('\n') }]);
     expect(one?.origin).toEqual({
@@ -117,7 +120,7 @@ describe('a game of a log', () => {
     expect(new Set(read[0]?.events.map(({ timestamp }) => timestamp))).toEqual(new Set([at(1)]));
   });
 
-  it('lets hear a whisper whom it is to, where the log says so', () => {
+  it('delivers a whisper to its receivers, if the log names them', () => {
     const [only] = readGameLog([
       { source: [start(1, 'Ann', 'Bo', 'Cy'), say(2, 'Ann', 'Psst.', { to: ['Cy', 'Zoe'] })].join('\n') },
     ]);
@@ -135,7 +138,7 @@ describe('a game of a log', () => {
 });
 
 describe('a werewolf match', () => {
-  it('keeps its events and where it comes from when more is said', () => {
+  it('keeps its events and its origin when messages are added', () => {
     const chat = [
       { from: 'Host', to: ['Ann'], content: 'Night falls.' },
       { from: 'Ann', to: ['Host'], content: 'Good night.' },
@@ -149,7 +152,7 @@ describe('a werewolf match', () => {
     expect(named.origin).toMatchObject({ id: '7', time: Date.parse(at(1)) });
   });
 
-  it('goes on while it names nobody as its winner, and does not end twice', () => {
+  it('continues while it does not name a winner, and does not end twice', () => {
     const chat = [{ from: 'Host', to: ['Ann'], content: 'Night falls.' }];
     const [open, ended] = [null, 'WOLF'].map((winner) => readWerewolfMatch(JSON.stringify({ chat, winner })));
     expect([open?.isComplete, ended?.isComplete]).toEqual([false, true]);
@@ -157,8 +160,8 @@ describe('a werewolf match', () => {
     expect(open?.report.diagnostics.map(({ code }) => code)).toContain('game_without_end');
   });
 
-  it('is none before anything is said in it, for nothing would tell it from others', () => {
+  it('is not recognised before its first message, because it cannot be distinguished from others', () => {
     const empty = JSON.stringify({ chat: [], players: { Ann: {} } });
-    expect(() => readWerewolfMatch(empty, { file: 'm.json' })).toThrow(/m\.json .*nothing is said/);
+    expect(() => readWerewolfMatch(empty, { file: 'm.json' })).toThrow(/m\.json .*has no messages/);
   });
 });

@@ -39,7 +39,7 @@ describe('game events', () => {
     ]);
   });
 
-  it('are at the latest turn where they name none, and before the first turn at the one the mapping says', () => {
+  it('are at the latest turn if they name none, and before the first turn at the one from the mapping', () => {
     const end: NewEvent = { type: 'game:end', data: {} };
     const { of } = play([end, turn('game:day', 'Day 1'), end], {
       ...mapping,
@@ -50,7 +50,7 @@ describe('game events', () => {
 });
 
 describe('chat', () => {
-  it('has a call that speaks when it was carried out, at the turn in which it was made', () => {
+  it('has a speaking call when it was carried out, at the turn in which it was made', () => {
     const events = [
       ...names,
       turn('game:day', 'Day 1'),
@@ -63,7 +63,7 @@ describe('chat', () => {
     expect(steps[3]?.map(({ stream }) => stream)).toEqual(['inference_trace']);
   });
 
-  it('has nothing of a call that was refused, or never came back', () => {
+  it('does not have a call that was refused or has no result', () => {
     const events = [
       ...names,
       call(ann, 'c1', 'speak', { text: 'No' }),
@@ -73,7 +73,7 @@ describe('chat', () => {
     expect(play(events).of('chat')).toEqual([]);
   });
 
-  it('has what was said in the end where a hook altered the call', () => {
+  it('has the final words of a call that a hook altered', () => {
     const altered = newEvent(
       'harness:hook_decision',
       { hook: 'h', on: 'tool_call', decision: 'alter', toolCallId: 'c1', input: { text: 'Mild' } },
@@ -88,7 +88,7 @@ describe('chat', () => {
     expect(play(events).of('chat')).toMatchObject([{ message: 'Mild' }]);
   });
 
-  it('keeps calls of two agents apart that have one id', () => {
+  it('distinguishes calls of two agents with one id', () => {
     const events = [
       ...names,
       call(ann, 'c1', 'speak', { text: 'I am Ann' }),
@@ -102,7 +102,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('has an utterance as soon as it is over, and never what is said beside a call', () => {
+  it('has an utterance as soon as it is over, and never text beside a call', () => {
     const events = [
       ...names,
       text(ann, 'Hello all.'),
@@ -115,12 +115,12 @@ describe('chat', () => {
     expect(steps[3]?.map(({ stream }) => stream)).toEqual(['chat', 'inference_trace']);
   });
 
-  it('has an utterance that nobody heard before the game goes on', () => {
+  it('has an utterance that nobody received before the game continues', () => {
     const { steps } = play([text(ann, 'Anybody?'), turn('game:night', 'Night 1')]);
     expect(steps[1]?.map(({ stream }) => stream)).toEqual(['chat', 'game_events']);
   });
 
-  it('has nothing that is said beside a call, also where others talk and the game goes on before the call', () => {
+  it('never has text beside a call, even if others talk and the game continues before the call', () => {
     const events = [
       ...names,
       text(bo, 'Good day.'),
@@ -139,7 +139,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('has no utterances where agents speak by tools alone', () => {
+  it('has no utterances if agents speak only by tools', () => {
     const { of } = play([...names, text(ann, 'Done.'), inference(ann)], {
       ...mapping,
       chat: { tools: { speak: 'text' } },
@@ -158,7 +158,7 @@ describe('chat', () => {
     expect(of('whispers')).toMatchObject([{ speaker: 'Ann', to: ['Bo'], message: 'Psst' }]);
   });
 
-  it('counts calls whose words the log does not have', () => {
+  it('counts calls whose words are not in the log', () => {
     const events = [
       ...names,
       call(ann, 'c1', 'speak'),
@@ -172,7 +172,7 @@ describe('chat', () => {
 });
 
 describe('actions', () => {
-  it('have the payload that the mapping makes of the input, or the input itself', () => {
+  it('have the payload that the mapping derives from the input, or the input itself', () => {
     const events = [
       ...names,
       call(ann, 'c1', 'vote', { target: 'Bo', reason: 'hm' }),
@@ -189,7 +189,7 @@ describe('actions', () => {
     ]);
   });
 
-  it('are none of tools that the mapping does not name, whatever they are called', () => {
+  it('are not recorded for tools outside the mapping, whatever their names', () => {
     const events = [call(ann, 'c1', 'toString', { a: 1 }), result(ann, 'c1', 'toString')];
     expect(play(events).of('agent_actions')).toEqual([]);
   });
@@ -202,7 +202,7 @@ describe('reasoning', () => {
     call(ann, 'c1', 'vote', { target: 'Bo' }),
   ];
 
-  it('is the thoughts of one message with what was said beside its calls, and the calls', () => {
+  it('is the thoughts of one message with the text beside its calls, and the calls', () => {
     const { of, steps } = play([...names, ...message, inference(ann)]);
     expect(of('agent_reasoning')).toMatchObject([
       { agent: 'Ann', thinking_process: 'He lies.\nLet me vote.\nvote({"target":"Bo"})', event_id: 'e2' },
@@ -210,7 +210,7 @@ describe('reasoning', () => {
     expect(steps[5]?.map(({ stream }) => stream)).toEqual(['agent_reasoning', 'inference_trace']);
   });
 
-  it('is put together where messages of several agents come at once', () => {
+  it('is joined per agent if messages of several agents interleave', () => {
     const [first, ...rest] = message;
     const events = [
       ...names,
@@ -231,7 +231,7 @@ describe('reasoning', () => {
     expect(of('agent_reasoning')).toMatchObject([{ thinking_process: 'One.' }, { thinking_process: 'Two.' }]);
   });
 
-  it('leaves out what the mapping says, and is none where there are no thoughts', () => {
+  it('leaves out the parts that the mapping names, and is absent without thoughts', () => {
     const reasoning = { textBesideCalls: false, toolCalls: false };
     expect(play(message, { ...mapping, reasoning }).of('agent_reasoning')).toMatchObject([
       { thinking_process: 'He lies.' },
@@ -241,7 +241,7 @@ describe('reasoning', () => {
 });
 
 describe('the inference trace', () => {
-  it('counts cached tokens as part of the prompt, as the log counts them apart', () => {
+  it('counts cached tokens as part of the prompt, because the log counts them separately', () => {
     expect(play([...names, inference(ann)]).of('inference_trace')).toMatchObject([
       {
         event_type: 'INFERENCE_COMPLETE',
@@ -251,7 +251,7 @@ describe('the inference trace', () => {
     ]);
   });
 
-  it('says who asked', () => {
+  it('names the requester', () => {
     const asked = newEvent(
       'user:message',
       { text: 'Go.', source: { kind: 'system' } },

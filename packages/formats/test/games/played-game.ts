@@ -52,7 +52,7 @@ export const turn = (type: 'game:day' | 'game:night', name: string): NewEvent =>
   type,
   data: { turn: name, left: 2 },
 });
-/** A delivery of what the event with that number in the log said. */
+/** A delivery of the text of the event with that number in the log. */
 export const heard = (who: typeof ann, from: typeof ann, said: string, of?: number) =>
   newEvent(
     'user:message',
@@ -60,7 +60,7 @@ export const heard = (who: typeof ann, from: typeof ann, said: string, of?: numb
     { agentId: who.agentId, ...(of === undefined ? {} : { substance: `e${of}` }) },
   );
 
-/** What each event adds, in order, and at last what the end does. */
+/** The lines that each event adds, in order, then those of the end. */
 export function play(events: readonly NewEvent[], as: GameMappingInput = mapping) {
   const streams = createGameStreams(as, { runId: 'R1' });
   const steps = events.map((event, index) =>

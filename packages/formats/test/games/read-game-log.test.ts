@@ -29,7 +29,7 @@ const codes = (games: ReturnType<typeof readGameLog>) =>
   games.map(({ report }) => report.diagnostics.map(({ code, file, line }) => `${code} ${file}:${line}`));
 
 describe('a game log', () => {
-  it('is told apart into its games by their starts, and what is said goes by its time', () => {
+  it('is divided into games at their starts, and speech is assigned by time', () => {
     const games = read(
       [start(1, 'Ann', 'Bo'), end(5), start(10, 'Ann', 'Cy'), end(20)],
       [say(2, 'Ann', 'One.'), say(6, 'Bo', 'After the end.'), say(11, 'Ann', 'Two.')],
@@ -52,12 +52,12 @@ describe('a game log', () => {
     expect(games.map((one) => heardBy(one.events))).toEqual([[['One.', ['Bo']]], [['Two.', ['Cy']]]]);
   });
 
-  it('has what is said in the very moment of a start behind it', () => {
+  it('puts speech at the time of a start after the start', () => {
     const games = read([start(1, 'Ann', 'Bo'), start(10, 'Ann', 'Cy')], [say(10, 'Ann', 'New.')]);
     expect(games.map(({ events }) => heardBy(events))).toEqual([[], [['New.', ['Cy']]]]);
   });
 
-  it('lets only the living hear: who is on the list, or has not died since', () => {
+  it('delivers only to living players: those on the list, or those that have not died since', () => {
     const [only] = read(
       [
         start(1, 'Ann', 'Bo', 'Cy', 'Di'),
@@ -85,7 +85,7 @@ describe('a game log', () => {
     });
   });
 
-  it('keeps the name of an event type that its own would not give back', () => {
+  it('keeps the name of an event type that cannot be restored from its own type', () => {
     const [only] = read([game(1, 'Vote-Start 2', {}), game(2, '3RD_DAY', {})]);
     expect(only?.events).toMatchObject([
       { type: 'game:vote_start_2', data: { record: { event_type: 'Vote-Start 2' } } },
@@ -93,7 +93,7 @@ describe('a game log', () => {
     ]);
   });
 
-  it('is kept whole and reported where it is odd, by file and line', () => {
+  it('is kept completely, with diagnostics by file and line', () => {
     const games = read(
       [game(1, 'DAY_START', {}), start(3, 'Ann'), '{"torn', game(2, 'DEATH', {}), '{"note": 1}', end(9)],
       [say(4, 'Zoe', 'Who am I?'), say(5, 'Ann', 'Psst', { is_whisper: true })],
@@ -124,7 +124,7 @@ describe('a game log', () => {
     expect(games[1]?.report.records).toBe(6);
   });
 
-  it('takes names that are no ids, and ids that are taken', () => {
+  it('accepts names that are not ids, and ids that are in use', () => {
     const games = readGameLog([
       { source: [start(1, 'Ann B', 'Ann_B', 'Öz'), say(2, 'Öz', 'Hi')].join('\n') },
       { source: ['', say(3, 'Ann B', 'Hi')].join('\n') },
@@ -137,7 +137,7 @@ describe('a game log', () => {
     ]);
   });
 
-  it('keeps lines of other streams beside the game, and takes no time that names no zone', () => {
+  it('keeps lines of other streams, and ignores times without a zone', () => {
     const trace = { timestamp: at(2), event_type: 'TOOL_CALL', agent: 'Ann', payload: {} };
     const local = { timestamp: '2026-03-01T09:03:00', speaker: 'Ann', message: 'Hi' };
     const [only] = read(
@@ -151,7 +151,7 @@ describe('a game log', () => {
     });
   });
 
-  it('gives valid events with ids of their own, and keeps every line, whatever stands in it', () => {
+  it('gives valid events with unique ids, and keeps every line, whatever its content', () => {
     const next = randomNumbers(20260301);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
     const names = ['Ann', '', 'A B', 'A_B', '__proto__', 'ö'.repeat(200), 'agent:1'];
@@ -182,7 +182,7 @@ describe('a game log', () => {
     }
   });
 
-  it('that is none is an error', () => {
+  it('that is not a game log is an error', () => {
     expect(() => readGameLog([{ file: 'x.jsonl', source: '{"a": 1}' }])).toThrow(
       expect.objectContaining({ code: 'FORMAT_NO_RECORDS', message: expect.stringContaining('x.jsonl') }),
     );
@@ -201,7 +201,7 @@ describe('a werewolf match', () => {
   };
   const now = () => Date.UTC(2026, 2, 1);
 
-  it('is heard by whom each message is to; the phase is the turn', () => {
+  it('delivers each message to its receivers; the phase is the turn', () => {
     const { events, isComplete, report } = readWerewolfMatch(JSON.stringify(match), { file: 'm.json', now });
     expect(heardBy(events)).toEqual([
       ['Night falls.', ['Ann', 'Bo']],
@@ -233,14 +233,14 @@ describe('a werewolf match', () => {
     ]);
   });
 
-  it.each(['{', '[]', '{"chat": [{"from": "Ann"}]}'])('that is none is an error: %s', (source) => {
+  it.each(['{', '[]', '{"chat": [{"from": "Ann"}]}'])('that is not a match is an error: %s', (source) => {
     expect(() => readWerewolfMatch(source, { file: 'm.json' })).toThrow(
       expect.objectContaining({ code: 'FORMAT_NO_RECORDS', message: expect.stringContaining('m.json') }),
     );
   });
 });
 
-/** The same numbers for the same seed (mulberry32). */
+/** A random generator with a seed (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -7,7 +7,7 @@ import {
 } from '@hansard/events';
 import type { ReportSource } from '../../src/index.ts';
 
-/** What an agent may write to take over the page, or the reader, of a report. */
+/** Texts by which an agent may try to take over the page of a report. */
 export const hostileTexts = [
   '<script>globalThis.taken = true</script>',
   '<img src=x onerror="globalThis.taken = true">',
@@ -51,7 +51,7 @@ export const envelope: DispatchEnvelope = {
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Every place of a log in which an agent's words stand, with each hostile text in it. */
+/** Every place of a log that holds text of an agent, with each hostile text in it. */
 export const events: readonly CapturedEvent[] = hostileTexts
   .flatMap((text, at): NewEvent[] => [
     newEvent('agent:created', { name: text }, { agentId: `agent_${at}` }),

@@ -18,20 +18,20 @@ describe('a task as a page', () => {
     expect(tags.filter((tag) => /\son[a-z]+\s*=|javascript:/i.test(tag))).toEqual([]);
   });
 
-  it('shows every text that was written, as it was written', async () => {
+  it('shows every text unchanged', async () => {
     const html = await wholeOf(writeTaskPage(source));
     expect(html).toContain('&lt;script&gt;globalThis.taken = true&lt;/script&gt;');
     expect(html).toContain('&amp;lt;script&amp;gt; &amp;amp; &amp;#60;');
     expect(html).toContain('␛[31mred&lt;U+202E&gt;desrever␀ &lt;U+D800&gt;');
   });
 
-  it('tells the browser to load nothing and run nothing', async () => {
+  it('forbids the browser to load or run anything', async () => {
     const html = await wholeOf(writeTaskPage(source));
     expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:;`);
     expect(html).not.toContain('<script');
   });
 
-  it('shows pictures that were observed where they are what they say, and no others', async () => {
+  it('shows observed images only if their content has the declared type', async () => {
     const html = await wholeOf(writeTaskPage(source));
     expect(html.match(/<img /g)).toHaveLength(hostileTexts.length);
     expect(html).not.toContain('svg+xml;base64');
@@ -51,17 +51,17 @@ describe('a task as Markdown', () => {
     expect(html).not.toMatch(/<strong>bold|<a |<b>|<i>|<s>|<table|<em>|<img|<!--/);
   });
 
-  it('takes a text with more marks of code than a call has arguments', () => {
+  it('accepts a text with more code marks than a call can have arguments', () => {
     expect(blockMarkdown('` '.repeat(300_000))).toMatch(/^```text\n/);
   });
 
-  it('reads well as it is: marks that mean nothing where they stand are left alone', () => {
+  it('is readable as source: characters without a meaning at their place are not escaped', () => {
     expect(inlineMarkdown('[Jack]: {"a_b":[1]} costs $5 (50%), why? It is a+b=c - #1.')).toBe(
       '[Jack]: {"a_b":[1]} costs $5 (50%), why? It is a+b=c - \\#1.',
     );
   });
 
-  it('shows every text that was written, as it was written', async () => {
+  it('shows every text unchanged', async () => {
     const markdown = await wholeOf(writeTaskMarkdown(source));
     const shown = new MarkdownIt({ html: true })
       .render(markdown)
@@ -78,7 +78,7 @@ describe('a task as Markdown', () => {
 });
 
 describe('a page', () => {
-  it('is called by the name of its task, else as a task is called everywhere', async () => {
+  it('has the name of its task as title, or its usual title', async () => {
     const nameless = { ...source, taskDir: 'lab/tasks/hostile', task: null };
     expect(await wholeOf(writeTaskPage(nameless))).toContain('<title>lab/hostile</title>');
   });
@@ -87,7 +87,7 @@ describe('a page', () => {
     expect(textBlock(`${'x'.repeat(199)}🦊${'y'.repeat(2_000)}`)).toContain('x🦊 … <em>');
   });
 
-  it('shows a dispatch that runs as one that runs, and one without its parent', async () => {
+  it('shows a running dispatch as running, and one without its parent', async () => {
     const orphan = {
       ...envelope,
       role: 'worker',
@@ -108,7 +108,7 @@ describe.each([
 ] as const)(
   '%s of a long dispatch',
   (_, write: (source: ReportSource, options?: ReportOptions) => AsyncGenerator<string>) => {
-    it('is written while it is read, one line for each event', async () => {
+    it('is written while it is read, one line per event', async () => {
       let read = 0;
       const long: ReportSource = {
         ...source,
@@ -130,7 +130,7 @@ describe.each([
       expect(furthestBehind).toBeLessThanOrEqual(11);
     });
 
-    it('ends the reading when nobody reads on', async () => {
+    it('stops reading when the consumer stops', async () => {
       let isOver = false;
       const watched: ReportSource = {
         ...source,

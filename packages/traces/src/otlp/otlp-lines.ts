@@ -9,7 +9,7 @@ export interface OtlpLine {
   readonly logs: number;
 }
 
-/** Records as the lines of an OTLP/JSON file: one export request on each, of spans or of log records. */
+/** Records as the lines of an OTLP/JSON file: one export request per line, of spans or of log records. */
 export async function* otlpLines(records: AsyncIterable<TraceRecord>): AsyncGenerator<OtlpLine> {
   const decoder = new TextDecoder();
   for await (const batch of inBatches(records)) {

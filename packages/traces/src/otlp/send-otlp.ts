@@ -18,7 +18,7 @@ import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
 
 export interface SendOptions {
-  /** How long one batch may take, with the libraries' retries; 10 seconds by default. */
+  /** The time limit of one batch in milliseconds, including retries of the libraries. Absent: 10 seconds. */
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -30,7 +30,7 @@ export interface Sent {
 
 /**
  * Sends records to an OTLP receiver over HTTP, as JSON: `ENDPOINT/v1/traces` and `ENDPOINT/v1/logs`. One batch at a time:
- * no more is read than the receiver takes. `OTEL_EXPORTER_OTLP_HEADERS` and the other settings of the libraries count.
+ * the next one is read when the receiver has accepted it. `OTEL_EXPORTER_OTLP_HEADERS` and the other settings of the libraries apply.
  *
  * @throws TRACE_ENDPOINT_INVALID, TRACE_RECEIVER_FAILED, TRACE_RECEIVER_REJECTED
  */
@@ -76,7 +76,7 @@ export async function sendOtlp(
   return sent;
 }
 
-/** What the receiver says. The libraries only log that it took a part; here that is an error. */
+/** Turns a partial success into an error. The libraries only log it. */
 class Answers {
   readonly #endpoint: string;
   #rejected: string | null = null;
@@ -100,7 +100,7 @@ class Answers {
     const result = await new Promise<ExportResult>((resolve) => delegate.export(records, resolve));
     if (result.code !== ExportResultCode.SUCCESS) throw this.#failure(result.error);
     if (this.#rejected === null) return;
-    throw new TraceError('TRACE_RECEIVER_REJECTED', `${this.#endpoint} did not take all: ${this.#rejected}`, {
+    throw new TraceError('TRACE_RECEIVER_REJECTED', `${this.#endpoint} rejected a part: ${this.#rejected}`, {
       details: { endpoint: this.#endpoint, answer: this.#rejected },
     });
   }
@@ -109,7 +109,7 @@ class Answers {
     const isAnswer = cause instanceof OTLPExporterError;
     const answer = isAnswer ? `${cause.code ?? ''} ${cause.message} ${cause.data ?? ''}` : cause?.message;
     const text = (answer ?? 'no answer').trim().slice(0, 500);
-    return new TraceError('TRACE_RECEIVER_FAILED', `${this.#endpoint} takes no traces: ${text}`, {
+    return new TraceError('TRACE_RECEIVER_FAILED', `${this.#endpoint} did not accept the traces: ${text}`, {
       cause,
       details: { endpoint: this.#endpoint, ...(isAnswer ? { status: cause.code ?? null } : {}) },
     });

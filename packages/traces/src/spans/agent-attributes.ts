@@ -3,7 +3,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { ATTR_GEN_AI_AGENT_ID, ATTR_GEN_AI_AGENT_NAME } from '@opentelemetry/semantic-conventions/incubating';
 import type { AgentState } from './agent-state.ts';
 
-/** Whose span or record it is. */
+/** The attributes that name the agent of a span or record. */
 export function agentAttributes(agent: AgentState, envelope: DispatchEnvelope): Attributes {
   return {
     [ATTR_GEN_AI_AGENT_ID]: agentIdOf(agent, envelope),

@@ -15,7 +15,7 @@ import { derivedSpanId, spanIdOf } from './identity.ts';
 import { LinkList } from './links.ts';
 import { providerNameOf } from './provider-name.ts';
 
-/** The agents of a dispatch. The dispatched agent is its dispatch; every other has a span of its own. */
+/** The agents of a dispatch. The dispatched agent has the span of its dispatch; every other agent has its own span. */
 export class AgentSpans {
   readonly dispatched: AgentState;
   readonly #context: FoldContext;
@@ -36,13 +36,13 @@ export class AgentSpans {
     });
   }
 
-  /** Whose event it is. An agent that nobody created begins with its first event. */
+  /** The agent of an event. An agent without `agent:created` begins with its first event. */
   of(agentId: string | undefined, time: number): AgentState {
     if (agentId === undefined || agentId === this.#rootId) return this.dispatched;
     return this.#agents.get(agentId) ?? this.#begin(agentId, time, this.dispatched.spanId);
   }
 
-  /** The first agent that nobody created is the dispatched one. */
+  /** The first agent without `agent:created` is the dispatched one. */
   created({ event, agent, data, time }: FoldStep<EventData<'agent:created'>>): void {
     agent.name = data.name ?? agent.name;
     agent.model = data.languageModel ?? agent.model;

@@ -1,14 +1,14 @@
 import { MessageList } from './content.ts';
 import { LinkList } from './links.ts';
 
-/** One model message that is not over. */
+/** One open model message. */
 export interface OpenMessage {
-  /** Null: its events do not say which message they belong to. */
+  /** Null if its events do not name their message. */
   readonly messageId: string | null;
   readonly spanId: string;
   readonly start: number;
   end: number;
-  /** Something reached the agent after it, so that what the agent does next is another message. */
+  /** Whether the agent has received input since, so that its next action belongs to another message. */
   answered: boolean;
   readonly links: LinkList;
   readonly input: MessageList;
@@ -16,21 +16,21 @@ export interface OpenMessage {
   readonly output: MessageList;
 }
 
-/** What is known of one agent of a dispatch while its events go by. */
+/** The state of one agent of a dispatch while its events are read. */
 export interface AgentState {
   readonly agentId: string | null;
-  /** Null: the conventions' name of the dispatched agent is the role of its dispatch. */
+  /** Null if the name is the role of the dispatch, as the conventions want for the dispatched agent. */
   name: string | null;
   model: string | null;
   readonly spanId: string;
-  /** Null: it has no span of its own, it is the dispatched agent. */
+  /** Null for the dispatched agent, which has no span of its own. */
   readonly parentSpanId: string | null;
   readonly start: number;
   last: number;
   ended: boolean;
-  /** At most two: what the source says of a message may come after the next one began. */
+  /** At most two, because the inference of a message may follow the start of the next one. */
   messages: OpenMessage[];
-  /** What reached it since its last model call. */
+  /** Its input since its last model call. */
   links: LinkList;
   input: MessageList;
   system: MessageList;
@@ -50,7 +50,7 @@ export function createAgentState(
   };
 }
 
-/** Hands over what reached the agent since its last model call. */
+/** Removes and returns the agent's input since its last model call. */
 export function takePending(agent: AgentState): Pick<OpenMessage, 'links' | 'input' | 'system'> {
   const { links, input, system } = agent;
   agent.links = new LinkList();

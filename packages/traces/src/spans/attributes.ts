@@ -1,6 +1,6 @@
 /**
- * The attributes that have no place in the GenAI semantic conventions 1.41.1. All names of those are taken from the
- * incubating entry of `@opentelemetry/semantic-conventions`.
+ * Attributes that the GenAI semantic conventions 1.41.1 do not have. The names of theirs are imported from the incubating
+ * entry of `@opentelemetry/semantic-conventions`.
  */
 export const hansard = {
   compactionPostTokens: 'hansard.compaction.tokens_after',
@@ -45,7 +45,7 @@ export const hansard = {
   truncatedBytes: 'hansard.truncated_bytes',
 } as const;
 
-/** The names of log records of our own; the conventions have one only for the details of a model call and its failure. */
+/** The names of our log records. The conventions name only those for the details and the failure of a model call. */
 export const logNames = {
   abort: 'hansard.harness.abort',
   compaction: 'hansard.session.compaction',

@@ -155,7 +155,7 @@ function newMessage(messageId: string | null, spanId: string, agent: AgentState,
   };
 }
 
-/** Tokens of a prompt cache are counted apart in events, and among the input tokens in the conventions. */
+/** Events count tokens of a prompt cache separately; the conventions include them in the input tokens. */
 function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attributes {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {
@@ -187,7 +187,7 @@ function contentOf({ input, system, output }: OpenMessage, stopReason: string | 
   return { messages, truncatedBytes };
 }
 
-/** The words of the conventions' schema of output messages for those of providers. */
+/** Maps finish reasons of providers to those of the conventions' schema of output messages. */
 const finishReasons: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',

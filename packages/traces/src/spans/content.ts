@@ -1,14 +1,14 @@
 import { definedOnly, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 
-/** What one attribute or body may hold: 64 kB of content. */
+/** The content limit of one attribute or body: 64 kB. */
 const mostContentBytes = 65_536;
 
-/** Content for one attribute. What goes beyond its limit is cut at a whole character and counted. */
+/** Content for one attribute. Content over the limit is cut at a whole character, and the removed bytes are counted. */
 export class ContentBudget {
   truncatedBytes = 0;
   #left = mostContentBytes;
 
-  /** What still fits of a text; undefined: nothing of it. */
+  /** The part of a text that still fits; undefined if nothing fits. */
   text(text: string): string | undefined {
     const bytes = Buffer.byteLength(text);
     if (bytes <= this.#left) {
@@ -21,7 +21,7 @@ export class ContentBudget {
     return cut === '' ? undefined : cut;
   }
 
-  /** The value, or as much of its JSON as fits, as a string. */
+  /** The value, or the part of its JSON that fits, as a string. */
   value(value: JsonValue): unknown {
     const json = JSON.stringify(value);
     const kept = this.text(json);
@@ -66,7 +66,7 @@ export class MessageList {
   }
 }
 
-/** What an OTLP value can hold: whole numbers beyond 64 bits become text. */
+/** Converts a value for OTLP: integers over 64 bits become text. */
 function asAnyValue(value: JsonValue | undefined): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     return String(value);

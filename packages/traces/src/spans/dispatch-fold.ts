@@ -8,7 +8,7 @@ import { emitHookDecision } from './hook-spans.ts';
 import { causesOf } from './links.ts';
 import { ToolSpans } from './tool-spans.ts';
 
-/** The events of one dispatch, in order, as spans and log records. What is open is all that it remembers. */
+/** Folds the events of one dispatch, in order, into spans and log records. It keeps only open items. */
 export class DispatchFold {
   readonly #context: FoldContext;
   readonly #parentSpanId: string | null;
@@ -118,7 +118,7 @@ export class DispatchFold {
       output.addText('assistant', type, text);
   }
 
-  /** What reached the agent ends the message before it, where messages have no ids. */
+  /** Input to an agent ends its previous message, if messages have no ids. */
   #answered({ agent }: FoldStep): void {
     for (const message of agent.messages) message.answered = true;
   }

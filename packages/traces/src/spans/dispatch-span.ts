@@ -15,7 +15,7 @@ import { MessageList } from './content.ts';
 import { providerNameOf } from './provider-name.ts';
 import type { SpanDraft } from './record-factory.ts';
 
-/** The facts that the events state about the whole dispatch. */
+/** Facts about the whole dispatch from its events. */
 export interface DispatchNews {
   sdkSessionId?: string;
   complete?: EventData<'session:complete'>;
@@ -24,7 +24,7 @@ export interface DispatchNews {
   errorMessage?: string;
 }
 
-/** The span of a dispatch. Its figures are roll-ups, so they never bear the conventions' names, which receivers add up. */
+/** The span of a dispatch. Its figures are totals, so they never have the conventions' names, which receivers add up. */
 export function dispatchSpan(
   envelope: DispatchEnvelope,
   agent: AgentState,

@@ -7,7 +7,7 @@ import type { FoldContext, FoldStep } from './fold-context.ts';
 import { causesOf } from './links.ts';
 import { logShapeOf } from './log-shapes.ts';
 
-/** The log record of an event: what it is, whose, and from where; its data only where content was asked for. */
+/** The log record of an event: type, agent and place; its data only if content was requested. */
 export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, spanId: string): void {
   const { envelope, content, emit, factory } = context;
   const { name, severity, attributes } = logShapeOf(event);

@@ -6,7 +6,7 @@ import type { FindSpan } from './links.ts';
 import type { RecentSpans } from './recent-spans.ts';
 import type { RecordFactory } from './record-factory.ts';
 
-/** What the parts of the fold of one dispatch share. */
+/** Shared by the parts of the fold of one dispatch. */
 export interface FoldContext {
   readonly envelope: DispatchEnvelope;
   readonly factory: RecordFactory;
@@ -19,7 +19,7 @@ export interface FoldContext {
   readonly startedBy: (childDispatchId: string, spanId: string) => void;
 }
 
-/** An event with what was found out about it. */
+/** An event with derived facts. */
 export interface FoldStep<T extends JsonObject = JsonObject> {
   readonly event: CapturedEvent;
   readonly data: T;

@@ -6,7 +6,7 @@ import type { FoldContext, FoldStep } from './fold-context.ts';
 import { spanIdOf } from './identity.ts';
 import { LinkList } from './links.ts';
 
-/** A decision of a hook: a span without length, below the tool call that it decided on. */
+/** A decision of a hook: a span of zero length, below the tool call of the decision. */
 export function emitHookDecision(
   context: FoldContext,
   { event, agent, data, time }: FoldStep<EventData<'harness:hook_decision'>>,

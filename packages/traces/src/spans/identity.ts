@@ -5,7 +5,7 @@ const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const charactersOf64Bits = 13;
 const zeros = /^0+$/;
 
-/** The trace of a root dispatch and of all below it: the 128 bits of its ULID; for an id that is not a ULID, a hash. */
+/** The trace id of a root dispatch and all dispatches below it: the 128 bits of its ULID, or a hash for other ids. */
 export function traceIdOf(rootDispatchId: string): string {
   return usable(ulidPattern.test(rootDispatchId), rootDispatchId, 128) ?? hashed(32, 'trace', rootDispatchId);
 }
@@ -18,17 +18,17 @@ export function spanIdOf(dispatchId: string, id: string): string {
   return usable(ulidPattern.test(id), id.slice(-charactersOf64Bits), 64) ?? hashed(16, 'id', dispatchId, id);
 }
 
-/** The span of what no event id names alone: a model message, an agent of a dispatch. */
+/** The span id of something that does not have one event id: a model message, an agent of a dispatch. */
 export function derivedSpanId(kind: string, dispatchId: string, id: string): string {
   return hashed(16, kind, dispatchId, id);
 }
 
-/** What an event is known by among several dispatches. */
+/** The key of an event among several dispatches. */
 export function keyOf(dispatchId: string, id: string): string {
   return ulidPattern.test(id) ? id : `${dispatchId}\0${id}`;
 }
 
-/** The bits as hexadecimal digits; undefined where they are all zero, which no trace or span may be. */
+/** The bits as hexadecimal digits; undefined if all are zero, which is not a valid trace or span id. */
 function usable(isUlid: boolean, characters: string, bits: 64 | 128): string | undefined {
   if (!isUlid) return undefined;
   let value = 0n;

@@ -3,7 +3,7 @@ import type { Link } from '@opentelemetry/api';
 import { hansard } from './attributes.ts';
 import { contextOf } from './record-factory.ts';
 
-/** The libraries' own limit. */
+/** The default limit of the libraries. */
 const most = 128;
 
 type LinkKind = 'substance' | 'cause' | 'via';
@@ -14,12 +14,12 @@ export type FindSpan = (
   dispatchId?: string,
 ) => { readonly traceId: string; readonly spanId: string };
 
-/** The links that one span will have; those beyond the limit are counted. */
+/** Collects the links of one span. Links over the limit are counted. */
 export class LinkList {
   readonly links: Link[] = [];
   dropped = 0;
 
-  /** Takes what an event refers to. A delivery from another dispatch says which. */
+  /** Adds the references of an event. A delivery from another dispatch names that dispatch. */
   take(event: CapturedEvent, find: FindSpan, own: string | null, dispatchId?: string): void {
     for (const [kind, id] of referencesOf(event)) {
       const { traceId, spanId } = find(id, dispatchId);

@@ -83,7 +83,7 @@ function loopShape(
   });
 }
 
-/** A failed model call has a name in the conventions, which want it as a warning. */
+/** A failed model call has a name in the conventions, which require the severity warning. */
 function errorShape(code: string | undefined): LogShape {
   const failedCall = code === 'SESSION_MODEL_FAILED';
   return shape(

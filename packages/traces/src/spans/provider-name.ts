@@ -19,8 +19,8 @@ const providers: readonly (readonly [model: RegExp, provider: string])[] = [
 ];
 
 /**
- * The provider of a model, which the conventions want on each model call and events do not say: by the model's name;
- * `_OTHER` if the name does not show it.
+ * The provider of a model, which the conventions require on each model call and events do not have. Derived from the
+ * model's name; `_OTHER` if the name does not show it.
  */
 export function providerNameOf(model: string): string {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();

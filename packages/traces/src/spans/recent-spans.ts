@@ -1,11 +1,11 @@
 import { keyOf, spanIdOf } from './identity.ts';
 
-/** How far back an event can be linked to the span that it became part of. */
+/** The number of recent events that can be linked to their spans. */
 const most = 16_384;
 
 /**
- * Which span the latest events became part of. Most events are not spans themselves: a text belongs to its model call,
- * a delivery to nothing. Bounded, so that memory does not grow with the log.
+ * The spans of the latest events. Most events are not spans themselves: a text belongs to its model call, a delivery to no
+ * span. Bounded, so that memory does not grow with the log.
  */
 export class RecentSpans {
   readonly #spans = new Map<string, string>();
@@ -19,7 +19,7 @@ export class RecentSpans {
     }
   }
 
-  /** The span of an event or a message; of one that is not known (any more), the span that would have its id. */
+  /** The span of an event or a message; if it is unknown or was dropped, the span id derived from its id. */
   get(dispatchId: string, id: string): string {
     return this.known(dispatchId, id) ?? spanIdOf(dispatchId, id);
   }

@@ -15,7 +15,7 @@ import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic
 import type { TraceOptions } from '../trace-options.ts';
 import type { TraceRecord } from '../trace-record.ts';
 
-/** The schema of the names that are used: the last of the conventions that the libraries carry. */
+/** The schema URL of the names: the latest conventions in the libraries. */
 const schemaUrl = 'https://opentelemetry.io/schemas/1.41.1';
 
 export interface SpanDraft {
@@ -29,7 +29,7 @@ export interface SpanDraft {
   readonly attributes: Attributes;
   readonly links?: readonly Link[];
   readonly droppedLinks?: number;
-  /** What kind of error it ended with, and its message where content was asked for. */
+  /** The type of the error that ended it, and its message if content was requested. */
   readonly error?: { readonly message?: string };
 }
 
@@ -42,7 +42,7 @@ export interface LogDraft {
   readonly body?: unknown;
 }
 
-/** Makes the records of one trace; what all of them have in common is said once. */
+/** Creates the records of one trace, with their common fields. */
 export class RecordFactory {
   readonly traceId: string;
   readonly #resource: Resource;
@@ -59,7 +59,7 @@ export class RecordFactory {
   span(draft: SpanDraft): TraceRecord {
     const { traceId } = this;
     const context = contextOf(traceId, draft.spanId);
-    // A clock that was set back gives no span that ends before it began.
+    // If the clock was set back, the span ends at its start, not before it.
     const end = Math.max(draft.start, draft.end);
     return {
       kind: 'span',
@@ -108,7 +108,7 @@ export class RecordFactory {
   }
 }
 
-/** Who exports. One for a whole export: the libraries group by identity. */
+/** The resource of an export. One object for all records, because the libraries group by identity. */
 export interface RecordOrigin {
   readonly resource: Resource;
   readonly scope: InstrumentationScope;

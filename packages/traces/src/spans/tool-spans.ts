@@ -24,7 +24,7 @@ import type { FoldContext, FoldStep } from './fold-context.ts';
 import { spanIdOf } from './identity.ts';
 import { LinkList } from './links.ts';
 
-/** Calls without a result are kept waiting for it; a log with more of them than this is broken. */
+/** The maximum number of calls that wait for a result. A log with more is broken. */
 const mostOpen = 4_096;
 
 type ToolCall = EventData<'agent:tool_call'>;
@@ -70,7 +70,7 @@ export class ToolSpans {
     const key = keyOf(agent, data.toolCallId);
     const found = this.#open.get(key);
     this.#open.delete(key);
-    // A result whose call is not in the log knows how long it took, at best.
+    // A result without its call in the log has at most a duration.
     const call = found ?? this.#begin(step, time - (data.durationMs ?? 0));
     if (found !== undefined) call.links.take(event, this.#context.find, call.spanId);
     else this.#addDescription(call, data);
@@ -83,12 +83,12 @@ export class ToolSpans {
     this.#emit(call, time, failed ? definedOnly({ message }) : undefined);
   }
 
-  /** The span of a call that waits for its result. */
+  /** The span of a call without a result so far. */
   find(agent: AgentState, toolCallId: string): string | undefined {
     return this.#open.get(keyOf(agent, toolCallId))?.spanId;
   }
 
-  /** Ends what has no result, of one agent or of all. */
+  /** Ends calls without a result, of one agent or of all. */
   endAll(time: number, agent?: AgentState): void {
     for (const [key, call] of this.#open)
       if (agent === undefined || call.agent === agent) this.#truncate(key, time);
@@ -116,7 +116,7 @@ export class ToolSpans {
     };
   }
 
-  /** A target is a path, a command or a query, and metadata is what is worth knowing of it: content, both. */
+  /** Target and metadata count as content: a path, a command or a query, and facts about it. */
   #addDescription(call: OpenCall, { target, metadata }: ToolCall | ToolResult): void {
     if (this.#context.content !== 'spans') return;
     const shown = target === undefined ? undefined : call.budget.text(target);

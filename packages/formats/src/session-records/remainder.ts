@@ -1,13 +1,13 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 
 /**
- * What a record has beside, or otherwise than, what its events say. The keys of `put` and the items of `absent` are
- * JSON Pointers (RFC 6901) into the record.
+ * The difference between a record and the record that is derived from its events. The keys of `put` and the items of
+ * `absent` are JSON Pointers (RFC 6901) into the record.
  */
-export type Residue = { put?: Record<string, JsonValue>; absent?: string[] };
+export type Remainder = { put?: Record<string, JsonValue>; absent?: string[] };
 
-/** What turns the derived record into the original; null where they are the same. */
-export function residueOf(derived: JsonObject, original: JsonObject): Residue | null {
+/** The difference that turns the derived record into the original; null if they are equal. */
+export function remainderOf(derived: JsonObject, original: JsonObject): Remainder | null {
   const put: Record<string, JsonValue> = {};
   const absent: string[] = [];
   gather(derived, original, '', put, absent);
@@ -16,10 +16,10 @@ export function residueOf(derived: JsonObject, original: JsonObject): Residue | 
   return { ...(hasPut ? { put } : {}), ...(absent.length > 0 ? { absent } : {}) };
 }
 
-export function applyResidue(derived: JsonObject, residue: Residue): JsonObject {
+export function applyRemainder(derived: JsonObject, remainder: Remainder): JsonObject {
   let record: JsonValue = derived;
-  for (const pointer of residue.absent ?? []) record = change(record, keysOf(pointer), undefined);
-  for (const [pointer, value] of Object.entries(residue.put ?? {})) {
+  for (const pointer of remainder.absent ?? []) record = change(record, keysOf(pointer), undefined);
+  for (const [pointer, value] of Object.entries(remainder.put ?? {})) {
     record = change(record, keysOf(pointer), value);
   }
   return isPlainObject(record) ? (record as JsonObject) : derived;
@@ -50,7 +50,7 @@ function gather(
   }
 }
 
-/** A copy with another value at that place; undefined takes it away. Where the place is gone, nothing changes. */
+/** A copy with the value at that place replaced, or removed if it is undefined. Unchanged if the place does not exist. */
 function change(target: JsonValue, keys: readonly string[], value: JsonValue | undefined): JsonValue {
   const [key, ...rest] = keys;
   if (key === undefined) return value ?? null;
