@@ -1,5 +1,6 @@
 import type { CapturedEvent, Delta, Fidelity, JsonObject, JsonValue, NewEvent } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
 import type { ToolOutcome } from './tool-provider.ts';
 
@@ -11,6 +12,8 @@ import type { ToolOutcome } from './tool-provider.ts';
  * completes without a result. If the provider throws, the dispatch crashes and the error is recorded as `harness:error`.
  */
 export interface AgentProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   run(request: AgentRunRequest): AsyncIterable<AgentActivity>;
   /**
    * For an agent that plays a recording: the time at which the recording begins (RFC 3339, UTC, milliseconds), or null if it

@@ -1,12 +1,15 @@
 import type { CapturedEvent, Delta, DispatchEnvelope } from '@hansard/events';
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /**
  * Shows dispatches to people and returns their messages. Methods are called one at a time, each after the previous one has
  * finished. A method that is slow or throws does not delay a dispatch or make it fail.
  */
 export interface CommunicationProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   /** Called once, before anything else. `host` accepts messages for running dispatches. */
   start?(host: CommunicationHost): Awaitable<void>;
   dispatchStarted?(notice: DispatchStartNotice): Awaitable<void>;

@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
 import type { StoreError } from './store-error.ts';
 
@@ -32,6 +33,8 @@ import type { StoreError } from './store-error.ts';
  * data also STORE_CORRUPT. A method that answers with a promise rejects with the same codes.
  */
 export interface DispatchStoreProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   readonly capabilities: StoreCapabilities;
 
   /**

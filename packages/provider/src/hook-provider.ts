@@ -1,6 +1,7 @@
 import type { JsonValue } from '@hansard/events';
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /**
  * Decides about tool calls and deliveries before they happen. Hooks are asked in the order of the configuration. The first
@@ -8,6 +9,8 @@ import type { Awaitable } from './awaitable.ts';
  * `harness:hook_decision`. If a hook throws, the error is recorded and the hook is skipped; a `required` hook denies instead.
  */
 export interface HookProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   /** Its name in the log. */
   readonly name: string;
   /** Whether a question is denied when this hook fails to decide. */

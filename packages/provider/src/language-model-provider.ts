@@ -1,8 +1,11 @@
 import type { Delta, JsonObject, JsonValue, Usage } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /** Makes one model call. It has no state between calls: the request contains everything that the model receives. */
 export interface LanguageModelProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   generate(request: ModelRequest): Awaitable<ModelResponse>;
   close?(): Awaitable<void>;
 }

@@ -1,5 +1,6 @@
 import type { CapturedEvent, Diagnostic, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /**
  * Reads the logs of one format, so that an import can record them. It reads files and writes nothing; the import owns the
@@ -19,6 +20,8 @@ import type { Awaitable } from './awaitable.ts';
  * What it may throw: an error with a code (`defineErrors`), which ends the import of that log and no other.
  */
 export interface LogImporterProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   /** The name of the format, such as `claude-transcript`. The built-in importers come first where two have the same. */
   readonly id: string;
   /** What a log of it is, in words for messages, such as `a transcript of Claude Code`. */

@@ -1,11 +1,14 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { AgentHost } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 import type { DispatchHost } from './dispatch-host.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
 
 /** Contributes tools that agents can call. A tool that throws gives a result with `status: error` and does not end the dispatch. */
 export interface ToolProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   listTools(): Awaitable<readonly ToolDefinition[]>;
   callTool(call: ToolCall): Awaitable<ToolOutcome>;
   close?(): Awaitable<void>;

@@ -8,8 +8,10 @@ import {
 } from '@hansard/events';
 import {
   assertTaskDir,
+  contractVersion,
   type DispatchListing,
   type DispatchStoreProvider,
+  describeContractProblem,
   type SearchEventsOptions,
   type SearchHit,
   type StoreCapabilities,
@@ -43,12 +45,24 @@ export interface DispatchStoreOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself. */
+/**
+ * Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself.
+ * @throws STORE_CONTRACT_VERSION where the provider implements another version of the contract
+ */
 export function openDispatchStore(
   provider: DispatchStoreProvider,
   options: DispatchStoreOptions = {},
 ): DispatchStore {
+  assertContract(provider);
   return new CheckedStore(provider, options);
+}
+
+function assertContract({ contract }: { readonly contract: unknown }): void {
+  const problem = describeContractProblem(contract);
+  if (problem === null) return;
+  throw new StoreError('STORE_CONTRACT_VERSION', `The store ${problem}`, {
+    details: { contract, expected: contractVersion },
+  });
 }
 
 class CheckedStore implements DispatchStore {
