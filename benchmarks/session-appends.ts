@@ -19,7 +19,7 @@ const store = openDispatchStore(await openStore('store-jsonfile', folder));
 const { root, session } = await createSession({
   store,
   taskDir,
-  model: { generate: () => Promise.reject(new Error('not called')) },
+  model: { contract: 1, generate: () => Promise.reject(new Error('not called')) },
 });
 const dispatch = await store.beginDispatch(taskDir, { role: 'worker', fidelity: 'full' });
 const eventOf = (text: string) =>

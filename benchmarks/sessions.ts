@@ -14,6 +14,7 @@ const agents = Array.from({ length: 50 }, (_, number) => `agent_${String(number 
 const lengths = [10_000, 100_000] as const;
 const rounds = 9;
 const model = {
+  contract: 1 as const,
   generate() {
     throw new Error('Nobody is asked here.');
   },

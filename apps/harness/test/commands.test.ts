@@ -219,7 +219,7 @@ describe('hansard', () => {
       `export default {
         id: 'leaky',
         provides: 'CommunicationProvider',
-        create: () => ({ eventRecorded() {}, start: () => void setInterval(() => {}, 1_000) }),
+        create: () => ({ contract: 1, eventRecorded() {}, start: () => void setInterval(() => {}, 1_000) }),
       };`,
     );
     writeFileSync(join(other.cwd, 'hansard.config.json'), '{ "communication": ["./leaky"] }');

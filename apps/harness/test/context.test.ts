@@ -28,6 +28,7 @@ describe('hansard context', () => {
       context: { name: 'faded', budget: 600 },
       tokens: await createTokenCounter(),
       model: {
+        contract: 1,
         generate: ({ messages }) => {
           given.push(messages);
           const text = `Tea, coffee, rye. `.repeat(10);

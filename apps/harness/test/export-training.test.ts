@@ -48,6 +48,7 @@ beforeAll(async () => {
     context: { name: 'faded', budget: 400 },
     tokens: await createTokenCounter(),
     model: listenedTo('D2', {
+      contract: 1,
       generate: async () => ({
         text: `Tea, coffee and rye, number ${given.D2?.length}. `.repeat(5),
         thinking: { text: 'Slowly.' },
@@ -82,6 +83,7 @@ function listenedTo(dispatchId: string, model: LanguageModelProvider): LanguageM
   const calls: (typeof given)[string] = [];
   given[dispatchId] = calls;
   return {
+    contract: 1,
     generate(request) {
       calls.push({ agentName: request.agentName, messages: structuredClone(request.messages) });
       return model.generate(request);

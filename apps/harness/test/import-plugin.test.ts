@@ -7,6 +7,7 @@ const entry = `
     id: 'line-' + (at + 1), type: 'agent:text', timestamp: '1970-01-01T00:00:00.000Z', data: { text },
   });
   const diary = {
+    contract: 1,
     id: 'diary',
     title: 'a diary',
     detect: ({ text }) => text.startsWith('Dear diary'),

@@ -6,7 +6,7 @@ import { createReplayAgent } from '@hansard/agent-claude';
 import { type Clock, openDispatchStore, runDispatch } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { parseEnvelope, parseEvent } from '@hansard/events';
-import type { DispatchStoreProvider } from '@hansard/provider';
+import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { openSqliteStore } from '@hansard/store-sqlite';
@@ -44,8 +44,9 @@ async function record(
   const createId = () => `01M80000000000000000000${String(minted++).padStart(3, '0')}`;
   await using store = openDispatchStore(provider, { clock, createId });
   const replay = createReplayAgent({ path, now: clock.now });
-  const agent = {
-    async *run(request: Parameters<typeof replay.run>[0]) {
+  const agent: AgentProvider = {
+    contract: 1,
+    async *run(request) {
       for await (const activity of replay.run(request)) {
         yield activity;
         onEvent?.();

@@ -10,7 +10,7 @@ function plugin(line: CommandLine, id: string, provides: string, create: string)
   writeFileSync(join(folder, 'plugin.json'), JSON.stringify(manifest));
   writeFileSync(
     join(folder, 'index.mjs'),
-    `export default { id: '${id}', provides: '${provides}', create: () => (${create}) };`,
+    `export default { id: '${id}', provides: '${provides}', create: () => ({ contract: 1, ...${create} }) };`,
   );
 }
 

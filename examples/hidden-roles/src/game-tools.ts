@@ -21,6 +21,7 @@ export type AppendEvent = (event: {
 export function createGameTools(append: AppendEvent): ToolProvider {
   let village: Village | null = null;
   return {
+    contract: 1,
     listTools: () => [begin, ...playerTools.map(({ definition }) => definition)],
     async callTool({ tool: name, input, agents }) {
       if (agents === undefined) throw new TypeError('A game is played by the agents of a session.');

@@ -34,6 +34,7 @@ function listener(gate?: Gate) {
     await gate?.opened;
   };
   const provider: CommunicationProvider = {
+    contract: 1,
     start: () => hear('start'),
     dispatchStarted: (notice) => hear(`started ${notice.envelope.dispatchId}`),
     eventRecorded: (notice) => hear(`event ${notice.event.data.text}`),
@@ -56,6 +57,7 @@ describe('a communication provider', () => {
     const hub = createCommunicationHub([
       provider,
       {
+        contract: 1,
         async eventRecorded({ envelope: { dispatchId }, event }) {
           const events = await store.getDispatchEvents(taskDir, dispatchId);
           wasInTheLog.push(events.some(({ id }) => id === event.id));
@@ -141,6 +143,7 @@ describe('a communication provider', () => {
     const heard: string[] = [];
     const hub = createCommunicationHub([
       {
+        contract: 1,
         async eventRecorded({ event }) {
           heard.push(String(event.data.text));
           await open.shift()?.opened;
@@ -182,6 +185,7 @@ describe('a communication provider', () => {
   it('that throws fails no dispatch, is called again, and each throw is reported', async () => {
     let calls = 0;
     const provider: CommunicationProvider = {
+      contract: 1,
       eventRecorded() {
         calls += 1;
         throw new Error(`broken ${calls}`);
@@ -280,6 +284,7 @@ describe('what people say', () => {
   async function host() {
     const hosts: CommunicationHost[] = [];
     const provider: CommunicationProvider = {
+      contract: 1,
       start(given) {
         hosts.push(given);
       },

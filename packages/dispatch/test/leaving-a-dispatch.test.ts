@@ -182,6 +182,7 @@ describe.each([
     const published: string[] = [];
     const communication = createCommunicationHub([
       {
+        contract: 1,
         eventRecorded: ({ event }) => void published.push(event.type),
         dispatchEnded: ({ envelope }) => void published.push(envelope.status),
       },

@@ -147,6 +147,7 @@ describe('what tools took and gave', () => {
     const shown: CapturedEvent[] = [];
     const communication = createCommunicationHub([
       {
+        contract: 1,
         eventRecorded: (notice) => {
           shown.push(notice.event);
         },

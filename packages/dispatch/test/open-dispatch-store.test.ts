@@ -1,10 +1,36 @@
 import { openDispatchStore } from '@hansard/dispatch';
+import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from './changed-store.ts';
 import { codeOf } from './code-of.ts';
 import { Gate, turn } from './gate.ts';
 import { begin, say, task } from './route-models.ts';
+
+describe('a store for another version of the contracts', () => {
+  it.each([
+    ['none', undefined, /has no `contract`\. This Hansard supports version 1 /],
+    ['a newer one', 2, /has `contract: 2`\. .* Update Hansard\./],
+    ['an older one', 0, /has `contract: 0`\. .* Update the plugin\./],
+    ['a text', '1', /not a whole number: "1"/],
+    ['an object', {}, /not a whole number: a value of type object/],
+  ])('is refused before any of its methods is called: %s', (_, contract, says) => {
+    const used: PropertyKey[] = [];
+    const store = new Proxy(createMemoryStore(), {
+      get(target, key) {
+        if (key === 'contract') return contract;
+        used.push(key);
+        return Reflect.get(target, key);
+      },
+    });
+    const open = () => openDispatchStore(store as DispatchStoreProvider);
+    expect(open).toThrow(says);
+    expect(open).toThrow(
+      expect.objectContaining({ code: 'STORE_CONTRACT_VERSION', details: { contract, expected: 1 } }),
+    );
+    expect(used).toEqual([]);
+  });
+});
 
 describe('reading', () => {
   it('gives the events, the last ones, single envelopes and the session as text', async () => {

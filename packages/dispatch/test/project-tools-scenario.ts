@@ -31,7 +31,7 @@ export function hook(
   decide: HookProvider['decide'],
   more: Partial<HookProvider> = {},
 ): HookProvider {
-  return { name, decide, ...more };
+  return { contract: 1, name, decide, ...more };
 }
 
 export const never = () => new Promise<never>(() => {});

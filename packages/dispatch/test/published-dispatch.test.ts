@@ -13,6 +13,7 @@ describe('what a dispatch publishes', () => {
     const published: string[] = [];
     const communication = createCommunicationHub([
       {
+        contract: 1,
         dispatchStarted: ({ agents, envelope }) =>
           void published.push(`start ${envelope.status} ${agents?.map(({ name }) => name).join()}`),
         eventRecorded: ({ event }) => void published.push(`event ${event.data.text}`),
@@ -47,7 +48,7 @@ describe('what a dispatch publishes', () => {
     const gate = new Gate();
     const published: unknown[] = [];
     const communication = createCommunicationHub([
-      { eventRecorded: ({ event }) => void published.push(event.data.text) },
+      { contract: 1, eventRecorded: ({ event }) => void published.push(event.data.text) },
     ]);
     await communication.start();
     const provider = changedStore((store) => ({

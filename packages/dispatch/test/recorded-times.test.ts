@@ -17,6 +17,7 @@ function recording(
   rest: (request: AgentRunRequest) => Promise<void> = async () => {},
 ): AgentProvider {
   return {
+    contract: 1,
     recordedStart: () => startedAt,
     async *run(request) {
       for (const second of seconds) yield text(second);

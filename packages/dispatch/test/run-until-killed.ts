@@ -23,6 +23,7 @@ const call = (inputTokens: number, costUsd: number, agentId?: string): AgentActi
 };
 
 const agent: AgentProvider = {
+  contract: 1,
   async *run({ signal }) {
     yield { kind: 'event', event: newEvent('agent:text', { text: 'working' }) };
     if (ending === 'abort') {

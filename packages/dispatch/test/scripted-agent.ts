@@ -3,7 +3,7 @@ import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/pro
 
 /** An agent that does what the script says. */
 export function agent(script: (request: AgentRunRequest) => AsyncIterable<AgentActivity>): AgentProvider {
-  return { run: script };
+  return { contract: 1, run: script };
 }
 
 export function yields(...activities: readonly AgentActivity[]): AgentProvider {

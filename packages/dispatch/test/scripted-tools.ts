@@ -5,6 +5,7 @@ type Act = (call: ToolCall) => ToolOutcome | Promise<ToolOutcome>;
 /** A provider of tools that do what they are given to do. */
 export function tools(acts: Readonly<Record<string, Act>>): ToolProvider {
   return {
+    contract: 1,
     listTools: () =>
       Object.keys(acts).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
     callTool: (call) => {

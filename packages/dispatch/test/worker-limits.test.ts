@@ -236,6 +236,7 @@ it('people who name no dispatch talk to the parent, not to its newest worker, un
   let people: CommunicationHost | undefined;
   const communication = createCommunicationHub([
     {
+      contract: 1,
       start: (host) => {
         people = host;
       },

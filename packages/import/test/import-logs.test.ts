@@ -69,6 +69,7 @@ describe('importLogs', () => {
     using folder = new LogFolder();
     await using store = openStore();
     const diary: LogImporterProvider = {
+      contract: 1,
       id: 'diary',
       title: 'a diary',
       detect: ({ text }) => text.startsWith('Dear diary'),

@@ -7,6 +7,7 @@ import {
   type ProviderTypes,
 } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
+import { checkContract } from './checks/check-contract.ts';
 import { checkExport } from './checks/check-export.ts';
 import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
 import { checkMethods } from './checks/check-methods.ts';
@@ -79,14 +80,13 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
     const module = await pass('import', () => importEntry(manifest, files, clock, limitMs));
     const plugin = await pass('export', () => checkExport(module, manifest));
     const provider = await pass('create', () => createProvider(plugin, config, context));
-    await pass('methods', () => {
-      try {
-        checkMethods(provider, manifest);
-      } catch (error) {
-        context.discard(id, provider);
-        throw error;
-      }
-    });
+    try {
+      await pass('contract', () => checkContract(provider, manifest));
+      await pass('methods', () => checkMethods(provider, manifest));
+    } catch (error) {
+      context.discard(id, provider);
+      throw error;
+    }
     const type = provides as ProviderType;
     return {
       entry: { ...entry, state: 'loaded' },

@@ -248,12 +248,42 @@ const cases: readonly Case[] = [
     says: /within 10000 ms/,
   },
   {
+    name: 'a provider without a contract version',
+    code: 'PLUGIN_API_VERSION',
+    check: 'contract',
+    arrange: ({ plugin }) => {
+      plugin('bad');
+      return bad(creating(() => ({ ...toolProvider(), contract: undefined })));
+    },
+    says: /provider of plugin tool has no `contract`\. This Hansard supports version 1 .* add `contract: 1`/,
+  },
+  {
+    name: 'a provider for a newer version of the contracts',
+    code: 'PLUGIN_API_VERSION',
+    check: 'contract',
+    arrange: ({ plugin }) => {
+      plugin('bad');
+      return bad(creating(() => ({ ...toolProvider(), contract: 2 })));
+    },
+    says: /has `contract: 2`\. This Hansard supports version 1 of the contracts\. Update Hansard\./,
+  },
+  {
+    name: 'a provider whose contract version is a text',
+    code: 'PLUGIN_API_VERSION',
+    check: 'contract',
+    arrange: ({ plugin }) => {
+      plugin('bad');
+      return bad(creating(() => ({ ...toolProvider(), contract: '1' })));
+    },
+    says: /that is not a whole number: "1"\. .*must write `contract: 1`/,
+  },
+  {
     name: 'a provider without the methods of its type',
     code: 'PLUGIN_METHOD_MISSING',
     check: 'methods',
     arrange: ({ plugin }) => {
       plugin('bad');
-      return bad(creating(() => ({ listTools: () => [] })));
+      return bad(creating(() => ({ contract: 1, listTools: () => [] })));
     },
     says: /is no ToolProvider: it lacks callTool/,
   },

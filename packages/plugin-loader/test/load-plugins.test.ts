@@ -14,7 +14,7 @@ const marking = (file: string, id = 'tool') => `
 describe('loading', () => {
   it('gives the providers of a type in the order of the configuration, and each by its id', async () => {
     const { baseDir, plugin } = createWorkspace();
-    const hook = { name: 'rule', decide: () => ({ decision: 'allow' }) };
+    const hook = { contract: 1, name: 'rule', decide: () => ({ decision: 'allow' }) };
     plugin('one', { manifest: { id: 'one' } });
     plugin('two', { manifest: { id: 'two', provides: 'HookProvider' } });
     plugin('three', { manifest: { id: 'three' } });

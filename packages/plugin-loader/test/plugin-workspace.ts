@@ -41,7 +41,7 @@ export function createWorkspace(): PluginWorkspace {
 /** An entry whose provider is what `create` of the configuration makes; without one, a tool provider. */
 export function entryOf(id: string, provides = 'ToolProvider'): string {
   return `
-    const provider = () => ({ listTools: () => [], callTool: () => ({ status: 'completed', text: '' }) });
+    const provider = () => ({ contract: 1, listTools: () => [], callTool: () => ({ status: 'completed', text: '' }) });
     export default {
       id: ${JSON.stringify(id)},
       provides: ${JSON.stringify(provides)},
@@ -58,6 +58,7 @@ export function creating(create: (context: { readonly signal: AbortSignal }) => 
 
 export function toolProvider(close?: () => unknown): Record<string, unknown> {
   return {
+    contract: 1,
     listTools: () => [],
     callTool: () => ({ status: 'completed', text: '' }),
     ...(close && { close }),

@@ -16,7 +16,7 @@ async function loadStore(members: Readonly<Record<string, unknown>>): Promise<st
   const { baseDir, plugin } = createWorkspace();
   plugin('store', { manifest: { id: 'store', provides: 'DispatchStoreProvider' } });
   const methods = requiredMethods.DispatchStoreProvider.map((method) => [method, () => undefined]);
-  const provider = { ...Object.fromEntries(methods), ...members };
+  const provider = { contract: 1, ...Object.fromEntries(methods), ...members };
   const loaded = await loadPlugins({
     baseDir,
     plugins: [{ plugin: './store', config: creating(() => provider) }],

@@ -1,16 +1,36 @@
 import type { CapturedEvent, Delta, Fidelity, JsonObject, JsonValue, NewEvent } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
 import type { ToolOutcome } from './tool-provider.ts';
 
 /**
- * Runs a dispatched agent to its end and yields its events in order. `runDispatch` records each event before it requests
- * the next one, so an event that was yielded is never lost.
+ * Runs a dispatched agent to its end and yields its events in order.
  *
- * The agent has ended when the iterable ends. A `session:complete` event states the result; without one, the dispatch
- * completes without a result. If the provider throws, the dispatch crashes and the error is recorded as `harness:error`.
+ * The caller is `runDispatch` of `@hansard/dispatch`. What a provider may assume:
+ * - The envelope and the prompt are in the store when `run` is called, once for each dispatch. Several runs of one provider
+ *   can take place at the same time.
+ * - Each event is recorded before the next item is requested, so an event that was yielded is not lost. It is checked and copied
+ *   then. An absent `id` or `timestamp` is filled in, and what a `narrative` log leaves out is removed.
+ *
+ * What it must do:
+ * - Yield events of valid shape. An event that `EVENT_INVALID` or STORE_EVENT_CONFLICT refuses crashes the dispatch, like an error
+ *   that the provider throws.
+ * - End the iterable when the agent has ended. Nothing may run on after that.
+ * - Ask the hooks before each call of the agent's own tools, and obey ({@link AgentRunRequest.askHooks}).
+ * - State the result with `session:complete`, if there is one. An agent that works in turns yields one for each turn; the
+ *   last one counts. Its status `failed` makes the dispatch `crashed`. Without one, the dispatch completes without a result.
+ * - Stop soon after `signal` aborts, and end the iterable or throw. Until then its events are still recorded, so it can report
+ *   the results of its aborted calls. After a grace time (`graceMs`, by default 5 seconds) the dispatch ends without it, and
+ *   what it yields later is ignored. `return` of the iterator is called when an event is refused or nobody reads any more.
+ *
+ * What it may throw: any error. It is recorded as `harness:error` with its code and message, and the dispatch becomes `crashed`.
+ * An error after the abort is ignored: the dispatch is `aborted` already.
  */
 export interface AgentProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
+  /** Runs the agent. Work may begin when the first item is requested. */
   run(request: AgentRunRequest): AsyncIterable<AgentActivity>;
   /**
    * For an agent that plays a recording: the time at which the recording begins (RFC 3339, UTC, milliseconds), or null if it
@@ -19,32 +39,40 @@ export interface AgentProvider {
    * keep to the real time. `startDispatch` throws the errors of this method; `run` must throw the errors that belong in the log.
    */
   recordedStart?(signal: AbortSignal): Awaitable<string | null>;
+  /** Releases what the provider holds. Called by its owner when no run is active; a second call does nothing. */
   close?(): Awaitable<void>;
 }
 
+/** One run. The provider must not change it. */
 export interface AgentRunRequest {
   readonly taskDir: string;
   readonly dispatchId: string;
+  /** The task of the agent; already recorded as `user:message`. Empty if the dispatch has no prompt. */
   readonly prompt: string;
   readonly role: string;
+  /** Null: the default of the provider, which then names it in `session:init`. */
   readonly model: string | null;
   readonly cwd: string | null;
   /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
   readonly fidelity: Fidelity;
-  /** Messages for the running agent. Each is already recorded as a `user:message`. Ends when the dispatch does. */
+  /**
+   * Messages for the running agent. Each is already recorded as a `user:message`: the provider must not yield it again. Each
+   * message goes to one reader. Ends when the dispatch is stopped or has ended. A provider without a use for messages ignores it.
+   */
   readonly messages: AsyncIterable<CapturedEvent>;
-  /** Aborts when the dispatch must end. The provider must stop soon and end the iterable. */
+  /** Aborts when the dispatch must end: on request, by a limit, or because the store failed. */
   readonly signal: AbortSignal;
-  /** The tools of the project. A call asks the hooks first. */
+  /** The tools of the project. A call asks the hooks first, so the provider does not. Calls may run at the same time. */
   readonly tools: readonly OfferedTool[];
   /**
    * Asks the project's hooks about a call of one of the agent's own tools. The provider must ask before it makes the call and
-   * must obey the verdict. The decision is recorded before this resolves. Rejects only when the dispatch is stopped.
+   * must obey the verdict: make the call with the `input` of the verdict, or not at all. The decision is recorded before this
+   * resolves. Rejects only when the dispatch is stopped. May be called for several calls at the same time.
    */
   askHooks(call: AgentToolCall): Promise<ToolCallVerdict>;
   /** JSON Schema of the requested result, which `session:complete` reports as `structuredResult`. */
   readonly outputSchema?: JsonObject;
-  /** The maximum number of turns. */
+  /** The maximum number of turns, from 1. The provider applies it if it can; nothing else does. */
   readonly maxTurns?: number;
   /** The maximum cost in US dollars, for a provider that knows the cost before its events state it. */
   readonly maxCostUsd?: number;

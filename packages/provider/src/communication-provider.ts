@@ -1,27 +1,49 @@
 import type { CapturedEvent, Delta, DispatchEnvelope } from '@hansard/events';
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /**
- * Shows dispatches to people and returns their messages. Methods are called one at a time, each after the previous one has
- * finished. A method that is slow or throws does not delay a dispatch or make it fail.
+ * Shows dispatches to people and returns their messages.
+ *
+ * The caller is the communication hub of `@hansard/dispatch`. What a provider may assume:
+ * - Its methods are called one at a time, each after the previous one has settled. Providers do not wait for each other.
+ * - `start` is called once and first. Then the notices of each dispatch come in the order of its log: `dispatchStarted`, events and
+ *   deltas, `dispatchEnded`. An event is in the store when its notice is sent.
+ * - A dispatch whose store failed has no `dispatchEnded`.
+ *
+ * What it must do:
+ * - Leave the notices as they are: all providers receive the same objects.
+ * - Settle each call. At most 1,000 notices wait for a provider (`queueLimit` of the hub). When more arrive, waiting deltas are
+ *   dropped first, then the older half of the waiting events; `onProblem` reports how many.
+ *
+ * What it may throw: any error. The hub reports it to `onProblem` (by default as a warning of the process) and makes the next
+ * call. If `start` throws, the provider gets no other call except `close`. No dispatch is delayed or fails because of a provider.
+ *
+ * How it is stopped: `close` of the hub waits for the queues, by default 2 seconds, and drops the rest. It does not close the
+ * providers. Their owner, such as the plugin loader, does so afterwards.
  */
 export interface CommunicationProvider {
-  /** Called once, before anything else. `host` accepts messages for running dispatches. */
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
+  /** Prepares the provider. `host` accepts messages for running dispatches. */
   start?(host: CommunicationHost): Awaitable<void>;
+  /** Reports that a dispatch began, or that a session continues one. */
   dispatchStarted?(notice: DispatchStartNotice): Awaitable<void>;
   /** Reports an event after it was recorded. */
   eventRecorded(notice: EventNotice): Awaitable<void>;
   /** Reports a piece of streamed text. It is not recorded, and may be skipped when the provider is slow (D8). */
   deltaReceived?(notice: DeltaNotice): Awaitable<void>;
+  /** Reports that a dispatch ended. Its envelope has the final status. */
   dispatchEnded?(notice: DispatchNotice): Awaitable<void>;
+  /** Releases what the provider holds. Called by its owner when the hub is closed; a second call does nothing. */
   close?(): Awaitable<void>;
 }
 
 export interface CommunicationHost {
   /**
    * Delivers a message to a running dispatch. It is recorded as `user:message` and then given to the agent.
-   * Resolves to false if no such dispatch is running.
+   * Resolves to false if no such dispatch is running. Rejects with the error of the store if the message cannot be recorded.
    */
   deliver(message: IncomingMessage): Promise<boolean>;
 }

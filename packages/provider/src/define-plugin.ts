@@ -1,9 +1,6 @@
 import type { Awaitable } from './awaitable.ts';
 import type { ProviderType, ProviderTypes } from './provider-type.ts';
 
-/** The version of the contracts in this package. The `apiVersion` of a manifest names the version that a plugin implements. */
-export const pluginApiVersion = 1;
-
 /** The default export of a plugin's entry. */
 export interface Plugin<Type extends string = ProviderType, Config = unknown> {
   readonly id: string;

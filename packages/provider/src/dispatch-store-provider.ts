@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
 import type { StoreError } from './store-error.ts';
 
@@ -8,7 +9,10 @@ import type { StoreError } from './store-error.ts';
  *
  * The caller is the facade of `@hansard/dispatch`. Arguments are valid when they arrive: envelopes, events and tasks are
  * checked, ids and times are assigned, and JSON represents every value without change. The store checks only facts that
- * depend on its data: whether something exists, whether it is claimed, and whether a name would leave its root.
+ * depend on its data: whether something exists, whether it is claimed, and whether a name would leave its root. Arguments belong
+ * to the caller: the store does not change them, and copies what it keeps. The facade checks `contract` before any other member,
+ * reads `capabilities` once, and makes calls for different dispatches at the same time. No call has a signal or a time limit: a
+ * store that can wait limits its own waiting and throws STORE_UNAVAILABLE.
  *
  * The rules, each with cases in `@hansard/store-conformance`:
  *
@@ -32,6 +36,8 @@ import type { StoreError } from './store-error.ts';
  * data also STORE_CORRUPT. A method that answers with a promise rejects with the same codes.
  */
 export interface DispatchStoreProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
   readonly capabilities: StoreCapabilities;
 
   /**
@@ -140,8 +146,7 @@ export interface DispatchStoreProvider {
 
   /**
    * Removes a dispatch with its events and its claim. It needs no claim. Only an explicit request of a user leads to this
-   * call. Needs
-   * `capabilities.deleteDispatch`.
+   * call. Needs `capabilities.deleteDispatch`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it
    */
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;

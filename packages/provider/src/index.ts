@@ -46,7 +46,8 @@ export type {
   IncomingMessage,
 } from './communication-provider.ts';
 export { compareByStart } from './compare-by-start.ts';
-export { definePlugin, type Plugin, type PluginContext, pluginApiVersion } from './define-plugin.ts';
+export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
+export { definePlugin, type Plugin, type PluginContext } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
   DispatchClaim,

@@ -1,9 +1,31 @@
 import type { Delta, JsonObject, JsonValue, Usage } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
-/** Makes one model call. It has no state between calls: the request contains everything that the model receives. */
+/**
+ * Makes one model call. It has no state between calls: the request contains everything that the model receives.
+ *
+ * The caller is a session of `@hansard/session`. What a provider may assume:
+ * - One call at a time for each agent. Calls for different agents run at the same time.
+ * - Directly after each assistant message with tool calls, `messages` has one result for each call, in the order of the calls.
+ *
+ * What it must do:
+ * - Answer from the request alone: the same request may be sent again, and a later request may belong to another session.
+ * - Leave the request as it is. Each message is deeply frozen; `tools` is shared with other calls.
+ * - Return tool calls and never make them.
+ * - Settle soon after `signal` aborts, preferably by throwing `signal.reason`. The session does not wait for it and ignores a
+ *   late answer.
+ *
+ * What it may throw: any error. The session records it as `harness:error`, and `response` rejects with SESSION_MODEL_FAILED and
+ * the error as `cause`. The same happens with an answer that is not a {@link ModelResponse}. A session does not repeat a call:
+ * a provider that wants retries makes them itself, before `signal` aborts.
+ */
 export interface LanguageModelProvider {
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
+  /** Makes one call, and returns the whole answer. */
   generate(request: ModelRequest): Awaitable<ModelResponse>;
+  /** Releases what the provider holds. Called by its owner when no call is running; a second call does nothing. */
   close?(): Awaitable<void>;
 }
 
@@ -12,12 +34,20 @@ export interface ModelRequest {
   readonly agentName: string | null;
   /** The number of answers that the agent gave before this one. */
   readonly turn: number;
+  /** The name of the model. Null: the default of the provider. */
   readonly model: string | null;
-  /** Deeply frozen. A provider that needs another form must copy them. */
+  /** Oldest first. Each message is deeply frozen; a provider that needs another form must copy it. */
   readonly messages: readonly ModelMessage[];
+  /** The tools that the model may call. Empty: none. */
   readonly tools: readonly ToolDefinition[];
+  /** Aborts when the session is stopped or the time limit of the call has passed. */
   readonly signal: AbortSignal;
-  /** Receives pieces of the answer while it is generated. They are shown, never recorded (D8). */
+  /**
+   * Receives pieces of the answer while it is generated. They are shown, never recorded (D8). Joined, the texts of
+   * `delta:text` are the `text` of the answer, and those of `delta:thinking` its thinking. No piece may follow after
+   * `generate` has settled or `signal` has aborted; the session ignores such a piece. A provider that cannot stream does
+   * not call it.
+   */
   readonly onDelta?: (delta: Delta) => void;
 }
 
@@ -32,25 +62,38 @@ export type ModelMessage =
       readonly isError: boolean;
     };
 
+/** A call that a model requests. */
 export interface ModelToolCall {
+  /** Unique in its answer, and not empty. */
   readonly toolCallId: string;
   readonly tool: string;
+  /** The input as the model wrote it; JSON. It may differ from the schema of the tool. */
   readonly input: JsonValue;
 }
 
+/** One whole answer. The session copies it, and the provider must not change it afterwards. */
 export interface ModelResponse {
+  /** Empty if the answer has only tool calls. An answer without tool calls is an utterance, even if its text is empty. */
   readonly text: string;
   readonly thinking?: { readonly text: string; readonly signature?: string };
+  /** In the order of the answer. Empty: the model called no tool. */
   readonly toolCalls: readonly ModelToolCall[];
+  /** The model that answered. */
   readonly model: string;
+  /** The tokens of this call: whole numbers from 0. */
   readonly usage: Usage;
+  /** The cost of this call in US dollars, from 0. Absent: not known. */
   readonly costUsd?: number;
+  /** As the model reported it, such as `end_turn`. */
   readonly stopReason?: string;
 }
 
+/** A tool as a model sees it. */
 export interface ToolDefinition {
+  /** Unique among the tools of its provider. Most models accept 1 to 64 characters of `A-Z a-z 0-9 _ -`. */
   readonly name: string;
+  /** For the model. */
   readonly description: string;
-  /** JSON Schema of the input. */
+  /** JSON Schema of the input, with `type: 'object'`. Hansard does not check inputs against it. */
   readonly inputSchema: JsonObject;
 }

@@ -1,27 +1,36 @@
 import type { CapturedEvent, Diagnostic, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
+import type { ContractVersion } from './contract-version.ts';
 
 /**
  * Reads the logs of one format, so that an import can record them. It reads files and writes nothing; the import owns the
  * store, the task and the dispatch.
  *
  * What it may assume:
- * - `detect`, `hasRecord` and `group` get the start of files that can be read. They are pure, and fast enough for folders
- *   of thousands of files.
- * - `open` gets regular files that could be read a moment ago. Each call is for one log, and two calls never run at once.
- * - `read` is called at most once for each opened log, and is left at any time: when the signal aborts, and when recording fails.
+ * - `detect`, `hasRecord` and `group` get the start of regular files that were readable a moment before.
+ * - `open` is called for one log at a time. Its dispatches are then read one after the other.
+ * - `read` is called at most once for each opened log. It is left early if the signal aborts or recording fails.
+ * - Batches are copied when they are recorded.
  *
  * What it must do:
- * - Give the same `dispatchId` for the same log, also after it has grown, so that a second import finds its dispatch.
- * - Give each event an id of its own, and of a log that has grown the same events and then more. Ids decide what is new.
- * - Report what is unusual as a diagnostic, and read on.
+ * - Keep `detect`, `hasRecord` and `group` pure, and fast enough for folders of thousands of files.
+ * - Give the same `dispatchId` for the same log, including after it has grown, so that a second import finds its dispatch.
+ * - Give each event its own id. A log that has grown has the same events and then more: ids decide which events are new.
+ * - Report unusual records as diagnostics, and continue to read.
+ * - Let `summary` describe what was read so far at any time: it is also called after `read` was left or threw.
  *
- * What it may throw: an error with a code (`defineErrors`), which ends the import of that log and no other.
+ * What it may throw: any error, preferably one with a code (`defineErrors`). An error of `detect`, `hasRecord` or `open` ends the
+ * import of that log and no other. If `read` throws, the events before it stay recorded and the dispatch is `aborted` until
+ * another import completes it. `group` must not throw: its error ends the whole import.
+ *
+ * How it is stopped: `signal` of `read` aborts. The reader ends between two batches; a batch that arrives later is not recorded.
  */
 export interface LogImporterProvider {
-  /** The name of the format, such as `claude-transcript`. The built-in importers come first where two have the same. */
+  /** The version of this contract that the provider implements. */
+  readonly contract: ContractVersion;
+  /** The name of the format, such as `claude-transcript`. If two importers have one name, the built-in one is used. */
   readonly id: string;
-  /** What a log of it is, in words for messages, such as `a transcript of Claude Code`. */
+  /** The kind of log, for messages, such as `a transcript of Claude Code`. */
   readonly title: string;
   /** Where its logs usually are; `~/` is the home folder of the user. Absent: nowhere in particular. */
   readonly usualPaths?: readonly string[];
@@ -44,7 +53,7 @@ export interface LogImporterProvider {
    */
   open(source: LogSource, context: LogContext): Awaitable<readonly OpenLog[]>;
 
-  /** Releases what the importer holds. Called once, after the last import. */
+  /** Releases what the importer holds. Called by its owner after the last import; a second call does nothing. */
   close?(): Awaitable<void>;
 }
 
@@ -110,7 +119,7 @@ export interface OpenLog {
   /** The events in batches, each with id and time. */
   read(options?: ReadOpenLogOptions): AsyncIterable<readonly CapturedEvent[]>;
 
-  /** What was read: complete when `read` has ended. */
+  /** A summary of what was read so far: complete when `read` has ended. */
   summary(): LogSummary;
 }
 

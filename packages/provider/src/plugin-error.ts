@@ -18,9 +18,10 @@ export const pluginErrors = defineErrors({
     details: ['file', 'path', 'value'],
   },
   PLUGIN_API_VERSION: {
-    when: 'The plugin was written for another version of the contracts.',
-    advice: 'Update the plugin or Hansard, whichever is older.',
-    details: ['plugin', 'apiVersion', 'expected'],
+    when: 'The `apiVersion` of the manifest or the `contract` of the provider is not a version of the contracts that this Hansard supports.',
+    advice:
+      'Update the plugin or Hansard, whichever is older. The author of a provider without `contract` adds `contract: 1`.',
+    details: ['plugin', 'apiVersion?', 'contract?', 'expected'],
   },
   PLUGIN_DUPLICATE_ID: {
     when: 'Another plugin with the same id came first, or one plugin is configured in two ways.',

@@ -49,6 +49,12 @@ export const storeErrors = defineErrors({
     advice: 'Check `capabilities` first, or choose another store.',
     details: ['capability'],
   },
+  STORE_CONTRACT_VERSION: {
+    when: 'The `contract` of a store is not a version of the contracts that this Hansard supports. No method of the store was called.',
+    advice:
+      'Update the store or Hansard, whichever is older. The author of a store without `contract` adds `contract: 1`.',
+    details: ['contract', 'expected'],
+  },
   STORE_CLOSED: {
     when: 'The store was closed before.',
     advice: 'Open it again.',

@@ -18,6 +18,7 @@ const { root: agent, session } = await createSession({
   taskDir,
   dispatchId,
   model: {
+    contract: 1,
     generate: () => ({
       text: 'They met.',
       toolCalls: [],

@@ -53,6 +53,7 @@ describe('an object that a session gives or is given', () => {
   it('is no way to change a transcript, for who is shown its events', async () => {
     const communication = createCommunicationHub([
       {
+        contract: 1,
         eventRecorded: ({ event }) => {
           if (event.type === 'agent:tool_call') Object.assign(event.data.input as object, { at: 'hidden' });
         },

@@ -8,7 +8,7 @@ function hook(
   decide: (question: HookQuestion) => HookDecision,
   more: Partial<HookProvider> = {},
 ): HookProvider {
-  return { name, decide, ...more };
+  return { contract: 1, name, decide, ...more };
 }
 
 /** Lets the root make one call to a tool that says what it was called with. */

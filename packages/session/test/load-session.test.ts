@@ -58,6 +58,7 @@ describe('a session that is loaded', () => {
     const started: unknown[] = [];
     const communication = createCommunicationHub([
       {
+        contract: 1,
         dispatchStarted: ({ agents }) =>
           void started.push(agents?.map(({ agentId, name }) => [agentId, name])),
         eventRecorded() {},

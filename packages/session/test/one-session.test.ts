@@ -90,6 +90,7 @@ describe('a dispatch whose agent runs', () => {
     const goOn = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const agent: AgentProvider = {
+      contract: 1,
       async *run() {
         yield { kind: 'event', event: newEvent('agent:created', {}, { agentId: 'agent_001' }) };
         begun.resolve();

@@ -135,6 +135,7 @@ describe('a response', () => {
     const shown: string[] = [];
     const communication = createCommunicationHub([
       {
+        contract: 1,
         eventRecorded: ({ event }) => void shown.push(event.type),
         deltaReceived: ({ delta }) => void deltas.push(delta),
       },
@@ -224,7 +225,7 @@ describe('a model that does wrong', () => {
         reply,
         { ...says('Sorry.'), model: 'm', usage: { inputTokens: 1, outputTokens: 1 } },
       ];
-      const { root } = await create({ model: { generate: () => replies.shift() as never } });
+      const { root } = await create({ model: { contract: 1, generate: () => replies.shift() as never } });
       await root.harken('Hi');
       await expect(root.response()).rejects.toMatchObject({
         code: 'SESSION_MODEL_FAILED',
@@ -247,7 +248,7 @@ describe('a model that does wrong', () => {
     const { root } = await create({
       clock,
       modelTimeoutMs: 60_000,
-      model: { generate: ({ signal }) => hang(() => asked.resolve(signal)) },
+      model: { contract: 1, generate: ({ signal }) => hang(() => asked.resolve(signal)) },
     });
     await root.harken('Hi');
     const response = root.response();

@@ -89,6 +89,7 @@ const sessionTools = tools({
 });
 
 const hook: HookProvider = {
+  contract: 1,
   name: 'Guard',
   decide(question) {
     if (question.on === 'tool_call')

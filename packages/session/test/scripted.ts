@@ -14,6 +14,7 @@ export type Reply = Pick<ModelResponse, 'text' | 'toolCalls'> & Partial<ModelRes
 /** A model that answers by a function of what it is asked. */
 export function model(reply: (request: ModelRequest) => Awaitable<Reply>): LanguageModelProvider {
   return {
+    contract: 1,
     generate: async (request) => ({
       model: 'scripted-1',
       usage: { inputTokens: 10, outputTokens: 2 },
@@ -44,6 +45,7 @@ export type Tool = (call: ToolCall) => Awaitable<ToolOutcome>;
 
 export function tools(byName: Readonly<Record<string, Tool>>): ToolProvider {
   return {
+    contract: 1,
     listTools: () =>
       Object.keys(byName).map((name) => ({ name, description: name, inputSchema: { type: 'object' } })),
     callTool: (call) => {

@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { ToolProvider } from '@hansard/provider';
 import { LoggedString } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -38,7 +39,11 @@ describe('a new session', () => {
   it('does not wait for a tool provider that never lists its tools once its owner stopped it', async () => {
     const controller = new AbortController();
     const { create, load, events } = prepare();
-    const hanging = { listTools: () => new Promise<never>(() => {}), callTool: () => says('') as never };
+    const hanging: ToolProvider = {
+      contract: 1,
+      listTools: () => new Promise<never>(() => {}),
+      callTool: () => says('') as never,
+    };
     const options = { signal: controller.signal, tools: [hanging] };
     const creating = create(options);
     controller.abort(new Error('enough'));
@@ -55,7 +60,8 @@ describe('a new session', () => {
 
   it('is not begun where a tool provider can not list its tools', async () => {
     const { create, envelope } = prepare();
-    const broken = {
+    const broken: ToolProvider = {
+      contract: 1,
       listTools: () => Promise.reject(new Error('no server')),
       callTool: () => says('') as never,
     };
@@ -66,7 +72,8 @@ describe('a new session', () => {
   it('that its owner stopped while it began says so in its log', async () => {
     const controller = new AbortController();
     const { create, events } = prepare();
-    const stopping = {
+    const stopping: ToolProvider = {
+      contract: 1,
       listTools: () => {
         controller.abort(new Error('enough'));
         return [];
@@ -171,7 +178,7 @@ describe('a write that fails', () => {
       model: answers(calls('read')),
       tools: [tools({ read: () => done('never') })],
       // What it decides is recorded before the call is made.
-      hooks: [{ name: 'Guard', decide: () => ({ decision: 'alter', input: 'a.txt' }) }],
+      hooks: [{ contract: 1, name: 'Guard', decide: () => ({ decision: 'alter', input: 'a.txt' }) }],
     });
     await root.harken('Read it.');
     await expect(root.response()).rejects.toBe(failing.error);
@@ -183,6 +190,7 @@ describe('a write that fails', () => {
     const asked = Promise.withResolvers<AbortSignal>();
     const { root, session } = await create({
       model: {
+        contract: 1,
         generate: ({ signal }) => {
           asked.resolve(signal);
           return new Promise(() => {});

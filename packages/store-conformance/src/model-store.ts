@@ -52,6 +52,7 @@ export function createModelStore(data: ModelData = emptyModelData()) {
   };
 
   return {
+    contract: 1 as const,
     capabilities: {
       durability: 'process',
       writers: 'process',

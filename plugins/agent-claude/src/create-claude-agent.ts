@@ -17,5 +17,5 @@ export function createClaudeAgent(options: ClaudeAgentOptions = {}): AgentProvid
       'The MCP server name `hansard` is that of the tools of the project; give yours another name.',
     );
   }
-  return { run: (request) => new ClaudeRun(options, request).activities() };
+  return { contract: 1, run: (request) => new ClaudeRun(options, request).activities() };
 }

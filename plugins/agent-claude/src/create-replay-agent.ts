@@ -21,6 +21,7 @@ export interface ReplayAgentOptions {
  */
 export function createReplayAgent(options: ReplayAgentOptions): AgentProvider {
   return {
+    contract: 1,
     run: (request) => replay(options, request),
     recordedStart: (signal) => findStart(options.path, signal),
   };

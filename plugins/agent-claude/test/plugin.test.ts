@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pluginApiVersion } from '@hansard/provider';
+import { contractVersion } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import plugin from '../src/index.ts';
 import { fixtures, ofType, runAgent } from './run-agent.ts';
@@ -12,7 +12,7 @@ describe('the plugin', () => {
     expect(manifest).toMatchObject({
       id: plugin.id,
       provides: plugin.provides,
-      apiVersion: pluginApiVersion,
+      apiVersion: contractVersion,
     });
   });
 

@@ -62,6 +62,8 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
   }
 
   return {
+    contract: 1,
+
     start(host: CommunicationHost) {
       if (input !== undefined && (input.isTTY === true || readAnyInput)) {
         stopReading = readMessages(input, host, say);

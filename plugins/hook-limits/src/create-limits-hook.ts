@@ -14,6 +14,7 @@ export function createLimitsHook(config: LimitsConfig): HookProvider {
   const { name = 'hook-limits', maxToolCalls = Number.POSITIVE_INFINITY } = config;
   const callsOfAgents = new Map<string, number>();
   return {
+    contract: 1,
     name,
     decide(question) {
       if (question.on !== 'tool_call') return { decision: 'allow' };

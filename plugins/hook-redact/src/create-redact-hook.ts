@@ -25,6 +25,7 @@ interface Redaction {
 export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
   const redactions = patterns.map(toRedaction);
   return {
+    contract: 1,
     name,
     decide(question) {
       if (question.on !== 'delivery' || !isMeant(question, agents)) return { decision: 'allow' };

@@ -26,6 +26,7 @@ export type AiSdkModelOptions = { readonly settings?: AiSdkSettings } & (
 export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvider {
   const resolve: ModelResolver = 'model' in options ? () => options.model : options.resolve;
   return {
+    contract: 1,
     async generate(request) {
       const { messages, tools, signal } = request;
       signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPluginError, pluginApiVersion, requiredMethods } from '@hansard/provider';
+import { contractVersion, isPluginError, requiredMethods } from '@hansard/provider';
 import { afterAll, expect, it } from 'vitest';
 import plugin from '../src/index.ts';
 import { request } from './reply.ts';
@@ -21,7 +21,7 @@ it('is the plugin that its manifest describes', () => {
     id: plugin.id,
     provides: plugin.provides,
     entry: './dist/index.js',
-    apiVersion: pluginApiVersion,
+    apiVersion: contractVersion,
     configSchema: { required: ['module'], additionalProperties: false },
   });
 });

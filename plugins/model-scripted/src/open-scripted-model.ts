@@ -20,6 +20,7 @@ export async function openScriptedModel(options: ScriptedModelOptions): Promise<
   const scenario =
     'path' in options ? await readScenario(options.path) : checkScenario(options.scenario, name);
   return {
+    contract: 1,
     async generate(request) {
       request.signal.throwIfAborted();
       const turn = findTurn(scenario, name, request);

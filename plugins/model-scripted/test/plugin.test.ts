@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { pluginApiVersion, requiredMethods } from '@hansard/provider';
+import { contractVersion, requiredMethods } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import plugin from '../src/index.ts';
 
@@ -11,7 +11,7 @@ it('is the plugin that its manifest describes', () => {
     id: plugin.id,
     provides: plugin.provides,
     entry: './dist/index.js',
-    apiVersion: pluginApiVersion,
+    apiVersion: contractVersion,
     configSchema: { required: ['scenario'], additionalProperties: false },
   });
 });

@@ -30,6 +30,7 @@ import { WriterLocks } from './writer-lock.ts';
 
 /** Keeps each dispatch in one JSON file. Every method answers at once. Made by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
+  readonly contract = 1;
   readonly capabilities: StoreCapabilities;
   readonly #root: string;
   readonly #locks: WriterLocks;

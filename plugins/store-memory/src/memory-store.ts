@@ -44,6 +44,7 @@ interface Dispatch {
 
 /** The store contract in memory. Every method answers at once. Made by {@link createMemoryStore}. */
 export class MemoryStore implements DispatchStoreProvider {
+  readonly contract = 1;
   readonly capabilities = memoryStoreCapabilities;
   /** By task, then by dispatch. */
   readonly #dispatches = new Map<string, Map<string, Dispatch>>();

@@ -38,6 +38,7 @@ export interface SqliteStoreSetup {
 
 /** A store in one SQLite database. Every method answers at once. Made by {@link openSqliteStore}. */
 export class SqliteStore implements DispatchStoreProvider {
+  readonly contract = 1;
   readonly capabilities: StoreCapabilities;
   readonly #connection: StoreConnection;
   readonly #file: string;

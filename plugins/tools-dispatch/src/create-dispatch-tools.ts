@@ -20,6 +20,7 @@ const tools: readonly DispatchTool[] = [
  */
 export function createDispatchTools(): ToolProvider {
   return {
+    contract: 1,
     listTools: () => tools.map(({ definition }) => definition),
     async callTool(call) {
       const tool = tools.find(({ definition }) => definition.name === call.tool);

@@ -68,7 +68,7 @@ describe('dispatch_agent', () => {
         expect(outcome).toEqual({ status: 'error', text: expect.stringContaining(words) });
       },
       {},
-      { workers: { agents: { other: { run: () => (async function* () {})() } } } },
+      { workers: { agents: { other: { contract: 1, run: () => (async function* () {})() } } } },
     );
     expect(envelopes).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { pluginApiVersion, requiredMethods } from '@hansard/provider';
+import { contractVersion, requiredMethods } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import plugin, { createDispatchTools } from '../src/index.ts';
 
@@ -10,7 +10,7 @@ it('is the plugin that its manifest describes', async () => {
     id: plugin.id,
     provides: plugin.provides,
     entry: './dist/index.js',
-    apiVersion: pluginApiVersion,
+    apiVersion: contractVersion,
     configSchema: { additionalProperties: false },
   });
   const provider = await plugin.create({}, { baseDir: '/', signal: new AbortController().signal });

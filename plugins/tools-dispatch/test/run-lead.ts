@@ -26,6 +26,7 @@ export async function runLead(
 ): Promise<{ readonly envelopes: DispatchEnvelope[]; readonly lead: DispatchEnvelope }> {
   const store = openDispatchStore(createMemoryStore());
   const agent: AgentProvider = {
+    contract: 1,
     async *run(request) {
       if (request.role !== 'lead') {
         yield* workers[request.role]?.(request) ?? [];

@@ -13,6 +13,7 @@ const tools: readonly SessionTool[] = [taskTool, discussTool, tellTool];
  */
 export function createSessionTools(): ToolProvider {
   return {
+    contract: 1,
     listTools: () => tools.map(({ definition }) => definition),
     async callTool({ tool: name, input, agents, signal }) {
       const tool = tools.find(({ definition }) => definition.name === name);

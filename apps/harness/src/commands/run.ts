@@ -164,6 +164,7 @@ function counting({ agent, options }: RunningAs, progress: Progress): RunningAs 
 function countingAgent(agent: AgentProvider, progress: Progress): AgentProvider {
   const { recordedStart } = agent;
   return {
+    contract: agent.contract,
     ...(recordedStart === undefined ? {} : { recordedStart: recordedStart.bind(agent) }),
     async *run(request) {
       let count = 0;

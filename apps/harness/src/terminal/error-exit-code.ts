@@ -41,6 +41,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   STORE_CORRUPT: damaged,
   STORE_UNAVAILABLE: failed,
   STORE_UNSUPPORTED: usage,
+  STORE_CONTRACT_VERSION: failed,
   STORE_CLOSED: failed,
   PLUGIN_NOT_FOUND: usage,
   PLUGIN_MANIFEST_UNREADABLE: failed,

@@ -1,11 +1,14 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import {
   assertTaskDir,
+  contractVersion,
   type DispatchListing,
   type DispatchStoreProvider,
+  describeContractProblem,
   type SearchEventsOptions,
   type SearchHit,
   type StoreCapabilities,
+  StoreError,
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
@@ -22,12 +25,24 @@ import { StoredDispatch } from './stored-dispatch.ts';
 import { unsupported } from './unsupported.ts';
 import { WriteOrder } from './write-order.ts';
 
-/** Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself. */
+/**
+ * Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself.
+ * @throws STORE_CONTRACT_VERSION where the provider implements another version of the contract
+ */
 export function openDispatchStore(
   provider: DispatchStoreProvider,
   options: DispatchStoreOptions = {},
 ): DispatchStore {
+  assertContract(provider);
   return new CheckedStore(provider, options);
+}
+
+function assertContract({ contract }: { readonly contract: unknown }): void {
+  const problem = describeContractProblem(contract);
+  if (problem === null) return;
+  throw new StoreError('STORE_CONTRACT_VERSION', `The store ${problem}`, {
+    details: { contract, expected: contractVersion },
+  });
 }
 
 class CheckedStore implements DispatchStore {

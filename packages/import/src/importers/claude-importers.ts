@@ -27,8 +27,9 @@ export const claudeImporters: readonly LogImporterProvider[] = [
   },
 ];
 
-function records(id: ClaudeFormatId): Pick<LogImporterProvider, 'id' | 'detect' | 'hasRecord'> {
+function records(id: ClaudeFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'hasRecord'> {
   return {
+    contract: 1,
     id,
     detect: ({ text }) => detectClaudeFormat(text) === id,
     // A line may be a message of a stream that quotes records of a transcript, so each line counts by itself.

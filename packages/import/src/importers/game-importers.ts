@@ -22,8 +22,9 @@ export const gameImporters: readonly LogImporterProvider[] = [
   { ...gameImporter('werewolf-match'), title: 'a werewolf match' },
 ];
 
-function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'id' | 'detect' | 'open'> {
+function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'open'> {
   return {
+    contract: 1,
     id,
     detect: ({ text }) => detectGameFormat(text) === id,
     async open({ files }, { now, findStart }) {

@@ -16,6 +16,7 @@ export const sessionImporters: readonly LogImporterProvider[] = (
 
 function sessionImporter(id: SessionFormatId): LogImporterProvider {
   return {
+    contract: 1,
     id,
     title: `a session log (${id})`,
     detect: ({ text }) => detectSessionFormat(text) === id,

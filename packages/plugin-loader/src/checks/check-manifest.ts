@@ -1,15 +1,15 @@
-import { PluginError, pluginApiVersion } from '@hansard/provider';
+import { contractVersion, PluginError } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 
 /** @throws PLUGIN_API_VERSION */
 export function checkApiVersion({ id, apiVersion }: PluginManifest): void {
-  if (apiVersion === pluginApiVersion) return;
-  const older = apiVersion < pluginApiVersion;
+  if (apiVersion === contractVersion) return;
+  const older = apiVersion < contractVersion;
   throw new PluginError(
     'PLUGIN_API_VERSION',
-    `Plugin ${id} was written for version ${apiVersion} of the Hansard contracts, and this is version ${pluginApiVersion}. ` +
+    `Plugin ${id} was written for version ${apiVersion} of the Hansard contracts, and this is version ${contractVersion}. ` +
       `Update ${older ? 'the plugin' : 'Hansard'}.`,
-    { details: { plugin: id, apiVersion, expected: pluginApiVersion } },
+    { details: { plugin: id, apiVersion, expected: contractVersion } },
   );
 }
 

@@ -12,6 +12,7 @@ export const loadChecks = {
   import: 'PLUGIN_IMPORT_FAILED',
   export: 'PLUGIN_EXPORT_MISMATCH',
   create: 'PLUGIN_CREATE_FAILED',
+  contract: 'PLUGIN_API_VERSION',
   methods: 'PLUGIN_METHOD_MISSING',
 } as const satisfies Record<string, PluginErrorCode>;
 

@@ -10,6 +10,7 @@ export interface GatedCall {
 
 /** A model whose every call waits until the test answers it. */
 export class GatedModel implements LanguageModelProvider {
+  readonly contract = 1;
   readonly #onCall: (call: GatedCall) => void;
 
   constructor(onCall: (call: GatedCall) => void) {

@@ -5,6 +5,7 @@ import type { TruthRecord } from './truth-record.ts';
 /** Denies, alters and allows; what it makes of a text may have the old words in it, or those of somebody else. */
 export function randomHook(name: string, random: Random, truth: TruthRecord): HookProvider {
   return {
+    contract: 1,
     name,
     decide(question) {
       if (random.chance(0.7)) return { decision: 'allow' };

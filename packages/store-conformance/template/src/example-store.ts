@@ -81,6 +81,7 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
   };
 
   return {
+    contract: 1,
     capabilities: exampleStoreCapabilities,
 
     createDispatch(taskDir, envelope) {

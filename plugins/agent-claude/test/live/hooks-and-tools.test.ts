@@ -80,6 +80,7 @@ describe('tools of the project', () => {
     const calls: ToolCall[] = [];
     const asked: string[] = [];
     const tools: ToolProvider = {
+      contract: 1,
       listTools: () => [
         {
           name: 'look_up',

@@ -23,7 +23,7 @@ describe('the stall limit', () => {
       clock,
       limits: { stallMs: 1_000 },
       env: { CLAUDE_CODE_HOOK_HEARTBEAT_INTERVAL_MS: '200' },
-      hooks: [{ name: 'nobody', decide: () => new Promise<never>(() => {}) }],
+      hooks: [{ contract: 1, name: 'nobody', decide: () => new Promise<never>(() => {}) }],
       onEvent: ({ type, data }, run) => {
         if (type !== 'system:tool_progress' || data.heartbeat !== true) return;
         clock.advance(400);

@@ -107,6 +107,7 @@ describe('a live dispatch', () => {
     let host: CommunicationHost | undefined;
     const communication = createCommunicationHub([
       {
+        contract: 1,
         start(given) {
           host = given;
         },

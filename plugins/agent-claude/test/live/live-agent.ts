@@ -116,6 +116,7 @@ export function useLiveAgents(): LiveAgents {
 /** A hook that decides on calls of tools. */
 export function hookThat(decide: (question: ToolCallQuestion) => HookDecision): HookProvider {
   return {
+    contract: 1,
     name: 'guard',
     decide: (question) => (question.on === 'tool_call' ? decide(question) : { decision: 'allow' }),
   };
