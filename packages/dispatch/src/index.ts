@@ -42,6 +42,7 @@ export type { DispatchStore } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
+export { openTaskSource, type TaskSourceOptions } from './store/open-task-source.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,

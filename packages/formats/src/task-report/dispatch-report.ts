@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, TaskSource } from '@hansard/events';
 import {
   createLogIndex,
   type DispatchTreeNode,
@@ -9,7 +9,7 @@ import {
   type SessionView,
   sessionView,
 } from '@hansard/views';
-import type { ReportOptions, ReportSource } from './report-source.ts';
+import type { ReportOptions } from './report-options.ts';
 
 /** One dispatch of a report: the whole of it, for every view; or, of a long one, one line for each event. */
 export type DispatchReport =
@@ -20,7 +20,7 @@ const wholeUpToByDefault = 10_000;
 
 /** The dispatches one after the other, parents before their workers. Take the lines of one before you ask for the next. */
 export async function* readDispatchReports(
-  source: ReportSource,
+  source: TaskSource,
   { wholeUpTo = wholeUpToByDefault }: ReportOptions,
 ): AsyncGenerator<DispatchReport> {
   for (const envelope of inTreeOrder(dispatchTree(source.envelopes))) {
