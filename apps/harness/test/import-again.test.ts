@@ -84,7 +84,7 @@ describe.each([
     const again = await cli.hansard('import', path, '--task', 'lab/log');
     expect(again.out).toContain('events: 0 new, 3 already imported, diagnostics: rewritten 1');
     expect(again.err).toContain('an earlier import of the event m2 has other content; the store keeps both');
-    expect(again.err).toContain('if it is another log');
+    expect(again.err).toContain('if this is a different log');
     expect((await eventsOf(cli)).map(({ id }) => id)).toEqual(['m1', 'm2', 'm3', 'm2:rewritten-2']);
   });
 

@@ -17,6 +17,7 @@ export {
   isDispatchError,
 } from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
+export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
@@ -38,11 +39,12 @@ export type {
   ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
-export type { DispatchStore } from './store/dispatch-store.ts';
+export type { DispatchRef } from './store/dispatch-ref.ts';
+export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
-export { type DispatchStoreOptions, openDispatchStore } from './store/open-dispatch-store.ts';
-export { openTaskSource, type TaskSourceOptions } from './store/open-task-source.ts';
+export { openDispatchStore } from './store/open-dispatch-store.ts';
+export type { DispatchStoreOptions } from './store/store-options.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,

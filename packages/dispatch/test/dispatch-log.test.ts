@@ -147,7 +147,7 @@ describe('the number of events of a dispatch', () => {
   it('is refused for a dispatch that was deleted', async () => {
     const { log, store, dispatch } = await logOf([]);
     await dispatch.release();
-    await store.deleteDispatch(task, dispatch.dispatchId);
+    await store.deleteDispatch(dispatch);
     expect(await codeOf(log.count())).toBe('STORE_DISPATCH_NOT_FOUND');
     expect(await codeOf(log.last(1))).toBe('STORE_DISPATCH_NOT_FOUND');
     expect(await codeOf(log.refresh())).toBe('STORE_DISPATCH_NOT_FOUND');

@@ -68,7 +68,7 @@ describe('a change of an envelope', () => {
     const unknownKey = { newer: Number.NaN } as object;
     expect(await codeOf(dispatch.update(unknownKey))).toBe('EVENT_ENVELOPE_INVALID');
     await dispatch.release();
-    await store.deleteDispatch(task, dispatch.dispatchId);
+    await store.deleteDispatch(dispatch);
     const gone = store.openDispatch(task, dispatch.dispatchId, { write: true });
     expect(await codeOf(gone)).toBe('STORE_DISPATCH_NOT_FOUND');
   });

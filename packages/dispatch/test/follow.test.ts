@@ -263,7 +263,7 @@ describe('a follower', () => {
 
     const follower = gather(store);
     await turn();
-    await store.deleteDispatch(task, id);
+    await store.deleteDispatch({ taskDir: task, dispatchId: id });
     await expect(follower.done).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
     const late = log.follow()[Symbol.asyncIterator]();
     await expect(late.next()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });

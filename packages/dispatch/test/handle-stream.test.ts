@@ -129,7 +129,7 @@ describe('a handler of a stream', () => {
     const { store, run } = await start(fiveLines());
     await run.ended;
     const replay = replayDispatch(await store.openDispatch(taskDir, 'D1'));
-    await store.deleteDispatch(taskDir, 'D1');
+    await store.deleteDispatch({ taskDir, dispatchId: 'D1' });
     await expect(handleStream(replay, { event() {} })).rejects.toMatchObject({
       code: 'STORE_DISPATCH_NOT_FOUND',
     });

@@ -55,16 +55,16 @@ describe('reading', () => {
     const id = dispatch.dispatchId;
     const event = await dispatch.append(say('a needle'));
     expect(await able.searchEvents(task, 'needle')).toEqual([{ dispatchId: id, position: 0, event }]);
-    expect(await codeOf(able.deleteDispatch(task, id))).toBe('STORE_LOCKED');
+    expect(await codeOf(able.deleteDispatch({ taskDir: task, dispatchId: id }))).toBe('STORE_LOCKED');
     await dispatch.release();
-    await able.deleteDispatch(task, id);
+    await able.deleteDispatch({ taskDir: task, dispatchId: id });
     expect(await able.getDispatchEnvelopes(task)).toEqual([]);
     expect(await able.getRepairs()).toEqual([]);
 
     const capabilities = { ...createMemoryStore().capabilities, search: false, deleteDispatch: false };
     const unable = openDispatchStore(changedStore(() => ({ capabilities })));
     expect(await codeOf(unable.searchEvents(task, 'needle'))).toBe('STORE_UNSUPPORTED');
-    expect(await codeOf(unable.deleteDispatch(task, id))).toBe('STORE_UNSUPPORTED');
+    expect(await codeOf(unable.deleteDispatch({ taskDir: task, dispatchId: id }))).toBe('STORE_UNSUPPORTED');
   });
 });
 
@@ -144,7 +144,7 @@ describe('closing', () => {
       status: 'open',
       created: '2026-03-01T09:00:00.000Z',
     };
-    const writes = [store.putTask(task, record), store.deleteDispatch(task, dispatch.dispatchId)];
+    const writes = [store.putTask(task, record), store.deleteDispatch(dispatch)];
     const closing = store.close();
     await turn();
     expect(order).toEqual([]);

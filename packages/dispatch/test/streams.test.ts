@@ -217,10 +217,42 @@ describe('stream() of a stored dispatch', () => {
     expect(words).toEqual(['0:last words']);
   });
 
-  it('takes deltas from the feed of whoever records', async () => {
+  it('gives a reader the deltas of a writer that claims the dispatch after the stream began', async () => {
+    const { store, log } = await open();
+    const { words, done } = gather(log.stream().withDeltas());
+    await turn();
+    const first = await store.openDispatch(log, { write: true });
+    first.publish({ type: 'delta:text', text: 'one' });
+    await turn();
+    await first.release();
+    const second = await store.openDispatch(log, { write: true });
+    second.publish({ type: 'delta:text', text: 'two' });
+    await turn();
+    await second.end({ status: 'completed' });
+    await done;
+    expect(words).toEqual(['~one', '~two']);
+  });
+
+  it('ends with the error of its writer, whose successor has new streams', async () => {
+    const { store, log } = await open();
+    const { done } = gather(log.stream());
+    const failing = await store.openDispatch(log, { write: true });
+    const failed = expect(done).rejects.toThrow('disk full');
+    failing.fail(new Error('disk full'));
+    failing.abandon();
+    await failed;
+    const next = await store.openDispatch(log, { write: true });
+    const { words, done: ended } = gather(log.stream());
+    await next.append(newEvent('agent:text', { text: 'again' }));
+    await next.end({ status: 'completed' });
+    await ended;
+    expect(words).toEqual(['0:again']);
+  });
+
+  it('takes deltas from the feed of the writer', async () => {
     const { log, end } = await open();
     const feed = new LiveFeed();
-    const { words, done } = gather(streamDispatch(log, feed).withDeltas());
+    const { words, done } = gather(streamDispatch(log, () => ({ feed, close() {} })).withDeltas());
     feed.publish({ type: 'delta:text', text: 'Hm' });
     await turn();
     await end();
@@ -231,7 +263,7 @@ describe('stream() of a stored dispatch', () => {
   it('leaves out and counts deltas that a slow taker has no room for, and never an event', async () => {
     const { log, say, end } = await open();
     const feed = new LiveFeed();
-    const stream = streamDispatch(log, feed, { deltaLimit: 3, pageSize: 2 });
+    const stream = streamDispatch(log, () => ({ feed, close() {} }), { deltaLimit: 3, pageSize: 2 });
     const items = stream.withDeltas()[Symbol.asyncIterator]();
     for (let count = 0; count < 10; count += 1) {
       feed.publish({ type: 'delta:text', text: `${count}` });
@@ -275,7 +307,7 @@ describe('stream() of a stored dispatch', () => {
         },
       };
     };
-    const stream = streamDispatch(log, feed);
+    const stream = streamDispatch(log, () => ({ feed, close() {} }));
     for await (const _ of stream.withDeltas()) {
       expect([watching, subscriptions]).toEqual([1, 1]);
       break;
@@ -302,7 +334,7 @@ describe('stream() of a stored dispatch', () => {
     const { done } = gather(log.stream().withDeltas());
     const gone = await createDispatch(store, taskDir, { role: 'worker' });
     const stream = (await store.openDispatch(taskDir, gone.dispatchId)).stream();
-    await store.deleteDispatch(taskDir, gone.dispatchId);
+    await store.deleteDispatch({ ...gone, taskDir });
     await expect(gather(stream.withDeltas()).done).rejects.toMatchObject({
       code: 'STORE_DISPATCH_NOT_FOUND',
     });

@@ -56,6 +56,25 @@ describe('writes without waiting', () => {
     expect(texts).toEqual(['a', 'b', 'c', 'd']);
   });
 
+  it('are not made after the dispatch was abandoned, but for the one that the store already has', async () => {
+    const { provider, gate, made } = slowFirst();
+    const store = openDispatchStore(provider);
+    const dispatch = await begin(store);
+    const writes = [
+      dispatch.append(say('slow')),
+      dispatch.append(say('late')),
+      dispatch.append([say('later')]),
+      dispatch.update({ model: 'm' }),
+    ];
+    dispatch.abandon();
+    gate.open();
+    const outcomes = await Promise.allSettled(writes);
+    expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'made'))).toEqual(
+      ['made', 'STORE_LOCKED', 'STORE_LOCKED', 'STORE_LOCKED'],
+    );
+    expect(made).toEqual(['slow']);
+  });
+
   it('do not wait for another dispatch', async () => {
     const gate = new Gate();
     let slow = '';

@@ -21,8 +21,7 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
-  const { store, taskDir, dispatchId } = options;
-  const dispatch = await store.openDispatch(taskDir, dispatchId, { write: true, ...writerOptions(options) });
+  const dispatch = await options.store.openDispatch(options, { write: true, ...writerOptions(options) });
   let parts: SessionParts | null = null;
   try {
     assertFull(dispatch);
@@ -57,12 +56,13 @@ async function restore(parts: SessionParts, dispatch: Dispatch): Promise<readonl
 }
 
 /** @throws SESSION_NOT_FULL */
-export function assertFull({ taskDir, dispatchId, envelope }: DispatchLog): void {
-  if (envelope.fidelity === 'full') return;
+export function assertFull(log: DispatchLog): void {
+  const { fidelity } = log.envelope;
+  if (fidelity === 'full') return;
   throw new SessionError(
     'SESSION_NOT_FULL',
-    `The dispatch ${dispatchId} was recorded with fidelity ${envelope.fidelity}: its log does not hold what tools took and gave, so no transcript can be continued. Start a new session.`,
-    { details: { taskDir, dispatchId } },
+    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
+    { details: { taskDir: log.taskDir, dispatchId: log.dispatchId } },
   );
 }
 

@@ -20,8 +20,7 @@ export interface SessionState {
 export async function readSessionState(
   options: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>,
 ): Promise<SessionState> {
-  const { store, taskDir, dispatchId } = options;
-  const log = await store.openDispatch(taskDir, dispatchId);
+  const log = await options.store.openDispatch(options);
   assertFull(log);
   const registry = new AgentRegistry();
   const heard = new Map<string | undefined, number>();
@@ -34,7 +33,7 @@ export async function readSessionState(
       heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
   const { root } = registry;
-  if (!hasAgents || root === null) throw noAgents(dispatchId);
+  if (!hasAgents || root === null) throw noAgents(log.dispatchId);
   return {
     awaitsResponse: root.awaitsResponse,
     hasOpenCalls: registry.all.some(({ openCalls }) => openCalls.length > 0),

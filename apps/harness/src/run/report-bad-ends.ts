@@ -25,7 +25,7 @@ export async function reportBadEnds(
   if (bad.length === 0) return;
   const reports: string[] = [];
   for (const { role, dispatchId, status } of bad) {
-    const { events } = await (await store.openDispatch(taskDir, dispatchId)).last(lookBack);
+    const { events } = await (await store.openDispatch({ taskDir, dispatchId })).last(lookBack);
     const stop = status === 'aborted' ? events.findLast(({ type }) => stops.has(type)) : undefined;
     const end = stop ?? events.findLast(isBadEnd);
     const why = end === undefined ? '' : `: ${reasonOf(end)}`;

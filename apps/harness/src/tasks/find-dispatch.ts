@@ -113,10 +113,9 @@ async function openExactly(
   wanted: string,
 ): Promise<DispatchLog | null> {
   try {
-    return await store.openDispatch(taskDir, wanted);
+    return await store.findDispatch({ taskDir, dispatchId: wanted });
   } catch (error) {
-    if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') || isStoreError(error, 'STORE_INVALID_PATH'))
-      return null;
+    if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { dispatchKey } from '../dispatch-key.ts';
+import { type DispatchRef, dispatchKey } from '../store/dispatch-ref.ts';
 
 /** Signals that something may be new. A signal that nobody waits for is kept; several count as one. */
 export class Notifier {
@@ -35,8 +35,8 @@ export class Notifier {
 export class Notifiers {
   readonly #byDispatch = new Map<string, Set<Notifier>>();
 
-  add(taskDir: string, dispatchId: string, notifier: Notifier): () => void {
-    const key = dispatchKey(taskDir, dispatchId);
+  add(dispatch: DispatchRef, notifier: Notifier): () => void {
+    const key = dispatchKey(dispatch);
     const notifiers = this.#byDispatch.get(key) ?? new Set();
     this.#byDispatch.set(key, notifiers.add(notifier));
     return () => {
@@ -45,9 +45,9 @@ export class Notifiers {
     };
   }
 
-  notify(taskDir: string, dispatchId: string): void {
+  notify(dispatch: DispatchRef): void {
     if (this.#byDispatch.size === 0) return;
-    for (const notifier of this.#byDispatch.get(dispatchKey(taskDir, dispatchId)) ?? []) notifier.notify();
+    for (const notifier of this.#byDispatch.get(dispatchKey(dispatch)) ?? []) notifier.notify();
   }
 
   notifyAll(): void {

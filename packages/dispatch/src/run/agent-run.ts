@@ -61,8 +61,7 @@ export class AgentRun {
     });
     this.#workers = this.#createWorkers();
     this.#tools = new ProjectTools({
-      taskDir,
-      dispatchId: envelope.dispatchId,
+      dispatch: { taskDir, dispatchId: envelope.dispatchId },
       fidelity: envelope.fidelity,
       toolbox: place.family.toolbox,
       hooks,

@@ -1,6 +1,7 @@
 import { type DispatchEnvelope, newEvent } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import type { Dispatch, DispatchEnd } from '../store/dispatch.ts';
+import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
@@ -29,7 +30,7 @@ export async function closeAbandonedDispatches(
       onUnreadable(error);
     }
     if (listed?.status !== 'running') continue;
-    const envelope = await closeAbandoned(store, taskDir, dispatchId);
+    const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }
   return closed;
@@ -37,15 +38,13 @@ export async function closeAbandonedDispatches(
 
 async function closeAbandoned(
   store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
+  abandoned: DispatchRef,
 ): Promise<DispatchEnvelope | null> {
   try {
-    const dispatch = await store.openDispatch(taskDir, dispatchId, {
+    await using dispatch = await store.openDispatch(abandoned, {
       write: true,
       holder: 'a start-up that ends it',
     });
-    await using _ = dispatch;
     // It may have ended since it was listed.
     if (dispatch.envelope.status !== 'running') return null;
     return await dispatch.end(await endOf(dispatch));

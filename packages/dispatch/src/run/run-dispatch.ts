@@ -26,10 +26,11 @@ export async function runDispatch(options: RunDispatchOptions): Promise<Dispatch
 }
 
 async function assertParent({ store, taskDir }: RunDispatchOptions, parentDispatchId: string): Promise<void> {
-  if ((await store.getDispatchEnvelope(taskDir, parentDispatchId)) !== null) return;
+  const parent = { taskDir, dispatchId: parentDispatchId };
+  if ((await store.findDispatch(parent)) !== null) return;
   throw new StoreError(
     'STORE_DISPATCH_NOT_FOUND',
     `The task ${taskDir} has no dispatch ${parentDispatchId} to be the parent; a worker belongs to the task of its parent.`,
-    { details: { taskDir, dispatchId: parentDispatchId } },
+    { details: { ...parent } },
   );
 }

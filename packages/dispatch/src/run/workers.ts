@@ -3,6 +3,7 @@ import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard
 import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { DispatchError } from '../dispatch-error.ts';
+import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { BegunDispatch, RunPlace } from './run-place.ts';
 import { defaultMaxRunning } from './worker-options.ts';
@@ -80,8 +81,8 @@ export class Workers implements DispatchHost {
 
   async getRecentEvents(dispatchId: string, count: number): Promise<CapturedEvent[]> {
     this.#assertWorker(dispatchId);
-    const { store, taskDir } = this.#parts.options;
-    return store.getRecentEvents(taskDir, dispatchId, count);
+    const worker = await this.#parts.options.store.openDispatch(this.#refOf(dispatchId));
+    return [...(await worker.last(count)).events];
   }
 
   async awaitWorker(dispatchId: string, signal?: AbortSignal): Promise<DispatchEnvelope> {
@@ -197,9 +198,13 @@ export class Workers implements DispatchHost {
     slots.taken += 1;
   }
 
-  #envelopeOf(dispatchId: string): Promise<DispatchEnvelope | null> {
-    const { store, taskDir } = this.#parts.options;
-    return store.getDispatchEnvelope(taskDir, dispatchId);
+  async #envelopeOf(dispatchId: string): Promise<DispatchEnvelope | null> {
+    const worker = await this.#parts.options.store.findDispatch(this.#refOf(dispatchId));
+    return worker === null ? null : worker.envelope;
+  }
+
+  #refOf(dispatchId: string): DispatchRef {
+    return { taskDir: this.#parts.options.taskDir, dispatchId };
   }
 
   #assertWorker(dispatchId: string): void {
@@ -207,11 +212,10 @@ export class Workers implements DispatchHost {
   }
 
   #noWorker(dispatchId: string): StoreError {
-    const { taskDir } = this.#parts.options;
     return new StoreError(
       'STORE_DISPATCH_NOT_FOUND',
       `The dispatch ${this.dispatchId} has no worker ${dispatchId}; it sees those that it started itself.`,
-      { details: { taskDir, dispatchId } },
+      { details: { ...this.#refOf(dispatchId) } },
     );
   }
 }

@@ -3,17 +3,15 @@ import {
   type Delta,
   type DispatchEnvelope,
   type EnvelopeUpdates,
-  type Fidelity,
   type NewEvent,
   newEvent,
-  toNarrative,
   toTimestamp,
 } from '@hansard/events';
 import { type AgentInfo, StoreError } from '@hansard/provider';
 import { DispatchTotals } from '@hansard/views/basics';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
-import { LiveFeed } from '../streams/live-feed.ts';
+import type { OpenFeed } from '../streams/live-feeds.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type {
   AcceptedEvents,
@@ -23,41 +21,38 @@ import type {
   NewDispatch,
   WriterOptions,
 } from './dispatch.ts';
-import { checkUpdates } from './envelope-intake.ts';
+import { DispatchRecorder } from './dispatch-recorder.ts';
+import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
-import { WriteQueue } from './write-queue.ts';
 
 /** A dispatch that this opening of the store has claimed, until it is released. */
 export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   readonly holder: string;
-  readonly feed = new LiveFeed();
   readonly #options: WriterOptions;
+  readonly #recorder: DispatchRecorder;
+  readonly #live: OpenFeed;
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
   #isEnding = false;
-  /** The updates to `narrative` fidelity that are under way: what is appended after one was called is narrowed already. */
-  #narrowing = 0;
-  /** The release under way or done. Null: the dispatch is claimed. */
+  /** The release, pending or done. Null: the dispatch is claimed. */
   #released: Promise<void> | null = null;
-  /** The disposal under way or done. */
+  /** The disposal, pending or done. */
   #left: Promise<void> | null = null;
-  /** The lists that `check` made, each with the fidelity at which its events were taken. */
-  readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
-  readonly #writes: WriteQueue;
 
   constructor(
     context: StoreContext,
-    taskDir: string,
+    stored: ProviderDispatch,
     envelope: DispatchEnvelope,
     options: WriterOptions,
     isBegun: boolean,
   ) {
-    super(context, taskDir, envelope);
+    super(context, stored, envelope);
     this.holder = options.holder ?? defaultHolder;
     this.#options = options;
+    this.#recorder = new DispatchRecorder(context, stored, this, options);
+    this.#live = context.feeds.open(stored);
     this.#isOurs = isBegun;
-    this.#writes = new WriteQueue(options.haltsOnFailure === true);
   }
 
   override async refresh(): Promise<DispatchEnvelope> {
@@ -69,32 +64,26 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   async append(input: NewEvent | readonly NewEvent[]): Promise<CapturedEvent | CapturedEvent[]> {
     this.#assertWritable();
     if (isList(input)) {
-      const { events, recorded } = this.accept(input);
+      const { events, recorded } = this.#recorder.record(input);
       if (recorded !== null) await recorded;
       return [...events];
     }
-    const event = this.#take(input);
-    const recorded = this.#writes.run(
-      () => this.context.provider.appendEvent(this.taskDir, this.dispatchId, event),
-      () => this.#publishEvent(event),
-    );
+    const { event, recorded } = this.#recorder.recordOne(input);
     if (recorded !== null) await recorded;
     return event;
   }
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
-    const checked = events.map((event) => this.#take(event));
-    this.#checked.set(checked, this.#fidelity);
-    return checked;
+    return this.#recorder.check(events);
   }
 
   accept(events: readonly NewEvent[]): AcceptedEvents {
     this.#assertWritable();
-    return this.#record(events);
+    return this.#recorder.record(events);
   }
 
   settled(): Promise<void> {
-    return this.#writes.settled();
+    return this.#recorder.settled();
   }
 
   async update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
@@ -120,11 +109,13 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   abandon(): void {
     if (this.#released !== null) return;
     this.#released = Promise.resolve();
-    this.context.writers.remove(this.taskDir, this.dispatchId);
+    this.#recorder.stop(this.#noLongerClaimed());
+    this.#forget();
   }
 
   override stream(options: LiveStreamOptions = {}): DispatchStream {
-    return streamDispatch(this, this.feed, options);
+    const { feed } = this.#live;
+    return streamDispatch(this, () => ({ feed, close() {} }), options);
   }
 
   announce(agents?: readonly AgentInfo[]): void {
@@ -138,12 +129,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   publish(delta: Delta): void {
     const { taskDir, envelope } = this;
-    this.feed.publish(delta);
+    this.#live.feed.publish(delta);
     this.#options.communication?.deltaReceived({ taskDir, envelope, delta });
   }
 
   fail(error: unknown): void {
-    this.feed.fail(error);
+    this.#live.feed.fail(error);
   }
 
   as(agentId: string): AgentWriter {
@@ -155,7 +146,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   async beginChild(dispatch: NewDispatch, options: WriterOptions = {}): Promise<Dispatch> {
     this.context.assertOpen();
-    return this.context.begin(this.taskDir, { ...dispatch, parentDispatchId: this.dispatchId }, options);
+    const child = { ...dispatch, parentDispatchId: this.dispatchId };
+    return this.context.claims.begin(this.taskDir, child, options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -188,14 +180,14 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   async #release(): Promise<void> {
     try {
       await this.settled();
-      await this.context.provider.releaseDispatch(this.taskDir, this.dispatchId);
+      await this.stored.release();
     } finally {
-      this.context.writers.remove(this.taskDir, this.dispatchId);
+      this.#forget();
     }
   }
 
   async #endAborted(): Promise<void> {
-    const { recorded } = this.#record([newEvent('harness:abort', { reason: 'left without end' })]);
+    const { recorded } = this.#recorder.record([newEvent('harness:abort', { reason: 'left without end' })]);
     await recorded;
     const totals = new DispatchTotals();
     for await (const { event } of this.events()) totals.observe(event);
@@ -203,76 +195,37 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   async #end(updates: DispatchEnd): Promise<DispatchEnvelope> {
-    const completedAt = toTimestamp(this.#now());
+    const completedAt = toTimestamp(this.#options.now?.() ?? this.context.clock.now());
     const envelope = await this.#update({ completedAt, ...updates });
     await this.release();
     this.#options.communication?.dispatchEnded({ taskDir: this.taskDir, envelope });
     return envelope;
   }
 
-  async #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
-    const checked = checkUpdates(updates);
-    const narrows = checked.fidelity === 'narrative' ? 1 : 0;
-    let updated = this.envelope;
-    this.#narrowing += narrows;
-    try {
-      const recorded = this.#writes.run(
-        () => this.context.provider.updateDispatch(this.taskDir, this.dispatchId, checked),
-        (envelope) => {
-          updated = envelope;
-          this.envelope = envelope;
-          if (checked.status === 'running') this.#isOurs = true;
-          this.context.notifiers.notify(this.taskDir, this.dispatchId);
-        },
-      );
-      if (recorded !== null) await recorded;
-    } finally {
-      this.#narrowing -= narrows;
-    }
-    return updated;
+  #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    return this.#recorder.update(updates, (envelope) => {
+      this.keep(envelope);
+      if (updates.status === 'running') this.#isOurs = true;
+    });
   }
 
-  #record(events: readonly NewEvent[]): AcceptedEvents {
-    const taken =
-      this.#checked.get(events) === this.#fidelity
-        ? (events as readonly CapturedEvent[])
-        : events.map((event) => this.#take(event));
-    const recorded = this.#writes.run(
-      () => this.context.provider.appendEvents(this.taskDir, this.dispatchId, taken),
-      () => {
-        for (const event of taken) this.#publishEvent(event);
-      },
-    );
-    return { events: taken, recorded };
-  }
-
-  /** The event as it will be recorded. */
-  #take(event: NewEvent): CapturedEvent {
-    const taken = this.context.intake.take(event, this.#options);
-    return this.#fidelity === 'full' ? taken : toNarrative(taken);
-  }
-
-  get #fidelity(): Fidelity {
-    return this.#narrowing > 0 ? 'narrative' : this.envelope.fidelity;
-  }
-
-  #publishEvent(event: CapturedEvent): void {
-    const { taskDir, dispatchId, envelope } = this;
-    this.context.notifiers.notify(taskDir, dispatchId);
-    this.#options.communication?.eventRecorded({ taskDir, envelope, event });
-  }
-
-  #now(): number {
-    return this.#options.now?.() ?? this.context.clock.now();
+  /** Ends the claim in this process. */
+  #forget(): void {
+    this.context.claims.remove(this);
+    this.#live.close();
   }
 
   #assertWritable(): void {
     this.context.assertOpen();
     if (this.#released === null && this.#left === null && !this.#isEnding) return;
+    throw this.#noLongerClaimed();
+  }
+
+  #noLongerClaimed(): StoreError {
     const { taskDir, dispatchId } = this;
-    throw new StoreError(
+    return new StoreError(
       'STORE_LOCKED',
-      `This object has ended or released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(taskDir, dispatchId, { write: true }).`,
+      `This object has ended or released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(dispatch, { write: true }).`,
       { details: { taskDir, dispatchId } },
     );
   }

@@ -9,6 +9,10 @@ import type {
 } from '@hansard/provider';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
+import type { DispatchRef } from './dispatch-ref.ts';
+
+/** Claims the dispatch that is opened. */
+export type WriteAccess = WriterOptions & { readonly write: true };
 
 /**
  * A store as its users hold it: any `DispatchStoreProvider` behind dispatch objects, checks, minted ids and times,
@@ -27,17 +31,19 @@ export interface DispatchStore extends AsyncDisposable {
   beginDispatch(taskDir: string, dispatch: NewDispatch, options?: WriterOptions): Promise<Dispatch>;
 
   /**
-   * Claims a dispatch, whatever its status, to write to it.
+   * Claims a dispatch, whatever its status, to write to it. The dispatch is named by a reference, such as a `DispatchLog`,
+   * or by its `taskDir` and `dispatchId`.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED naming the owner: another process, or an object of this one
    */
-  openDispatch(
-    taskDir: string,
-    dispatchId: string,
-    options: WriterOptions & { readonly write: true },
-  ): Promise<Dispatch>;
+  openDispatch(dispatch: DispatchRef, access: WriteAccess): Promise<Dispatch>;
+  openDispatch(taskDir: string, dispatchId: string, access: WriteAccess): Promise<Dispatch>;
 
   /** Opens a dispatch to read it. @throws STORE_DISPATCH_NOT_FOUND */
+  openDispatch(dispatch: DispatchRef): Promise<DispatchLog>;
   openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
+
+  /** Opens a dispatch to read it, or returns null if there is no such dispatch. */
+  findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null>;
 
   /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
@@ -88,7 +94,7 @@ export interface DispatchStore extends AsyncDisposable {
    * Removes a dispatch with its events.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_UNSUPPORTED without `capabilities.deleteDispatch`
    */
-  deleteDispatch(taskDir: string, dispatchId: string): Promise<void>;
+  deleteDispatch(dispatch: DispatchRef): Promise<void>;
 
   /** What the store repaired since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;

@@ -73,7 +73,10 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   /** Gives the dispatch back as it is; one that is `running` stays so. Safe to call twice. */
   release(): Promise<void>;
 
-  /** Drops the object as if the process had died, for a store that failed: `closeAbandonedDispatches` ends the dispatch. */
+  /**
+   * Drops the object as if the process had exited, after the store failed: `closeAbandonedDispatches` ends the dispatch.
+   * Writes that the store has not received yet are not made; they fail with STORE_LOCKED.
+   */
   abandon(): void;
 
   /** Publishes that the dispatch started, with the agents that it has already. */

@@ -3,6 +3,7 @@ import { isStoreError, type StopWatching } from '@hansard/provider';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
+import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
@@ -22,13 +23,12 @@ export type FollowSource = Pick<
  */
 export function follow(
   source: FollowSource,
-  taskDir: string,
-  dispatchId: string,
+  stored: ProviderDispatch,
   options: FollowOptions = {},
 ): AsyncIterable<FollowItem> {
   return {
     [Symbol.asyncIterator]() {
-      const follower = new Follower(source, taskDir, dispatchId, options);
+      const follower = new Follower(source, stored, options);
       return leavableIterator(follower.items(), () => follower.end());
     },
   };
@@ -36,16 +36,14 @@ export function follow(
 
 class Follower {
   readonly #source: FollowSource;
-  readonly #taskDir: string;
-  readonly #dispatchId: string;
+  readonly #stored: ProviderDispatch;
   readonly #options: FollowOptions;
   readonly #notifier = new Notifier();
   #ended = false;
 
-  constructor(source: FollowSource, taskDir: string, dispatchId: string, options: FollowOptions) {
+  constructor(source: FollowSource, stored: ProviderDispatch, options: FollowOptions) {
     this.#source = source;
-    this.#taskDir = taskDir;
-    this.#dispatchId = dispatchId;
+    this.#stored = stored;
     this.#options = options;
   }
 
@@ -58,12 +56,12 @@ class Follower {
     const { notifiers } = this.#source;
     const { signal } = this.#options;
     const onAbort = () => this.end();
-    const removeNotifier = notifiers.add(this.#taskDir, this.#dispatchId, this.#notifier);
+    const removeNotifier = notifiers.add(this.#stored, this.#notifier);
     signal?.addEventListener('abort', onAbort);
     let stopWatching: StopWatching | undefined;
     try {
       if (signal?.aborted) this.end();
-      if (!this.#isOver()) stopWatching = await this.#watch();
+      if (!this.#isOver()) stopWatching = await this.#stored.watch(() => this.#notifier.notify());
       yield* this.#read();
     } catch (error) {
       // The store was closed while it worked for a follower, who ends then.
@@ -81,10 +79,7 @@ class Follower {
     let caughtUp = false;
     let isLastLook = false;
     while (!this.#isOver()) {
-      const page = await this.#source.provider.readEvents(this.#taskDir, this.#dispatchId, {
-        after: position,
-        limit,
-      });
+      const page = await this.#stored.readPage({ after: position, limit });
       for (const [index, event] of page.events.entries()) {
         if (this.#isOver()) return;
         yield { kind: 'event', position: page.first + index, event };
@@ -103,12 +98,6 @@ class Follower {
     }
   }
 
-  async #watch(): Promise<StopWatching | undefined> {
-    const { provider } = this.#source;
-    if (!provider.capabilities.watch) return undefined;
-    return provider.watchEvents?.(this.#taskDir, this.#dispatchId, () => this.#notifier.notify());
-  }
-
   async #somethingNew(): Promise<void> {
     const { provider, clock, pollIntervalMs } = this.#source;
     if (this.#isOver()) return;
@@ -119,6 +108,6 @@ class Follower {
   }
 
   #isOver(): boolean {
-    return this.#ended || this.#source.isClosed();
+    return this.#ended || this.#source.isClosed;
   }
 }

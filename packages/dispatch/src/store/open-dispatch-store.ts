@@ -1,11 +1,4 @@
-import {
-  type CapturedEvent,
-  createIdSource,
-  type DispatchEnvelope,
-  type EventDataSchemas,
-  type IdSource,
-  type TaskRecord,
-} from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import {
   assertTaskDir,
   type DispatchListing,
@@ -13,35 +6,21 @@ import {
   type SearchEventsOptions,
   type SearchHit,
   type StoreCapabilities,
-  StoreError,
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
-import { type Clock, systemClock } from '../async/clock.ts';
-import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
-import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
-import type { DispatchStore } from './dispatch-store.ts';
-import { DispatchWriters } from './dispatch-writers.ts';
-import { checkTask, newEnvelope } from './envelope-intake.ts';
-import { EventIntake } from './event-intake.ts';
-import type { StoreContext } from './store-context.ts';
-import { dispatchNotFound, StoredDispatch } from './stored-dispatch.ts';
+import type { DispatchRef } from './dispatch-ref.ts';
+import type { DispatchStore, WriteAccess } from './dispatch-store.ts';
+import { checkTask } from './envelope-intake.ts';
+import { OpenStoreContext } from './open-store-context.ts';
+import { ProviderDispatch } from './provider-dispatch.ts';
+import type { DispatchStoreOptions } from './store-options.ts';
+import { StoredDispatch } from './stored-dispatch.ts';
+import { unsupported } from './unsupported.ts';
 import { WriteOrder } from './write-order.ts';
-
-export interface DispatchStoreOptions {
-  readonly clock?: Clock;
-  /** Mints dispatch and event ids. Absent: ULIDs that only grow (D5). */
-  readonly createId?: IdSource;
-  /** Schemas for the data of further event types, by type. The types of Hansard keep theirs. */
-  readonly schemas?: EventDataSchemas;
-  /** Takes out what must not be recorded. Its event is its own to change; what it gives back is checked again. */
-  readonly redact?: (event: CapturedEvent) => CapturedEvent;
-  /** How often a follower looks for new events in a store that can't watch. Absent: 250. */
-  readonly pollIntervalMs?: number;
-}
 
 /** Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself. */
 export function openDispatchStore(
@@ -54,30 +33,14 @@ export function openDispatchStore(
 class CheckedStore implements DispatchStore {
   readonly capabilities: StoreCapabilities;
   readonly #provider: DispatchStoreProvider;
-  readonly #context: StoreContext;
+  readonly #context: OpenStoreContext;
   readonly #taskWrites = new WriteOrder();
-  /** The dispatches that are being created, claimed or deleted. */
-  readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | null = null;
-  #isClosed = false;
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
-    const { clock = systemClock, schemas, redact } = options;
-    const createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.capabilities = provider.capabilities;
     this.#provider = provider;
-    this.#context = {
-      provider,
-      clock,
-      createId,
-      intake: new EventIntake({ clock, createId, schemas, redact }),
-      notifiers: new Notifiers(),
-      pollIntervalMs: options.pollIntervalMs ?? 250,
-      writers: new DispatchWriters(),
-      begin: (taskDir, dispatch, writer) => this.#begin(taskDir, dispatch, writer),
-      isClosed: () => this.#isClosed,
-      assertOpen: () => this.#assertOpen(),
-    };
+    this.#context = new OpenStoreContext(provider, options);
   }
 
   async beginDispatch(
@@ -85,36 +48,42 @@ class CheckedStore implements DispatchStore {
     dispatch: NewDispatch,
     options: WriterOptions = {},
   ): Promise<Dispatch> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     assertTaskDir(taskDir);
-    return this.#begin(taskDir, dispatch, options);
+    return this.#context.claims.begin(taskDir, dispatch, options);
   }
 
-  openDispatch(
-    taskDir: string,
-    dispatchId: string,
-    options: WriterOptions & { readonly write: true },
-  ): Promise<Dispatch>;
+  openDispatch(dispatch: DispatchRef, access: WriteAccess): Promise<Dispatch>;
+  openDispatch(dispatch: DispatchRef): Promise<DispatchLog>;
+  openDispatch(taskDir: string, dispatchId: string, access: WriteAccess): Promise<Dispatch>;
   openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
   async openDispatch(
-    taskDir: string,
-    dispatchId: string,
-    options?: WriterOptions & { readonly write: true },
+    first: DispatchRef | string,
+    second?: WriteAccess | string,
+    third?: WriteAccess,
   ): Promise<Dispatch | DispatchLog> {
-    this.#assertOpen();
-    if (options?.write === true) return this.#claim(taskDir, dispatchId, options);
-    const envelope = await this.#provider.getDispatchEnvelope(taskDir, dispatchId);
-    if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
-    return new StoredDispatch(this.#context, taskDir, envelope);
+    this.#context.assertOpen();
+    const isReference = typeof first !== 'string';
+    const dispatch = isReference ? first : { taskDir: first, dispatchId: second as string };
+    const access = isReference ? (second as WriteAccess | undefined) : third;
+    if (access?.write === true) return this.#context.claims.claim(dispatch, access);
+    const stored = new ProviderDispatch(this.#provider, dispatch);
+    return new StoredDispatch(this.#context, stored, await stored.readEnvelope());
+  }
+
+  async findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null> {
+    const stored = this.#at(dispatch);
+    const envelope = await stored.findEnvelope();
+    return envelope === null ? null : new StoredDispatch(this.#context, stored, envelope);
   }
 
   async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     return this.#provider.getDispatchEnvelopes(taskDir);
   }
 
   async listDispatches(taskDir: string): Promise<DispatchListing[]> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     const provider = this.#provider;
     if (provider.listDispatches !== undefined) return provider.listDispatches(taskDir);
     const envelopes = await provider.getDispatchEnvelopes(taskDir);
@@ -122,72 +91,61 @@ class CheckedStore implements DispatchStore {
   }
 
   async getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
-    this.#assertOpen();
-    return this.#provider.getDispatchEnvelope(taskDir, dispatchId);
+    return this.#at({ taskDir, dispatchId }).findEnvelope();
   }
 
   async getDispatchEvents(taskDir: string, dispatchId: string): Promise<CapturedEvent[]> {
-    this.#assertOpen();
-    return this.#provider.getDispatchEvents(taskDir, dispatchId);
+    return this.#at({ taskDir, dispatchId }).readAll();
   }
 
   async getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]> {
-    this.#assertOpen();
+    const stored = this.#at({ taskDir, dispatchId });
     assertCount('count', count, 0);
-    return this.#provider.getRecentEvents(taskDir, dispatchId, count);
+    return stored.readRecent(count);
   }
 
   async renderSessionView(taskDir: string, dispatchId: string): Promise<string> {
-    const envelope = await this.getDispatchEnvelope(taskDir, dispatchId);
-    if (envelope === null) throw dispatchNotFound(taskDir, dispatchId);
-    const events = await this.getDispatchEvents(taskDir, dispatchId);
+    const stored = this.#at({ taskDir, dispatchId });
+    const envelope = await stored.readEnvelope();
+    const events = await stored.readAll();
     // Loaded when it is needed: most programs that open a store render nothing.
     const { renderSessionView, sessionView } = await import('@hansard/views');
     return renderSessionView(sessionView(envelope, events));
   }
 
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     const record = checkTask(task);
     await this.#taskWrites.run(taskDir, () => this.#provider.putTask(taskDir, record));
   }
 
   async getTask(taskDir: string): Promise<TaskRecord | null> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     return this.#provider.getTask(taskDir);
   }
 
   async listTasks(): Promise<TaskListing[]> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     return this.#provider.listTasks();
   }
 
   async searchEvents(taskDir: string, query: string, options?: SearchEventsOptions): Promise<SearchHit[]> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     if (options?.limit !== undefined) assertCount('limit', options.limit, 1);
     const provider = this.#provider;
     if (!provider.capabilities.search || provider.searchEvents === undefined)
-      unsupported('search', 'read the events and filter them, or use a store with search');
+      throw unsupported('search', 'read the events and filter them, or use a store with search');
     return provider.searchEvents(taskDir, query, options);
   }
 
-  async deleteDispatch(taskDir: string, dispatchId: string): Promise<void> {
-    this.#assertOpen();
-    const provider = this.#provider;
-    if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
-      unsupported('deleteDispatch', 'use a store that can delete dispatches');
-    const { writers, notifiers } = this.#context;
-    writers.reserve(taskDir, dispatchId, 'its deletion');
-    try {
-      await this.#untilDone(async () => provider.deleteDispatch?.(taskDir, dispatchId));
-    } finally {
-      writers.remove(taskDir, dispatchId);
-    }
-    notifiers.notify(taskDir, dispatchId);
+  async deleteDispatch(dispatch: DispatchRef): Promise<void> {
+    this.#context.assertOpen();
+    await this.#context.claims.delete(dispatch);
+    this.#context.notifiers.notify(dispatch);
   }
 
   async getRepairs(): Promise<StoreRepair[]> {
-    this.#assertOpen();
+    this.#context.assertOpen();
     return this.#provider.getRepairs?.() ?? [];
   }
 
@@ -200,76 +158,15 @@ class CheckedStore implements DispatchStore {
     return this.close();
   }
 
-  async #begin(taskDir: string, dispatch: NewDispatch, options: WriterOptions): Promise<Dispatch> {
-    const { createId, clock } = this.#context;
-    const envelope = newEnvelope(taskDir, dispatch, createId, options.now ?? (() => clock.now()));
-    const { dispatchId } = envelope;
-    const { holder = defaultHolder } = options;
-    return this.#holding(taskDir, dispatchId, holder, async () => {
-      await this.#provider.createDispatch(taskDir, envelope);
-      return new ClaimedDispatch(this.#context, taskDir, envelope, options, true);
-    });
-  }
-
-  #claim(taskDir: string, dispatchId: string, options: WriterOptions): Promise<Dispatch> {
-    const { holder = defaultHolder } = options;
-    return this.#holding(taskDir, dispatchId, holder, async () => {
-      const { envelope } = await this.#provider.claimDispatch(taskDir, dispatchId);
-      return new ClaimedDispatch(this.#context, taskDir, envelope, options, false);
-    });
-  }
-
-  /** Makes the one object that writes a dispatch in this process. */
-  async #holding(
-    taskDir: string,
-    dispatchId: string,
-    holder: string,
-    make: () => Promise<ClaimedDispatch>,
-  ): Promise<Dispatch> {
-    const { writers } = this.#context;
-    writers.reserve(taskDir, dispatchId, holder);
-    try {
-      return await this.#untilDone(async () => {
-        const dispatch = await make();
-        writers.set(taskDir, dispatchId, dispatch);
-        return dispatch;
-      });
-    } catch (error) {
-      writers.remove(taskDir, dispatchId);
-      throw error;
-    }
-  }
-
-  /** What `close` waits for. */
-  async #untilDone<T>(work: () => Promise<T>): Promise<T> {
-    const done = work();
-    this.#underWay.add(done);
-    try {
-      return await done;
-    } finally {
-      this.#underWay.delete(done);
-    }
-  }
-
   async #close(): Promise<void> {
-    // `#closing` is set by the next turn, when everything else looks at it.
-    await null;
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    await this.#context.writers.disposeAll();
-    this.#isClosed = true;
-    this.#context.notifiers.notifyAll();
+    await this.#context.close();
     await this.#taskWrites.settled();
     await this.#provider.close();
   }
 
-  #assertOpen(): void {
-    if (this.#closing !== null)
-      throw new StoreError('STORE_CLOSED', 'The store is closed; open it again to use it.');
+  /** @throws STORE_CLOSED */
+  #at(dispatch: DispatchRef): ProviderDispatch {
+    this.#context.assertOpen();
+    return new ProviderDispatch(this.#provider, dispatch);
   }
-}
-
-function unsupported(capability: keyof StoreCapabilities, instead: string): never {
-  throw new StoreError('STORE_UNSUPPORTED', `This store has no ${capability}; ${instead}.`, {
-    details: { capability },
-  });
 }

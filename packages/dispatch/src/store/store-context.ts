@@ -2,8 +2,9 @@ import type { IdSource } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import type { Clock } from '../async/clock.ts';
 import type { Notifiers } from '../async/notifier.ts';
+import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
-import type { DispatchWriters } from './dispatch-writers.ts';
+import type { DispatchRef } from './dispatch-ref.ts';
 import type { EventIntake } from './event-intake.ts';
 
 /** What the dispatch objects of an open store share. */
@@ -12,12 +13,20 @@ export interface StoreContext {
   readonly clock: Clock;
   readonly createId: IdSource;
   readonly intake: EventIntake;
-  readonly notifiers: Notifiers;
   readonly pollIntervalMs: number;
-  readonly writers: DispatchWriters;
+  readonly notifiers: Notifiers;
+  readonly feeds: LiveFeeds;
+  readonly claims: StoreClaims;
+  /** Whether followers end. While the store closes they continue: they still read the end of their dispatch. */
+  readonly isClosed: boolean;
+  /** @throws STORE_CLOSED once `close` was called */
+  assertOpen(): void;
+}
+
+/** What a dispatch object may do with the claims of its store. */
+export interface StoreClaims {
   /** As `DispatchStore.beginDispatch`, for a `taskDir` that was checked. */
   begin(taskDir: string, dispatch: NewDispatch, options: WriterOptions): Promise<Dispatch>;
-  isClosed(): boolean;
-  /** @throws STORE_CLOSED */
-  assertOpen(): void;
+  /** Ends the claim of an object that has released or abandoned its dispatch. */
+  remove(dispatch: DispatchRef): void;
 }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { type EventPage, StoreError } from '@hansard/provider';
+import type { EventPage } from '@hansard/provider';
 import { matchesEventType } from '@hansard/views/basics';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -7,6 +7,7 @@ import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type { DispatchLog, PositionedEvent, ReadDispatchOptions, ReadPagesOptions } from './dispatch-log.ts';
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
+import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** Reads one dispatch of an open store. */
@@ -14,12 +15,14 @@ export class StoredDispatch implements DispatchLog {
   readonly taskDir: string;
   readonly dispatchId: string;
   protected readonly context: StoreContext;
+  protected readonly stored: ProviderDispatch;
   #envelope: DispatchEnvelope;
 
-  constructor(context: StoreContext, taskDir: string, envelope: DispatchEnvelope) {
+  constructor(context: StoreContext, stored: ProviderDispatch, envelope: DispatchEnvelope) {
+    this.taskDir = stored.taskDir;
+    this.dispatchId = stored.dispatchId;
     this.context = context;
-    this.taskDir = taskDir;
-    this.dispatchId = envelope.dispatchId;
+    this.stored = stored;
     this.#envelope = envelope;
   }
 
@@ -27,16 +30,10 @@ export class StoredDispatch implements DispatchLog {
     return this.#envelope;
   }
 
-  protected set envelope(envelope: DispatchEnvelope) {
-    this.#envelope = envelope;
-  }
-
   async refresh(): Promise<DispatchEnvelope> {
     this.#assertReadable();
-    const envelope = await this.context.provider.getDispatchEnvelope(this.taskDir, this.dispatchId);
-    if (envelope === null) throw dispatchNotFound(this.taskDir, this.dispatchId);
-    this.#envelope = envelope;
-    return envelope;
+    this.#envelope = await this.stored.readEnvelope();
+    return this.#envelope;
   }
 
   async *events({ types, ...pages }: ReadDispatchOptions = {}): AsyncGenerator<PositionedEvent, undefined> {
@@ -53,7 +50,7 @@ export class StoredDispatch implements DispatchLog {
     if (limit !== undefined) assertCount('limit', limit, 1);
     for (let position = after; ; ) {
       this.#assertReadable();
-      const page = await this.context.provider.readEvents(this.taskDir, this.dispatchId, {
+      const page = await this.stored.readPage({
         after: position,
         ...(limit === undefined ? {} : { limit }),
       });
@@ -66,7 +63,7 @@ export class StoredDispatch implements DispatchLog {
   async last(count: number): Promise<EventPage> {
     this.context.assertOpen();
     assertCount('count', count, 0);
-    return this.context.provider.readEvents(this.taskDir, this.dispatchId, { last: count });
+    return this.stored.readPage({ last: count });
   }
 
   async count(): Promise<number> {
@@ -77,23 +74,19 @@ export class StoredDispatch implements DispatchLog {
     this.context.assertOpen();
     if (options.after !== undefined) assertCursor(options.after);
     if (options.pageSize !== undefined) assertCount('pageSize', options.pageSize, 1);
-    return follow(this.context, this.taskDir, this.dispatchId, options);
-  }
-
-  /** While the store closes, what reads already still reads, as a stream does the end of its dispatch. */
-  #assertReadable(): void {
-    if (this.context.isClosed()) this.context.assertOpen();
+    return follow(this.context, this.stored, options);
   }
 
   stream(options: LiveStreamOptions = {}): DispatchStream {
-    return streamDispatch(this, this.context.writers.feedOf(this.taskDir, this.dispatchId), options);
+    return streamDispatch(this, () => this.context.feeds.open(this.stored), options);
   }
-}
 
-export function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
-    'STORE_DISPATCH_NOT_FOUND',
-    `There is no dispatch ${dispatchId} in the task ${taskDir}; getDispatchEnvelopes lists the dispatches of a task.`,
-    { details: { taskDir, dispatchId } },
-  );
+  protected keep(envelope: DispatchEnvelope): void {
+    this.#envelope = envelope;
+  }
+
+  /** While the store closes, open readers continue: a stream still reads the end of its dispatch. */
+  #assertReadable(): void {
+    if (this.context.isClosed) this.context.assertOpen();
+  }
 }

@@ -6,6 +6,8 @@ export class WriteQueue {
   readonly #haltsOnFailure: boolean;
   /** The last write under way. Null: none is. */
   #latest: Promise<void> | null = null;
+  /** The error of writes that the store has not received yet. Null: the queue works. */
+  #stopped: Error | null = null;
 
   /** `haltsOnFailure`: writes that wait for a failed one fail with its error, instead of being made. */
   constructor(haltsOnFailure: boolean) {
@@ -16,7 +18,11 @@ export class WriteQueue {
   run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
     if (this.#latest !== null) {
       const before = this.#haltsOnFailure ? this.#latest : this.#latest.catch(() => {});
-      return this.#follow(before.then(call).then(onDone));
+      const made = before.then(() => {
+        if (this.#stopped !== null) throw this.#stopped;
+        return call();
+      });
+      return this.#follow(made.then(onDone));
     }
     let answer: Awaitable<T>;
     try {
@@ -32,6 +38,11 @@ export class WriteQueue {
   /** Resolves when no write is under way, whether the writes succeeded or failed. */
   async settled(): Promise<void> {
     while (this.#latest !== null) await this.#latest.catch(() => {});
+  }
+
+  /** Writes that wait fail with this error, instead of being made. */
+  stop(error: Error): void {
+    this.#stopped = error;
   }
 
   #follow(write: Promise<void>): Promise<void> {

@@ -2,20 +2,20 @@ import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
 import type { FollowItem } from '../store/follow-item.ts';
 import type { DispatchStream, LiveStreamOptions, StreamedEvent } from './dispatch-stream.ts';
-import { LiveFeed } from './live-feed.ts';
+import type { OpenFeed } from './live-feeds.ts';
 import { mergeDeltas } from './merge-deltas.ts';
 
 /**
  * A dispatch live: what is stored after the cursor, then events as they are appended, by any process. Ends when the
- * dispatch has ended and all of it was given, when the signal aborts or when the store closes. Deltas come from `feed`,
- * that of the object that writes the dispatch in this process.
+ * dispatch has ended and all of it was given, when the signal aborts or when the store closes. Deltas come from
+ * the feed, of whatever object writes the dispatch in this process meanwhile.
  *
  * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating STORE_DISPATCH_NOT_FOUND, and
  * the error of a recording that failed
  */
 export function streamDispatch(
   log: DispatchLog,
-  feed: LiveFeed = new LiveFeed(),
+  openFeed: () => OpenFeed,
   options: LiveStreamOptions = {},
 ): DispatchStream {
   const { after = -1, pageSize, deltaLimit = 1_000, signal } = options;
@@ -23,38 +23,58 @@ export function streamDispatch(
   if (pageSize !== undefined) assertCount('pageSize', pageSize, 1);
   assertCount('deltaLimit', deltaLimit, 1);
   const until = async () => (await log.refresh()).status !== 'running';
+  const page = pageSize === undefined ? {} : { pageSize };
   const begin = () => {
+    const { feed, close } = openFeed();
     const ending = AbortSignal.any(signal === undefined ? [feed.failed] : [signal, feed.failed]);
-    const page = pageSize === undefined ? {} : { pageSize };
     const items = log.follow({ after, signal: ending, until, ...page });
-    return eventsOf(items[Symbol.asyncIterator](), () => {
+    const events = eventsOf(items[Symbol.asyncIterator](), close, () => {
       // Whichever aborted first ended it.
       if (feed.failed.aborted && ending.reason === feed.failed.reason) throw feed.failed.reason;
     });
+    return { feed, events };
   };
   return {
-    [Symbol.asyncIterator]: begin,
-    withDeltas: () => ({ [Symbol.asyncIterator]: () => mergeDeltas(begin(), feed, deltaLimit) }),
+    [Symbol.asyncIterator]: () => begin().events,
+    withDeltas: () => ({
+      [Symbol.asyncIterator]() {
+        const { feed, events } = begin();
+        return mergeDeltas(events, feed, deltaLimit);
+      },
+    }),
   };
 }
 
-/** The events among what a follower gets. `onEnd` may throw what ended it. */
+/** The events among what a follower receives. `close` is called once; `onEnd` may throw the error that ended it. */
 function eventsOf(
   items: AsyncIterator<FollowItem>,
+  close: () => void,
   onEnd: () => void,
 ): AsyncIterator<StreamedEvent, undefined> {
+  let isOpen = true;
+  const finish = () => {
+    if (isOpen) close();
+    isOpen = false;
+  };
   return {
     async next() {
-      for (;;) {
-        const { done, value } = await items.next();
-        if (done === true) {
-          onEnd();
-          return { done, value: undefined };
+      try {
+        for (;;) {
+          const { done, value } = await items.next();
+          if (done === true) {
+            finish();
+            onEnd();
+            return { done, value: undefined };
+          }
+          if (value.kind === 'event') return { done: false, value };
         }
-        if (value.kind === 'event') return { done: false, value };
+      } catch (error) {
+        finish();
+        throw error;
       }
     },
     async return() {
+      finish();
       await items.return?.();
       return { done: true, value: undefined };
     },

@@ -19,13 +19,13 @@ import type {
 } from '@hansard/provider';
 import type { Clock } from '../async/clock.ts';
 import { describeFailure } from '../describe-failure.ts';
+import type { DispatchRef } from '../store/dispatch-ref.ts';
 import { askHooks, blockedText } from './ask-hooks.ts';
 import type { Toolbox } from './toolbox.ts';
 import { failedOutcome, useTool } from './use-tool.ts';
 
 export interface ProjectToolsOptions {
-  readonly taskDir: string;
-  readonly dispatchId: string;
+  readonly dispatch: DispatchRef;
   readonly fidelity: Fidelity;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
@@ -67,8 +67,9 @@ export class ProjectTools {
     { agentId, toolCallId, tool, input }: AgentToolCall,
     signal: AbortSignal = this.#ending.signal,
   ): Promise<ToolCallVerdict> {
-    const { hooks, dispatchId, fidelity } = this.#options;
+    const { hooks, dispatch, fidelity } = this.#options;
     const whose = agentId === undefined ? {} : { agentId };
+    const { dispatchId } = dispatch;
     const what = { on: 'tool_call', dispatchId, ...whose, toolCallId, tool } as const;
     signal.throwIfAborted();
     const asking = { hooks, signal, createId: this.#createId };
@@ -104,12 +105,12 @@ export class ProjectTools {
   }
 
   async #call(call: AgentToolCall, ownSignal: AbortSignal): Promise<ToolOutcome> {
-    const { taskDir, dispatchId, toolbox, dispatches } = this.#options;
+    const { dispatch, toolbox, dispatches } = this.#options;
     const signal = AbortSignal.any([this.#ending.signal, ownSignal]);
     try {
       const verdict = await this.askHooks(call, signal);
       if (verdict.decision === 'deny') return { status: 'error', text: blockedText(verdict) };
-      const made: ToolCall = { ...call, taskDir, dispatchId, input: verdict.input, signal };
+      const made: ToolCall = { ...call, ...dispatch, input: verdict.input, signal };
       return await useTool(toolbox, dispatches === null ? made : { ...made, dispatches });
     } catch (error) {
       return failedOutcome(describeFailure(error).message);

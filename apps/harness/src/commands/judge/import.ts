@@ -19,7 +19,7 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
     )
     .action((task: string, file: string, options: MappedOptions) =>
       answerOnJudged(context, task, options, async (source, log, store) => {
-        const { taskDir, dispatchId } = log;
+        const { dispatchId } = log;
         const mapping = readGameMapping(context, options.mapping);
         const text = readText(context, file);
         const players = await playersOf(source.readEvents(dispatchId), mapping, dispatchId);
@@ -29,7 +29,7 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });
         const events = readVerdicts(text, { file: basename(file), packets, pseudonyms });
         const fresh = events.filter(({ id }) => !known.has(id ?? ''));
-        await using dispatch = await store.openDispatch(taskDir, log.dispatchId, { write: true });
+        await using dispatch = await store.openDispatch(log, { write: true });
         await dispatch.append(fresh);
         const there = events.length - fresh.length;
         const others = there === 0 ? '' : `, ${there} already imported`;

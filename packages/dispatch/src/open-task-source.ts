@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, TaskRecord, TaskSource } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
-import type { DispatchStore } from './dispatch-store.ts';
+import type { DispatchStore } from './store/dispatch-store.ts';
 
 export interface TaskSourceOptions {
   /** The dispatches to export. Absent: all dispatches of the task. */
@@ -33,7 +33,7 @@ export async function openTaskSource(
     envelopes: envelopes ?? relatives,
     relatives,
     async *readEvents(dispatchId) {
-      const log = await store.openDispatch(taskDir, dispatchId);
+      const log = await store.openDispatch({ taskDir, dispatchId });
       for await (const { events } of log.pages({ limit: pageSize })) {
         count += events.length;
         await onPage?.(count);

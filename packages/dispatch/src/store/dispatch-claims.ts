@@ -1,0 +1,115 @@
+import { StoreError } from '@hansard/provider';
+import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
+import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
+import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
+import { newEnvelope } from './envelope-intake.ts';
+import { ProviderDispatch } from './provider-dispatch.ts';
+import type { StoreClaims, StoreContext } from './store-context.ts';
+
+interface Claim {
+  readonly holder: string;
+  /** Null: the dispatch is being created, claimed or deleted. */
+  readonly dispatch: ClaimedDispatch | null;
+}
+
+/** The dispatches that this opening of the store writes: one object for each. */
+export class DispatchClaims implements StoreClaims {
+  readonly #context: StoreContext;
+  readonly #claims = new Map<string, Claim>();
+  /** The calls of the provider that create, claim or delete a dispatch. */
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+  }
+
+  /** @throws STORE_LOCKED, STORE_DISPATCH_EXISTS, EVENT_ENVELOPE_INVALID */
+  async begin(taskDir: string, dispatch: NewDispatch, options: WriterOptions): Promise<Dispatch> {
+    const { createId, clock } = this.#context;
+    const envelope = newEnvelope(taskDir, dispatch, createId, options.now ?? (() => clock.now()));
+    const stored = this.#stored({ ...envelope, taskDir });
+    return this.#claim(stored, options, async () => {
+      await stored.create(envelope);
+      return new ClaimedDispatch(this.#context, stored, envelope, options, true);
+    });
+  }
+
+  /** @throws STORE_LOCKED, STORE_DISPATCH_NOT_FOUND */
+  async claim(dispatch: DispatchRef, options: WriterOptions): Promise<Dispatch> {
+    const stored = this.#stored(dispatch);
+    return this.#claim(stored, options, async () => {
+      const { envelope } = await stored.claim();
+      return new ClaimedDispatch(this.#context, stored, envelope, options, false);
+    });
+  }
+
+  /** @throws STORE_LOCKED, STORE_UNSUPPORTED, STORE_DISPATCH_NOT_FOUND */
+  async delete(dispatch: DispatchRef): Promise<void> {
+    this.#reserve(dispatch, 'its deletion');
+    try {
+      await this.#untilDone(async () => this.#stored(dispatch).delete());
+    } finally {
+      this.remove(dispatch);
+    }
+  }
+
+  remove(dispatch: DispatchRef): void {
+    this.#claims.delete(dispatchKey(dispatch));
+  }
+
+  /** Waits for the pending calls, then leaves every dispatch as leaving its scope does. */
+  async leaveAll(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    const dispatches = [...this.#claims.values()].map(({ dispatch }) => dispatch);
+    await Promise.all(dispatches.map((dispatch) => dispatch?.[Symbol.asyncDispose]()));
+  }
+
+  async #claim(
+    stored: ProviderDispatch,
+    { holder = defaultHolder }: WriterOptions,
+    make: () => Promise<ClaimedDispatch>,
+  ): Promise<Dispatch> {
+    // Before the provider is called: a listing may show the dispatch before the provider has answered.
+    this.#reserve(stored, holder);
+    try {
+      return await this.#untilDone(async () => {
+        const dispatch = await make();
+        this.#claims.set(dispatchKey(stored), { holder, dispatch });
+        return dispatch;
+      });
+    } catch (error) {
+      this.remove(stored);
+      throw error;
+    }
+  }
+
+  /** @throws STORE_LOCKED naming the holder */
+  #reserve(dispatch: DispatchRef, holder: string): void {
+    const key = dispatchKey(dispatch);
+    const owner = this.#claims.get(key)?.holder;
+    if (owner !== undefined) {
+      const { taskDir, dispatchId } = dispatch;
+      throw new StoreError(
+        'STORE_LOCKED',
+        `The dispatch ${dispatchId} of ${taskDir} is held by ${owner} of this process (${process.pid}). Use that object, or end it first.`,
+        { details: { taskDir, dispatchId, owner } },
+      );
+    }
+    this.#claims.set(key, { holder, dispatch: null });
+  }
+
+  /** Keeps `leaveAll` waiting until the work is done. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T> {
+    const done = work();
+    this.#pending.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#pending.delete(done);
+    }
+  }
+
+  #stored(dispatch: DispatchRef): ProviderDispatch {
+    return new ProviderDispatch(this.#context.provider, dispatch);
+  }
+}

@@ -1,0 +1,125 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  type Fidelity,
+  type NewEvent,
+  toNarrative,
+} from '@hansard/events';
+import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
+import { checkUpdates } from './envelope-intake.ts';
+import type { ProviderDispatch } from './provider-dispatch.ts';
+import type { StoreContext } from './store-context.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/**
+ * Writes one claimed dispatch. Every event passes here once, whatever records it: it is checked and copied, handed to the
+ * provider in the order of the calls, and published after the provider has it.
+ */
+export class DispatchRecorder {
+  readonly #context: StoreContext;
+  readonly #stored: ProviderDispatch;
+  readonly #log: { readonly envelope: DispatchEnvelope };
+  readonly #options: WriterOptions;
+  readonly #writes: WriteQueue;
+  /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
+  #narrowing = 0;
+  /** The lists that `check` returned, each with the fidelity at which its events were taken. */
+  readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
+
+  /** `log` has the envelope as it is now. */
+  constructor(
+    context: StoreContext,
+    stored: ProviderDispatch,
+    log: { readonly envelope: DispatchEnvelope },
+    options: WriterOptions,
+  ) {
+    this.#context = context;
+    this.#stored = stored;
+    this.#log = log;
+    this.#options = options;
+    this.#writes = new WriteQueue(options.haltsOnFailure === true);
+  }
+
+  check(events: readonly NewEvent[]): readonly CapturedEvent[] {
+    const checked = events.map((event) => this.#take(event));
+    this.#checked.set(checked, this.#fidelity);
+    return checked;
+  }
+
+  /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
+  recordOne(event: NewEvent): { readonly event: CapturedEvent; readonly recorded: Promise<void> | null } {
+    const taken = this.#take(event);
+    const recorded = this.#writes.run(
+      () => this.#stored.appendEvent(taken),
+      () => this.#publish(taken),
+    );
+    return { event: taken, recorded };
+  }
+
+  /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
+  record(events: readonly NewEvent[]): AcceptedEvents {
+    const taken =
+      this.#checked.get(events) === this.#fidelity
+        ? (events as readonly CapturedEvent[])
+        : events.map((event) => this.#take(event));
+    const recorded = this.#writes.run(
+      () => this.#stored.appendEvents(taken),
+      () => {
+        for (const event of taken) this.#publish(event);
+      },
+    );
+    return { events: taken, recorded };
+  }
+
+  /** @throws EVENT_ENVELOPE_INVALID */
+  async update(
+    updates: EnvelopeUpdates,
+    onUpdated: (envelope: DispatchEnvelope) => void,
+  ): Promise<DispatchEnvelope> {
+    const checked = checkUpdates(updates);
+    const narrows = checked.fidelity === 'narrative' ? 1 : 0;
+    let updated = this.#log.envelope;
+    this.#narrowing += narrows;
+    try {
+      const recorded = this.#writes.run(
+        () => this.#stored.update(checked),
+        (envelope) => {
+          updated = envelope;
+          onUpdated(envelope);
+          this.#context.notifiers.notify(this.#stored);
+        },
+      );
+      if (recorded !== null) await recorded;
+    } finally {
+      this.#narrowing -= narrows;
+    }
+    return updated;
+  }
+
+  /** Resolves when no write is under way, whether the writes succeeded or failed. */
+  settled(): Promise<void> {
+    return this.#writes.settled();
+  }
+
+  /** Writes that the provider has not received yet fail with this error. */
+  stop(error: Error): void {
+    this.#writes.stop(error);
+  }
+
+  /** The event as it will be recorded. */
+  #take(event: NewEvent): CapturedEvent {
+    const taken = this.#context.intake.take(event, this.#options);
+    return this.#fidelity === 'full' ? taken : toNarrative(taken);
+  }
+
+  get #fidelity(): Fidelity {
+    return this.#narrowing > 0 ? 'narrative' : this.#log.envelope.fidelity;
+  }
+
+  #publish(event: CapturedEvent): void {
+    this.#context.notifiers.notify(this.#stored);
+    const { taskDir } = this.#stored;
+    this.#options.communication?.eventRecorded({ taskDir, envelope: this.#log.envelope, event });
+  }
+}

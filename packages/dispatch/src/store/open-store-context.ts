@@ -1,0 +1,48 @@
+import { createIdSource, type IdSource } from '@hansard/events';
+import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { Notifiers } from '../async/notifier.ts';
+import { LiveFeeds } from '../streams/live-feeds.ts';
+import { DispatchClaims } from './dispatch-claims.ts';
+import { EventIntake } from './event-intake.ts';
+import type { StoreContext } from './store-context.ts';
+import type { DispatchStoreOptions } from './store-options.ts';
+
+/** Makes what the dispatch objects of an open store share, and closes it. */
+export class OpenStoreContext implements StoreContext {
+  readonly provider: DispatchStoreProvider;
+  readonly clock: Clock;
+  readonly createId: IdSource;
+  readonly intake: EventIntake;
+  readonly pollIntervalMs: number;
+  readonly notifiers = new Notifiers();
+  readonly feeds = new LiveFeeds();
+  readonly claims = new DispatchClaims(this);
+  #state: 'open' | 'closing' | 'closed' = 'open';
+
+  constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
+    const { clock = systemClock, pollIntervalMs = 250, schemas, redact } = options;
+    this.provider = provider;
+    this.clock = clock;
+    this.createId = options.createId ?? createIdSource({ now: () => clock.now() });
+    this.intake = new EventIntake({ clock, createId: this.createId, schemas, redact });
+    this.pollIntervalMs = pollIntervalMs;
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  assertOpen(): void {
+    if (this.#state !== 'open')
+      throw new StoreError('STORE_CLOSED', 'The store is closed; open it again to use it.');
+  }
+
+  /** Leaves the dispatches that are open for writing and ends the followers. */
+  async close(): Promise<void> {
+    this.#state = 'closing';
+    await this.claims.leaveAll();
+    this.#state = 'closed';
+    this.notifiers.notifyAll();
+  }
+}

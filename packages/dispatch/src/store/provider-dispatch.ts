@@ -1,0 +1,91 @@
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
+import {
+  type Awaitable,
+  type DispatchClaim,
+  type DispatchStoreProvider,
+  type EventPage,
+  type ReadEventsOptions,
+  type StopWatching,
+  StoreError,
+} from '@hansard/provider';
+import type { DispatchRef } from './dispatch-ref.ts';
+import { unsupported } from './unsupported.ts';
+
+/** One dispatch of a provider. Every call of the provider that names a dispatch is made here. */
+export class ProviderDispatch implements DispatchRef {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly #provider: DispatchStoreProvider;
+
+  constructor(provider: DispatchStoreProvider, dispatch: DispatchRef) {
+    this.taskDir = dispatch.taskDir;
+    this.dispatchId = dispatch.dispatchId;
+    this.#provider = provider;
+  }
+
+  create(envelope: DispatchEnvelope): Awaitable<void> {
+    return this.#provider.createDispatch(this.taskDir, envelope);
+  }
+
+  claim(): Awaitable<DispatchClaim> {
+    return this.#provider.claimDispatch(this.taskDir, this.dispatchId);
+  }
+
+  release(): Awaitable<void> {
+    return this.#provider.releaseDispatch(this.taskDir, this.dispatchId);
+  }
+
+  appendEvent(event: CapturedEvent): Awaitable<void> {
+    return this.#provider.appendEvent(this.taskDir, this.dispatchId, event);
+  }
+
+  appendEvents(events: readonly CapturedEvent[]): Awaitable<void> {
+    return this.#provider.appendEvents(this.taskDir, this.dispatchId, events);
+  }
+
+  update(updates: EnvelopeUpdates): Awaitable<DispatchEnvelope> {
+    return this.#provider.updateDispatch(this.taskDir, this.dispatchId, updates);
+  }
+
+  /** Null: there is no such dispatch. */
+  findEnvelope(): Awaitable<DispatchEnvelope | null> {
+    return this.#provider.getDispatchEnvelope(this.taskDir, this.dispatchId);
+  }
+
+  /** @throws STORE_DISPATCH_NOT_FOUND */
+  async readEnvelope(): Promise<DispatchEnvelope> {
+    const envelope = await this.findEnvelope();
+    if (envelope !== null) return envelope;
+    throw new StoreError(
+      'STORE_DISPATCH_NOT_FOUND',
+      `There is no dispatch ${this.dispatchId} in the task ${this.taskDir}; getDispatchEnvelopes lists the dispatches of a task.`,
+      { details: { taskDir: this.taskDir, dispatchId: this.dispatchId } },
+    );
+  }
+
+  readPage(options: ReadEventsOptions): Awaitable<EventPage> {
+    return this.#provider.readEvents(this.taskDir, this.dispatchId, options);
+  }
+
+  readAll(): Awaitable<CapturedEvent[]> {
+    return this.#provider.getDispatchEvents(this.taskDir, this.dispatchId);
+  }
+
+  readRecent(count: number): Awaitable<CapturedEvent[]> {
+    return this.#provider.getRecentEvents(this.taskDir, this.dispatchId, count);
+  }
+
+  /** Undefined: the provider cannot watch. */
+  watch(onChange: () => void): Awaitable<StopWatching> | undefined {
+    if (!this.#provider.capabilities.watch) return undefined;
+    return this.#provider.watchEvents?.(this.taskDir, this.dispatchId, onChange);
+  }
+
+  /** @throws STORE_UNSUPPORTED */
+  delete(): Awaitable<void> {
+    const provider = this.#provider;
+    if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
+      throw unsupported('deleteDispatch', 'use a store that can delete dispatches');
+    return provider.deleteDispatch(this.taskDir, this.dispatchId);
+  }
+}

@@ -1,0 +1,14 @@
+import type { CapturedEvent, EventDataSchemas, IdSource } from '@hansard/events';
+import type { Clock } from '../async/clock.ts';
+
+export interface DispatchStoreOptions {
+  readonly clock?: Clock;
+  /** Mints dispatch and event ids. Absent: ULIDs that only grow (D5). */
+  readonly createId?: IdSource;
+  /** Schemas for the data of further event types, by type. The types of Hansard keep theirs. */
+  readonly schemas?: EventDataSchemas;
+  /** Removes what must not be recorded. It may change the event that it receives; what it returns is checked again. */
+  readonly redact?: (event: CapturedEvent) => CapturedEvent;
+  /** How often a follower looks for new events in a store that cannot watch, in milliseconds. Absent: 250. */
+  readonly pollIntervalMs?: number;
+}
