@@ -54,7 +54,8 @@ export const addResume: AddCommand = (command, context) => {
         try {
           const { store } = harness;
           const completion = await lastCompletion(log);
-          const state = await readSessionState({ store, taskDir, dispatchId: log.dispatchId });
+          const recorded = { store, taskDir, dispatchId };
+          const state = await readSessionState(recorded);
           const inputs = providers.inputs.slice(state.heard);
           const isTyped = choice.kind === 'plugin' || options.interactive === true;
           let typed = isTyped ? typedLines(context, harness, dispatchId) : null;
@@ -67,9 +68,7 @@ export const addResume: AddCommand = (command, context) => {
             }
           }
           const { root, session } = await loadSession({
-            store,
-            taskDir,
-            dispatchId,
+            ...recorded,
             communication: harness.communication,
             signal: context.signal,
             ...providers,

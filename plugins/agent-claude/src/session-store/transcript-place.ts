@@ -15,7 +15,7 @@ export function nameOf(place: DispatchRef): string {
 
 /** The session of a transcript: the transcript itself, or the session that it is a part of. */
 export function sessionOf(place: TranscriptPlace): DispatchRef {
-  return { taskDir: place.taskDir, dispatchId: place.parentDispatchId ?? place.dispatchId };
+  return { ...place, dispatchId: place.parentDispatchId ?? place.dispatchId };
 }
 
 const longestSlug = 60;
@@ -29,12 +29,15 @@ export function transcriptPlace(
   taskDirOf: (projectKey: string) => string,
 ): TranscriptPlace {
   if (subpath === '') throw new TypeError("subpath is ''; leave it out for the main transcript of a session");
-  const taskDir = taskDirOf(projectKey);
-  const main = `claude-${slug(sessionId)}${hash([projectKey, sessionId])}`;
-  if (subpath === undefined) return { taskDir, dispatchId: main, parentDispatchId: null };
+  const main = {
+    taskDir: taskDirOf(projectKey),
+    dispatchId: `claude-${slug(sessionId)}${hash([projectKey, sessionId])}`,
+    parentDispatchId: null,
+  };
+  if (subpath === undefined) return main;
   const name = slug(subpath.slice(subpath.lastIndexOf('/') + 1));
-  const part = `claude-${name}${hash([projectKey, sessionId, subpath])}`;
-  return { taskDir, dispatchId: part, parentDispatchId: main };
+  const dispatchId = `claude-${name}${hash([projectKey, sessionId, subpath])}`;
+  return { ...main, dispatchId, parentDispatchId: main.dispatchId };
 }
 
 /** The task of a project's sessions if the user names none. */
