@@ -125,7 +125,7 @@ describe('hansard context', () => {
 
   it('tells what earlier dispatches came to, from their envelopes', async () => {
     const { out } = await line.hansard('context', task, '--history');
-    expect(out).toContain('What 2 earlier dispatches of this task came to');
+    expect(out).toContain('The outcomes of 2 earlier dispatches of this task');
     expect(out).toMatch(/N1: waiter, bot bot-7, completed.*\n\{"tables":2\}/);
     const before = await line.hansard('context', task, 'D1', '--history');
     expect(before).toMatchObject({ out: '', err: expect.stringContaining('No dispatch') });
