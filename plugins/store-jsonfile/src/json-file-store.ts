@@ -156,7 +156,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handle(taskDir, dispatchId);
     const { paths } = handle.name;
     return withFile('watch', paths.folder, () => {
-      handle.assertThere();
+      handle.assertExists();
       return this.#watchers.add(paths, onChange);
     });
   }

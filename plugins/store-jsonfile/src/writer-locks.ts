@@ -27,8 +27,7 @@ interface Link {
 /**
  * The locks of one opening of a store. A lock is a file at the path of the lock, for as long as it is taken.
  *
- * Invariant: of all openings that want a lock, at most one has it. A lock whose owner may be running is never moved or removed
- * by another opening.
+ * Invariant: at most one opening has a lock. No opening moves or removes a lock of another one whose process may be running.
  *
  * To take a lock:
  * 1. Write the lease of this opening once, to a file of its own in the folder of writers.
@@ -42,9 +41,10 @@ interface Link {
  * 5. Rename the own link to the path of the lock, over the expired one. With an empty chain it has that path already.
  * 6. Remove the other expired links and the leases of their owners.
  *
- * Only the owner of the last link of a chain comes to step 5: a competitor finds that link in step 2, and the name after it is
- * not free to the competitor, because its owner is running. If that owner exits before step 5, its link is an expired link of
- * the chain, and the next opening continues after it.
+ * Why this keeps the invariant: only the owner of the last link reaches step 5. A competitor that follows the chain meets that
+ * link in step 2 and is refused, because its owner is running. A competitor that read the chain before cannot create the same
+ * link in step 3, or, after step 5 has freed the name, finds another token at the path in step 4. If the owner of the last link
+ * exits before step 5, its link is one more expired link, and the next opening continues after it.
  *
  * To release a lock: remove the file if it still has the own token. If the system refuses that, for instance because too many
  * files are open, the opening keeps the lock, and tries again with the next lock that it takes or releases.

@@ -66,6 +66,11 @@ export class AppendWriter {
     return { fd: this.#fd, file: this.#file, start: this.#start, end: this.#end };
   }
 
+  /** The number of bytes from the bracket that opens the events to the end of the last event. */
+  get eventBytes(): number {
+    return this.#end - this.#start;
+  }
+
   get closing(): string {
     return closings[this.#idOrder];
   }
@@ -102,9 +107,9 @@ export class AppendWriter {
     const texts: string[] = [];
     for (const event of events) {
       const text = encodeEvent(event);
-      const twin = seen.get(event.id);
-      if (twin !== undefined) {
-        assertSame(event.id, twin, text);
+      const earlier = seen.get(event.id);
+      if (earlier !== undefined) {
+        assertSame(event.id, earlier, text);
         continue;
       }
       seen.set(event.id, text);

@@ -74,7 +74,7 @@ export class DispatchHandle {
       if (this.#isReported) return;
       const writer = this.#writing(0);
       const head = readHead(this.#file.fd, this.name.paths.file);
-      const eventBytes = eventBytesOf(writer);
+      const eventBytes = writer.eventBytes;
       if (head.eventBytes !== eventBytes) this.#writeHead(writer, head, head.envelope, eventBytes);
     } finally {
       this.#writer = null;
@@ -95,14 +95,16 @@ export class DispatchHandle {
     const head = readHead(this.#file.fd, this.name.paths.file);
     const given = Object.entries(updates).filter(([, value]) => value !== undefined);
     // A copy, which only the caller has.
-    const changed = copyOf({ ...head.envelope, ...Object.fromEntries(given) });
-    const eventBytes = changed.status === 'running' ? head.eventBytes : eventBytesOf(writer);
+    const changed: DispatchEnvelope = JSON.parse(
+      JSON.stringify({ ...head.envelope, ...Object.fromEntries(given) }),
+    );
+    const eventBytes = changed.status === 'running' ? head.eventBytes : writer.eventBytes;
     this.#writeHead(writer, head, changed, eventBytes);
     return changed;
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
-  assertThere(): void {
+  assertExists(): void {
     if (this.#writer === null && !existsSync(this.name.paths.file)) throw this.#notFound();
   }
 
@@ -143,7 +145,7 @@ export class DispatchHandle {
   #writing(interval: number): AppendWriter {
     if (this.#writer === null) {
       if (this.#context.claims.has(this.name)) return this.#beginWriting();
-      this.assertThere();
+      this.assertExists();
       throw this.#context.claims.missing(this.name);
     }
     const now = performance.now();
@@ -232,14 +234,6 @@ export class DispatchHandle {
     closeSync(old.fd);
     if (this.#context.sync) syncFolder(folder);
   }
-}
-
-function eventBytesOf({ range }: AppendWriter): number {
-  return range.end - range.start;
-}
-
-function copyOf(envelope: DispatchEnvelope): DispatchEnvelope {
-  return JSON.parse(JSON.stringify(envelope)) as DispatchEnvelope;
 }
 
 function copyEvents(writer: AppendWriter, fd: number, start: number): void {
