@@ -20,7 +20,10 @@ interface ModelCall {
   readonly deltas: Delta[];
 }
 
-export function prepare({ request = {} }: ModelFixture, signal = new AbortController().signal): ModelCall {
+export function prepare(
+  { request = {} }: ModelFixture,
+  signal: AbortSignal = new AbortController().signal,
+): ModelCall {
   const deltas: Delta[] = [];
   const given: Omit<ModelRequest, 'signal'> = {
     agentId: 'agent_001',
