@@ -14,6 +14,14 @@ import type { BrokenStore, Events } from './broken-store.ts';
 /** The memory store, each time with one fault. */
 export const brokenStores: readonly BrokenStore[] = [
   {
+    fault: 'was written for another version of the contract',
+    caseIds: ['capabilities/contract-version'],
+    create: () =>
+      new (class extends MemoryStore {
+        override readonly contract = 2 as never;
+      })(),
+  },
+  {
     fault: 'drops an event without an error',
     caseIds: ['appends/batch-is-whole', 'appends/each-is-readable'],
     create: () =>
