@@ -19,6 +19,8 @@ const worker: DispatchEnvelope = {
   completedAt: '2026-03-01T09:10:00.000Z',
   cost: null,
   usage: null,
+  models: null,
+  prices: null,
   structuredResult: null,
   schemaVersion: 1,
 };
