@@ -1,6 +1,6 @@
 import type { Fidelity } from '@hansard/events';
 import { type ImportFailure, importLogs, isImportError, logImporters } from '@hansard/import';
-import { type Harness, openHarness } from '../harness.ts';
+import { type Harness, withHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CommonOptions } from '../terminal/command.ts';
@@ -17,21 +17,18 @@ export interface RunImportOptions {
   readonly json?: boolean;
 }
 
-/** Imports all files that some paths mean, with the importers of plugins beside the known ones, and prints each. */
-export async function runImport(
+/** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
+export function runImport(
   context: CliContext,
   paths: readonly string[],
   { config, ...options }: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const harness = await openHarness(context, { config, load: 'live without communication' });
-  try {
-    await printImports(context, harness, paths, options);
-  } finally {
-    await harness.close();
-  }
+  return withHarness(context, { config, load: 'live without communication' }, (harness) =>
+    printImports(context, harness, paths, options),
+  );
 }
 
-/** A log that fails stops none of the others. */
+/** A failed log does not stop the others. */
 async function printImports(
   context: CliContext,
   { store, plugins }: Harness,
@@ -74,7 +71,7 @@ async function printImports(
     throw new CliError(
       exitCode.failed,
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
-      'The messages above say why; everything else was imported.',
+      'The messages above have the reasons; everything else was imported.',
     );
 }
 
@@ -84,14 +81,14 @@ function noteFailure(context: CliContext, { path }: ImportFailure, error: unknow
   if (json) printJson(context, { file: path, error: message });
 }
 
-/** The format that a file has is a part of the advice. */
+/** Adds the detected format to the advice. */
 function inCommandWords(error: unknown): unknown {
   if (!isImportError(error, 'IMPORT_FORMAT_MISMATCH')) return error;
   const { message, details } = error;
   return new CliError(
     exitCode.usage,
-    `${message} Say --as ${details.detected}.`,
-    'Without --as, the records show the format.',
+    `${message}`,
+    `Use --as ${details.detected}, or remove --as to detect the format from the records.`,
     { cause: error },
   );
 }
@@ -99,7 +96,7 @@ function inCommandWords(error: unknown): unknown {
 function interrupted(file: string): CliError {
   return new CliError(
     exitCode.failed,
-    `${file} was imported in part: the import was interrupted.`,
-    'What was recorded is safe; import it again to complete it.',
+    `The import of ${file} was interrupted.`,
+    'The recorded part is kept; import it again to complete it.',
   );
 }

@@ -18,7 +18,7 @@ export interface MappedOptions extends JudgedOptions {
   readonly mapping: string;
 }
 
-/** Finds the judged dispatch, asks about it, and prints the answer once no progress is shown any more. */
+/** Finds the judged dispatch, asks about it, and prints the answer after the progress line is removed. */
 export async function answerOnJudged(
   context: CliContext,
   task: string,
@@ -45,6 +45,6 @@ export function withDispatch(command: Command): Command {
 export function withMapping(command: Command): Command {
   return withDispatch(command).requiredOption(
     '--mapping <file>',
-    'what is speech, an action and reasoning: a game mapping (JSON or YAML), as for `export --as streams`',
+    'use this game mapping (JSON or YAML), as for `export --as streams`',
   );
 }
