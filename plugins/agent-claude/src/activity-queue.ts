@@ -30,7 +30,7 @@ export class ActivityQueue implements AsyncIterable<AgentActivity> {
     this.#wake();
   }
 
-  /** No more comes; with an error, whoever takes the last activity gets it. */
+  /** Ends the queue. An error is thrown after the last activity is taken. */
   end(failure?: { readonly error: unknown }): void {
     this.#end ??= failure ?? {};
     this.#wake();
@@ -46,7 +46,7 @@ export class ActivityQueue implements AsyncIterable<AgentActivity> {
     this.#awaited.clear();
   }
 
-  /** Resolves when the call is recorded. One that the engine does not tell of is not waited for longer than `patienceMs`. */
+  /** Resolves when the call is recorded, or after `patienceMs` if the engine does not report it. */
   async whenRecorded(toolCallId: string, patienceMs: number): Promise<void> {
     if (!this.#calls.has(toolCallId)) await this.#untilTold(toolCallId, patienceMs);
     const position = this.#calls.get(toolCallId) ?? this.#added;

@@ -18,8 +18,9 @@ export interface ClaudeAgentOptions {
   /** The most turns of a dispatch that sets no limit of its own. */
   readonly maxTurns?: number;
   /**
-   * How long the dispatch goes on after a result for commands that the agent left in the background, in milliseconds.
-   * When one ends, the agent hears of it in another turn; those that run on are stopped. Default 60,000.
+   * How long the dispatch waits after a result for commands that the agent left in the background, in milliseconds. When
+   * a command ends, the agent receives its outcome in another turn; commands that are still running are stopped. Default
+   * 60,000.
    */
   readonly backgroundMs?: number;
   /** MCP servers by name, as the SDK takes them; `hansard` is taken. */
@@ -27,7 +28,7 @@ export interface ClaudeAgentOptions {
   /**
    * Where sessions are kept beside the engine's own files, as each entry is written: the one that
    * `@hansard/agent-claude/session-store` makes, or any `SessionStore` of the SDK. A session that is resumed is taken
-   * from it. What it can't store is told by a `system:mirror_error`.
+   * from it. A `system:mirror_error` reports entries that it can't store.
    */
   readonly sessionStore?: ClaudeSessionStore;
   /** Imports the SDK. */

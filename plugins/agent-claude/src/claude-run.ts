@@ -12,9 +12,9 @@ import { projectOptions } from './project-options.ts';
 import { TurnWatch } from './turn-watch.ts';
 import { UserInput } from './user-input.ts';
 
-/** How long the engine may take to tell of a call that it asks about. */
+/** How long the engine may take to report a call after it asks for permission. */
 const callPatienceMs = 500;
-/** How long it may take to end the turn that it was told to end. Below the grace of a dispatch, with room for the kill. */
+/** How long an interrupted turn may take to end. Shorter than the grace period of a dispatch, so that a kill still fits. */
 const interruptPatienceMs = 2_000;
 /** How long it may take to end when it has nothing left to do. */
 const endPatienceMs = 2_000;
@@ -89,11 +89,11 @@ export class ClaudeRun {
     }
   }
 
-  /** Runs engines until nothing is left to say. Never rejects: the queue tells of what went wrong. */
+  /** Runs engines until every message is answered. Never rejects: the queue reports failures. */
   async #work(sdk: ClaudeSdk): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
     try {
-      // A message that came while an engine was ending is answered by another one, which goes on with the session.
+      // A message that arrives while an engine ends is answered by another engine, which resumes the session.
       do await this.#converse(sdk);
       while (this.#input.hasUnsent && !this.#isStopping && this.#sessionId !== undefined);
     } catch (error) {
@@ -169,14 +169,14 @@ export class ClaudeRun {
     }
   }
 
-  /** The engine tells of each that it is stopped, and then that it is idle. */
+  /** The engine reports each stopped command, and then that it is idle. */
   async #stopCommands(): Promise<void> {
     const engine = this.#engine;
-    this.#tellCommandsToStop();
+    this.#requestStopOfCommands();
     if (!(await engine.whenGone(endPatienceMs)) && this.#turns.isIdle) await this.#endEngine();
   }
 
-  #tellCommandsToStop(): void {
+  #requestStopOfCommands(): void {
     for (const id of this.#turns.commands) void this.#query?.stopTask(id).catch(() => {});
   }
 
@@ -184,24 +184,24 @@ export class ClaudeRun {
   async #endEngine(): Promise<void> {
     const engine = this.#engine;
     const isGoneOrBusy = async () => (await engine.whenGone(endPatienceMs)) || !this.#turns.isIdle;
-    // It may be idle because it has not read yet what it was told last.
+    // It can be idle because it has not yet read the last message.
     if (!this.#isStopping && this.#input.isPending && (await isGoneOrBusy())) return;
     this.#input.close();
     if (await isGoneOrBusy()) return;
     await engine.stop();
   }
 
-  /** Ends the turn under way, so that the engine ends its tools and tells what was used; then the engine itself. */
+  /** Interrupts the running turn, so that the engine ends its tools and reports the usage; then ends the engine. */
   async #stop(): Promise<void> {
     if (!this.#isStopping) {
       this.#isStopping = true;
       const { isRunning, isIdle, commands } = this.#turns;
       if (isRunning) void this.#query?.interrupt().catch(() => {});
       // An engine that is ended may leave them behind; when none is left it says so.
-      else if (isIdle && commands.length > 0) this.#tellCommandsToStop();
+      else if (isIdle && commands.length > 0) this.#requestStopOfCommands();
       else this.#input.close();
     }
-    // One that has begun no turn has nothing to tell; left alone, it would begin one.
+    // An engine without a turn has nothing to report. Without a stop it would begin one.
     const { isRunning, hasResult } = this.#turns;
     if (isRunning || hasResult) await this.#engine.whenGone(interruptPatienceMs);
     await this.#engine.stop();

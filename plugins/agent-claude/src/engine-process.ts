@@ -58,7 +58,7 @@ export class EngineProcess {
     return this.#errorOutput.trim();
   }
 
-  /** Ends it, by force where it does not end when it is told. Resolves when it is gone. It is not started any more. */
+  /** Ends the process, by force if it does not end on request, and prevents another start. Resolves when it has exited. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -7,7 +7,7 @@ export interface ToolPermissionOptions {
   readonly askHooks: (call: AgentToolCall) => Promise<ToolCallVerdict>;
   /** Resolves when the call is in the log. */
   readonly whenRecorded: (toolCallId: string) => Promise<void>;
-  /** Takes a denial that is recorded when it is told. */
+  /** Receives a denial, which is recorded when the engine reports it. */
   readonly onDenied: (toolCallId: string) => void;
   /** Takes who calls a tool of the project, whose hooks are asked when it is called. */
   readonly onProjectCall: (toolCallId: string, agentId: string | undefined) => void;
@@ -34,7 +34,7 @@ export function createToolPermission(options: ToolPermissionOptions): HookCallba
     if (!verdict.isAltered) return {};
     if (!isPlainObject(verdict.input)) {
       throw new TypeError(
-        `A hook altered the input of ${tool} to what is no object; the tool takes an object.`,
+        `A hook altered the input of ${tool} to a value that is not an object. The tool needs an object.`,
       );
     }
     // Without a decision, so that the engine's own permissions are asked about what the call has become.

@@ -4,7 +4,7 @@ import { isPlainObject } from '@hansard/events';
 /** How often in a row the API refuses a request before there is nothing to wait for: the engine renews a login up to twice. */
 const mostRefusals = 3;
 
-/** How far an engine is with its turns, by what it tells. */
+/** The state of an engine's turns, derived from its messages. */
 export class TurnWatch {
   #result: 'none' | 'good' | 'failed' = 'none';
   #isIdle = false;
@@ -56,12 +56,12 @@ export class TurnWatch {
     return isDone && typeof uuid === 'string' ? [uuid] : [];
   }
 
-  /** Whether it has told how a turn ended. */
+  /** Whether it has reported the end of a turn. */
   get hasResult(): boolean {
     return this.#result !== 'none';
   }
 
-  /** Whether an engine that ends now has told how all that it did came out. */
+  /** Whether an engine that ends now has reported the outcome of all its work. */
   get isOver(): boolean {
     return !this.#isRunning && (this.#isIdle || this.#result === 'failed');
   }
@@ -80,7 +80,7 @@ export class TurnWatch {
     return this.#commands;
   }
 
-  /** Whether it goes on asking an API that does not let it in. */
+  /** Whether it repeats requests to an API that refuses its key. */
   get isLockedOut(): boolean {
     return this.#isLockedOut;
   }
@@ -90,7 +90,7 @@ export class TurnWatch {
     return this.#refusal;
   }
 
-  /** What it said of the session that it was to go on with, where it does not have that. */
+  /** The engine's message about a session to resume that it does not have. */
   get missingSession(): string | null {
     return this.#missingSession;
   }

@@ -12,7 +12,7 @@ const allocatedId = /^agent_\d+$/;
 export const taskTool = sessionTool({
   name: 'task',
   description:
-    'Creates a sub-agent of yours with its own transcript. It says nothing until you let it speak (discuss, tell).',
+    'Creates a sub-agent of yours with its own transcript. It says nothing until you let it speak (`discuss`, `tell`).',
   input: z.strictObject({
     name: z
       .string()
