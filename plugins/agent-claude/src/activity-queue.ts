@@ -6,18 +6,18 @@ interface Waiter {
 }
 
 /**
- * What the engine did, on its way to the log. The log takes one activity after the other; who must not run ahead of it
- * waits here until a tool call, and all that came before it, is recorded.
+ * The activities of the engine on their way to the log, which takes one after the other. Code that must not run ahead of the
+ * log waits here until a tool call, and everything before it, is recorded.
  */
 export class ActivityQueue implements AsyncIterable<AgentActivity> {
   readonly #activities: AgentActivity[] = [];
   #added = 0;
-  /** Taken, and recorded: the next one was asked for. */
+  /** The number of recorded activities: an activity is recorded when the next one is requested. */
   #recorded = 0;
   #end: { readonly error: unknown } | { readonly error?: never } | null = null;
   #wake = () => {};
   #waiters: Waiter[] = [];
-  /** Calls without a result: where they stand, or who waits for them to come. */
+  /** Calls without a result: their position, or the waiters for it. */
   readonly #calls = new Map<string, number>();
   readonly #awaited = new Map<string, () => void>();
 
@@ -36,7 +36,7 @@ export class ActivityQueue implements AsyncIterable<AgentActivity> {
     this.#wake();
   }
 
-  /** Nobody takes anything any more, and nobody waits. */
+  /** Stops the queue: no activity is taken any more, and no waiter is kept. */
   leave(): void {
     this.end();
     this.#activities.length = 0;

@@ -16,11 +16,11 @@ import { UserInput } from './user-input.ts';
 const callPatienceMs = 500;
 /** How long an interrupted turn may take to end. Shorter than the grace period of a dispatch, so that a kill still fits. */
 const interruptPatienceMs = 2_000;
-/** How long it may take to end when it has nothing left to do. */
+/** How long an idle engine may take to end. */
 const endPatienceMs = 2_000;
-/** How long commands in the background have after a result, where the agent does not say it. */
+/** The default of `backgroundMs`. */
 const defaultBackgroundMs = 60_000;
-/** Node makes a longer timer one of a millisecond. */
+/** Node runs a longer timer after one millisecond. */
 const longestTimerMs = 2 ** 31 - 1;
 
 interface ClaudeSdk {
@@ -114,7 +114,7 @@ export class ClaudeRun {
       for await (const message of this.#query) this.#take(message);
       if (!this.#turns.hasResult || this.#turns.isRunning) throw new Error('its messages ended');
     } catch (error) {
-      // At its end the SDK throws also what a result has said, and that it was ended by us.
+      // At its end the SDK also throws the failure of a result, and our own stop.
       if (!this.#isStopping && !this.#turns.isOver && !this.#turns.isLockedOut) {
         throw engineFailure(engine, error, this.#options.executable);
       }
@@ -157,7 +157,7 @@ export class ClaudeRun {
     this.#limitCommands(isIdle && !isOver);
   }
 
-  /** Gives commands in the background their time while they are all that is under way. */
+  /** Waits for commands in the background while nothing else is running. */
   #limitCommands(areAll: boolean): void {
     if (areAll) {
       const { backgroundMs = defaultBackgroundMs } = this.#options;
@@ -197,7 +197,7 @@ export class ClaudeRun {
       this.#isStopping = true;
       const { isRunning, isIdle, commands } = this.#turns;
       if (isRunning) void this.#query?.interrupt().catch(() => {});
-      // An engine that is ended may leave them behind; when none is left it says so.
+      // A stopped engine can leave commands running. It reports when there are none.
       else if (isIdle && commands.length > 0) this.#requestStopOfCommands();
       else this.#input.close();
     }
@@ -207,7 +207,7 @@ export class ClaudeRun {
     await this.#engine.stop();
   }
 
-  /** The same for an engine that asks an API in vain, which the dispatch will say. */
+  /** The same for an engine whose API refuses it; the dispatch reports that. */
   async #giveUp(): Promise<void> {
     const engine = this.#engine;
     void this.#query?.interrupt().catch(() => {});
@@ -216,7 +216,7 @@ export class ClaudeRun {
   }
 }
 
-/** What a timer of the engine says while a tool or a hook has not answered, every 30 seconds, hung or not. */
+/** The message of a timer of the engine, every 30 seconds, while a tool or a hook has not answered. */
 function isHeartbeat(message: SDKMessage): boolean {
   return message.type === 'tool_progress' && message.heartbeat === true;
 }

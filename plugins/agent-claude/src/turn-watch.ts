@@ -1,7 +1,7 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import { isPlainObject } from '@hansard/events';
 
-/** How often in a row the API refuses a request before there is nothing to wait for: the engine renews a login up to twice. */
+/** How many refusals in a row are final. The engine renews a login up to twice. */
 const mostRefusals = 3;
 
 /** The state of an engine's turns, derived from its messages. */
@@ -27,7 +27,7 @@ export class TurnWatch {
     this.#missingSession = null;
   }
 
-  /** Takes a message; gives the ids of the user's messages that it says are dealt with. */
+  /** Observes a message; returns the ids of the user's messages that it reports as answered. */
   observe(message: SDKMessage): readonly string[] {
     const { type, subtype, ...fields } = message as SDKMessage &
       MessageFields & { readonly subtype?: string };
@@ -46,7 +46,7 @@ export class TurnWatch {
       this.#isRunning = fields.state === 'running';
       this.#isIdle = fields.state === 'idle' && this.hasResult;
     }
-    // The turn in which the agent hears of a sub-agent begins without another word of the engine's state.
+    // The turn in which the agent receives the result of a sub-agent begins without a message about the engine's state.
     if (isOfTurn(type, subtype, fields)) this.#isRunning = true;
     if (type === 'assistant' && fields.parent_tool_use_id === null) {
       this.#refusal = fields.error === 'authentication_failed' ? textOf(fields.message) : null;
@@ -66,7 +66,7 @@ export class TurnWatch {
     return !this.#isRunning && (this.#isIdle || this.#result === 'failed');
   }
 
-  /** Whether nothing is under way but commands: no turn, and no sub-agent in the background. */
+  /** Whether only commands are running: no turn, and no sub-agent in the background. */
   get isIdle(): boolean {
     return this.#isIdle;
   }
@@ -75,7 +75,7 @@ export class TurnWatch {
     return this.#isRunning;
   }
 
-  /** What runs in the background when it is idle: the ids of commands that the agent left there. */
+  /** The ids of commands that the agent left running in the background. */
   get commands(): readonly string[] {
     return this.#commands;
   }
@@ -85,7 +85,7 @@ export class TurnWatch {
     return this.#isLockedOut;
   }
 
-  /** What the last turn ended with, where that is a refusal to let the agent in. */
+  /** The error of the last turn if the API refused the agent's login. */
   get refusal(): string | null {
     return this.#refusal;
   }
@@ -98,13 +98,13 @@ export class TurnWatch {
   #countRefusals(type: string, subtype: string | undefined, fields: MessageFields): void {
     if (this.#isLockedOut) return;
     if (subtype !== 'api_retry') {
-      // Whatever the model says, the API let it.
+      // An answer of the model shows that the API accepted the request.
       if (type === 'stream_event' || type === 'assistant') this.#refusals = 0;
       return;
     }
     const { error, error_status, attempt } = fields;
     this.#refusals = error === 'authentication_failed' ? this.#refusals + 1 : 0;
-    // Agents that ask side by side may each be refused before the login is renewed.
+    // Parallel agents can each be refused before the login is renewed.
     this.#isLockedOut = Math.min(this.#refusals, Number(attempt)) >= mostRefusals;
     if (this.#isLockedOut) this.#refusal = `API error ${error_status}: ${error}`;
   }

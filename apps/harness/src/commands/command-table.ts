@@ -15,7 +15,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'run',
     description:
       'record dispatches: run an agent (--agent), or play recorded streams (.jsonl files of Agent SDK messages) with the times of the recording',
-    arguments: [['<words...>']],
+    arguments: [['<words...>', 'the paths of recorded streams, or with --agent the prompt']],
     load: async () => (await import('./run.ts')).addRun,
   },
   {

@@ -39,7 +39,7 @@ export async function answerOnJudged(
 }
 
 export function withDispatch(command: Command): Command {
-  return command.option('--dispatch <dispatch>', dispatchHelp, 'latest');
+  return command.option('--dispatch <dispatch>', `select the dispatch: ${dispatchHelp}`, 'latest');
 }
 
 export function withMapping(command: Command): Command {
