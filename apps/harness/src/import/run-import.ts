@@ -1,40 +1,59 @@
 import type { Fidelity } from '@hansard/events';
-import { type ImportFailure, importLogs, isImportError, logImporters } from '@hansard/import';
+import {
+  type ImportFailure,
+  type ImportReport,
+  importLogs,
+  isImportError,
+  logImporters,
+} from '@hansard/import';
 import { type Harness, withHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CommonOptions } from '../terminal/command.ts';
-import { type CliContext, note, printJson } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { HeapRestraint } from './heap-restraint.ts';
-import { printImport } from './print-import.ts';
+import { importLine, importRow, noteImport } from './import-answer.ts';
 
 export interface RunImportOptions {
   readonly task?: string;
   readonly as?: string;
   readonly fidelity?: Fidelity;
-  readonly json?: boolean;
 }
 
 /** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
 export function runImport(
   context: CliContext,
   paths: readonly string[],
-  { config, ...options }: CommonOptions & RunImportOptions,
+  options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  return withHarness(context, { config, load: 'live without communication' }, (harness) =>
-    printImports(context, harness, paths, options),
-  );
+  const { config } = options;
+  return withHarness(context, { config, load: 'live without communication' }, (harness) => {
+    const items = importItems(context, harness, paths, options);
+    return printAnswer(context, options, { rows: rowsOf(items), text: linesOf(items) });
+  });
 }
 
-/** A failed log does not stop the others. */
-async function printImports(
+async function* rowsOf(items: AsyncIterable<ImportReport | ImportFailure>): AsyncGenerator<object> {
+  for await (const item of items)
+    yield item.kind === 'failed'
+      ? { file: item.path, error: explainError(item.error).message }
+      : importRow(item);
+}
+
+async function* linesOf(items: AsyncIterable<ImportReport | ImportFailure>): AsyncGenerator<string> {
+  for await (const item of items) if (item.kind !== 'failed') yield importLine(item);
+}
+
+/** Imports log by log and notes the problems of each. A failed log does not stop the others. @throws CliError if one failed */
+async function* importItems(
   context: CliContext,
   { store, plugins }: Harness,
   paths: readonly string[],
-  { task, as, fidelity, json = false }: RunImportOptions,
-): Promise<void> {
+  { task, as, fidelity }: RunImportOptions,
+): AsyncGenerator<ImportReport | ImportFailure> {
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
   using heap = new HeapRestraint();
@@ -56,11 +75,14 @@ async function printImports(
       if (item.kind === 'failed') {
         const error = inCommandWords(item.error);
         if (signal.aborted || item.isOnly) throw error;
-        noteFailure(context, item, error, json);
+        const { message, advice } = explainError(error);
+        note(context, `hansard: ${message}\n  ${advice}`);
         failed += 1;
+        yield { ...item, error };
         continue;
       }
-      printImport(context, item, json);
+      noteImport(context, item);
+      yield item;
       const { lines, files } = item;
       if (signal.aborted) throw interrupted(lines === undefined ? files.join(', ') : (files[0] ?? ''));
     }
@@ -73,12 +95,6 @@ async function printImports(
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
       'The messages above have the reasons; everything else was imported.',
     );
-}
-
-function noteFailure(context: CliContext, { path }: ImportFailure, error: unknown, json: boolean): void {
-  const { message, advice } = explainError(error);
-  note(context, `hansard: ${message}\n  ${advice}`);
-  if (json) printJson(context, { file: path, error: message });
 }
 
 /** Adds the detected format to the advice. */

@@ -2,8 +2,9 @@ import { isScenarioError } from '@hansard/model-scripted';
 import { type Agent, isSessionError, type Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
 import { toTaskName } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import type { SessionProviders } from './session-providers.ts';
 
@@ -56,15 +57,16 @@ async function talk(
   const answer = async () => {
     const line = await root.response();
     last = String(line);
-    if (json) printJson(context, { messageId: line.messageId, text: last });
-    else printLine(context, `\n${neutraliseControls(last)}\n`);
+    const rows = [{ messageId: line.messageId, text: last }];
+    await printAnswer(context, { json }, { rows, text: `\n${neutraliseControls(last)}\n` });
   };
   // A message that arrives during an answer is answered next.
   const answerAll = async () => {
     while (root.awaitsResponse) await answer();
   };
   const send = async ({ text, source }: Input, isOnScreen = false) => {
-    if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
+    if (!isOnScreen)
+      await printAnswer(context, { json }, { rows: [], text: `> ${neutraliseControls(text)}` });
     await root.harken(text, { source: { kind: source } });
     await answerAll();
   };
