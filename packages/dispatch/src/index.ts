@@ -1,4 +1,3 @@
-export { type Clock, systemClock } from './async/clock.ts';
 export { untilAborted } from './async/until-aborted.ts';
 export {
   type CommunicationHub,

@@ -1,12 +1,7 @@
-import {
-  type Clock,
-  type CommunicationHub,
-  type DispatchStore,
-  systemClock,
-  type WriterOptions,
-} from '@hansard/dispatch';
+import type { CommunicationHub, DispatchStore, WriterOptions } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import { type Clock, systemClock } from '@hansard/provider';
 import {
   type ContextOptions,
   type ContextPolicy,

@@ -1,8 +1,8 @@
 import { createCommunicationHub } from '@hansard/dispatch';
 import type { Delta } from '@hansard/events';
 import type { ModelRequest } from '@hansard/provider';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../dispatch/test/manual-clock.ts';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, model, says, tools } from './scripted.ts';
 

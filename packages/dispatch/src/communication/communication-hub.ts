@@ -6,7 +6,7 @@ import type {
   EventNotice,
   IncomingMessage,
 } from '@hansard/provider';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
 import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
 import { Outbox } from './outbox.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../async/clock.ts';
+import type { Clock } from '@hansard/provider';
 
 /** Calls `onTimeout` once, after `limitMs`. Returns a function that cancels it. */
 export function watchTime(clock: Clock, limitMs: number, onTimeout: (elapsedMs: number) => void): () => void {

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';

@@ -1,6 +1,5 @@
 import { type Fidelity, findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
-import type { AgentProvider, HookProvider, ToolProvider } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
+import type { AgentProvider, Clock, HookProvider, ToolProvider } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';

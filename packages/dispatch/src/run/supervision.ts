@@ -1,6 +1,6 @@
 import { type CapturedEvent, isEventOf, type NewEvent, newEvent } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import type { DispatchTotals } from '@hansard/views/basics';
-import type { Clock } from '../async/clock.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
 import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
 import type { RunDispatchOptions } from './run-options.ts';

@@ -9,7 +9,7 @@ import {
   parseEvent,
   toTimestamp,
 } from '@hansard/events';
-import type { Clock } from '../async/clock.ts';
+import type { Clock } from '@hansard/provider';
 import { copyJson, ownPlainJson, ownValues } from './copy-json.ts';
 
 export interface EventIntakeOptions {

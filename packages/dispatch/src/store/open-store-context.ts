@@ -1,6 +1,5 @@
 import { createIdSource, type IdSource } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
 import { LiveFeeds } from '../streams/live-feeds.ts';
 import { DispatchClaims } from './dispatch-claims.ts';

@@ -1,6 +1,5 @@
 import type { IdSource } from '@hansard/events';
-import type { DispatchStoreProvider } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
+import type { Clock, DispatchStoreProvider } from '@hansard/provider';
 import type { Notifiers } from '../async/notifier.ts';
 import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';

@@ -10,6 +10,7 @@ import {
 } from '@hansard/events';
 import type {
   AgentToolCall,
+  Clock,
   DispatchHost,
   HookProvider,
   OfferedTool,
@@ -17,7 +18,6 @@ import type {
   ToolCallVerdict,
   ToolOutcome,
 } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import { askHooks, blockedText } from './ask-hooks.ts';

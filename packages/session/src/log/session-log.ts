@@ -1,12 +1,12 @@
 import type {
   AcceptedEvents,
-  Clock,
   Dispatch,
   DispatchEnd,
   DispatchStream,
   LiveStreamOptions,
 } from '@hansard/dispatch';
 import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
 
 export interface SessionLogOptions {
