@@ -70,7 +70,7 @@ export function assertFull(log: DispatchLog): void {
   );
 }
 
-/** Gives each tool call that was open when the session stopped a result that says so. */
+/** Appends the result `interrupted` to each tool call that was open when the session stopped. */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = registry.all.flatMap(({ agentId, openCalls }) =>
     openCalls.flatMap(({ toolCallId, tool }) => {
@@ -87,7 +87,7 @@ async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
 export function noAgents(dispatchId: string): SessionError {
   return new SessionError(
     'SESSION_LOG_INVALID',
-    `The dispatch ${dispatchId} has no agent:created, so it holds no session; nothing was done in it that could be resumed.`,
+    `The dispatch ${dispatchId} has no agent:created, so it contains no session and nothing that could be resumed.`,
     { details: { dispatchId } },
   );
 }

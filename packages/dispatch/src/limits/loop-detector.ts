@@ -1,7 +1,7 @@
 import type { EventData, EventOf } from '@hansard/events';
 
 export interface LoopLimits {
-  /** How many of the latest tool calls are looked at. */
+  /** How many of the latest tool calls are compared. */
   readonly window: number;
   /** At how many equal calls among them a warning is recorded, once per call. */
   readonly warnAt: number;
@@ -9,7 +9,7 @@ export interface LoopLimits {
   readonly killAt: number;
 }
 
-/** An agent that edits and tests by turns makes ten equal calls in twenty: that is warned of, but goes on. */
+/** An agent that edits and tests in turns makes ten equal calls in twenty. It gets a warning and continues. */
 export const defaultLoopLimits: LoopLimits = { window: 20, warnAt: 8, killAt: 15 };
 
 export interface LoopFinding {

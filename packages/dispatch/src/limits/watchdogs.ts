@@ -13,7 +13,7 @@ export interface StallWatch {
 }
 
 /**
- * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch costs
+ * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch sets
  * no timer: the timer reads the time of the last touch.
  */
 export function watchStall(

@@ -6,15 +6,15 @@ export function copyJson<T>(value: T): T {
 }
 
 /**
- * Like `ownValues` for an object that may hold anything: false where it holds a value that JSON cannot, or one that
- * needs a closer look; then only some of its values were copied. Each value is read once, so that the checked value is the
- * one that is kept.
+ * Like `ownValues`, for an object that may contain anything. Returns false if it contains a value that JSON cannot hold or
+ * that needs the full check; then only some of its values were copied. Each value is read once, so that the checked value is
+ * the one that is kept.
  */
 export function ownPlainJson(target: object): boolean {
   try {
     return ownChecked(target as Record<string, unknown>, 0);
   } catch {
-    // A getter or a proxy in it threw, or it nests too deep: the closer look reports it.
+    // A getter or a proxy in it threw, or it nests too deep. The full check reports the error.
     return false;
   }
 }
@@ -59,7 +59,7 @@ function copyItems(items: readonly unknown[], depth: number): unknown {
   return copied;
 }
 
-/** Makes what an object holds its own: each value becomes a copy, and keys whose value is `undefined` go. */
+/** Replaces each value of an object by a copy, and deletes the keys whose value is `undefined`. */
 export function ownValues<T extends object>(target: T): T {
   const values = target as Record<string, unknown>;
   for (const key in values) {
@@ -74,6 +74,6 @@ export function ownValues<T extends object>(target: T): T {
 function copy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => copy(item));
-  // Spreading takes over a key named `__proto__` as a key, and is quicker than key by key.
+  // Spreading keeps a key named `__proto__` as a key, and is faster than copying key by key.
   return ownValues({ ...value });
 }

@@ -91,7 +91,7 @@ export class DispatchClaims implements StoreClaims {
       const { taskDir, dispatchId } = dispatch;
       throw new StoreError(
         'STORE_LOCKED',
-        `The dispatch ${dispatchId} of ${taskDir} is held by ${owner} of this process (${process.pid}). Use that object, or end it first.`,
+        `The dispatch ${dispatchId} of ${taskDir} is being written by ${owner} of this process (${process.pid}). Use that object, or end or release it first.`,
         { details: { taskDir, dispatchId, owner } },
       );
     }

@@ -97,7 +97,7 @@ export class DispatchRecorder {
     return updated;
   }
 
-  /** Resolves when no write is under way, whether the writes succeeded or failed. */
+  /** Resolves when no write is pending, whether the writes succeeded or failed. */
   settled(): Promise<void> {
     return this.#writes.settled();
   }

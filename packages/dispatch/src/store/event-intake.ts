@@ -19,14 +19,14 @@ export interface EventIntakeOptions {
   readonly redact: ((event: CapturedEvent) => CapturedEvent) | undefined;
 }
 
-/** How an event gets its id and its time where it has none. */
+/** How an event without an id or a time gets one. */
 export interface EventMinting {
   readonly createId?: IdSource | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
 
-/** What every event passes on its way into a store: mint what is absent, check, copy, redact. */
+/** Prepares every event that is recorded: mints an absent id and time, checks, copies and redacts. */
 export class EventIntake {
   readonly #clock: Clock;
   readonly #createId: IdSource;
@@ -41,7 +41,7 @@ export class EventIntake {
   }
 
   /**
-   * `minting` gives the id and the time of an event that has none; absent: those of the store.
+   * `minting` mints an absent id and time. Absent: as the store does.
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
    */
   take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
@@ -50,7 +50,7 @@ export class EventIntake {
     return copyJson(parseEvent(this.#redact(captured), this.#schemas));
   }
 
-  /** The event with values of its own. The quick way is for what nearly all of them are; the other one has the errors. */
+  /** The event with values of its own. Nearly all events take the fast path; the full check throws the errors. */
   #own(minted: unknown): CapturedEvent {
     const isUsual =
       typeof minted === 'object' &&
@@ -60,7 +60,7 @@ export class EventIntake {
     return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
 
-  /** A new object; a value that is not an object as it is. */
+  /** Returns a new object, or a value that is not an object unchanged. */
   #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
     if (typeof event !== 'object' || event === null) return event;
     return inLineOrder({

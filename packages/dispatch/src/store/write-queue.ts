@@ -1,10 +1,10 @@
 import type { Awaitable } from '@hansard/provider';
 import { isPromise } from './is-promise.ts';
 
-/** The writes of one dispatch, handed to the store one after the other in the order of their calls. */
+/** The writes of one dispatch. The store receives them one after the other, in the order of their calls. */
 export class WriteQueue {
   readonly #haltsOnFailure: boolean;
-  /** The last write under way. Null: none is. */
+  /** The last pending write. Null: none is pending. */
   #latest: Promise<void> | null = null;
   /** The error of writes that the store has not received yet. Null: the queue works. */
   #stopped: Error | null = null;
@@ -14,7 +14,7 @@ export class WriteQueue {
     this.#haltsOnFailure = haltsOnFailure;
   }
 
-  /** Calls the store after the writes that are under way; at once, and with null, where none is and it answers at once. */
+  /** Calls the store after the pending writes. Returns null if none is pending and the store answers synchronously. */
   run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
     if (this.#latest !== null) {
       const before = this.#haltsOnFailure ? this.#latest : this.#latest.catch(() => {});
@@ -35,7 +35,7 @@ export class WriteQueue {
     return null;
   }
 
-  /** Resolves when no write is under way, whether the writes succeeded or failed. */
+  /** Resolves when no write is pending, whether the writes succeeded or failed. */
   async settled(): Promise<void> {
     while (this.#latest !== null) await this.#latest.catch(() => {});
   }

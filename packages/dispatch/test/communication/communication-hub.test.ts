@@ -26,7 +26,7 @@ function deltaNotice(text: string) {
   return { taskDir, envelope, delta: { type: 'delta:text' as const, text } };
 }
 
-/** A provider that keeps what it is told, in words, and waits at a gate where it has one. */
+/** A provider that keeps its notices, in words, and waits at its gate if it has one. */
 function listener(gate?: Gate) {
   const heard: string[] = [];
   const hear = async (words: string) => {
@@ -49,7 +49,7 @@ function problems() {
 }
 
 describe('a communication provider', () => {
-  it('is told of start, events, deltas and end of a dispatch, in order, and of events only once they are recorded', async () => {
+  it('receives start, events, deltas and end of a dispatch in order, and events only after they are recorded', async () => {
     const { provider, heard } = listener();
     const store = openDispatchStore(createMemoryStore());
     const wasInTheLog: boolean[] = [];
@@ -86,7 +86,7 @@ describe('a communication provider', () => {
     expect(types).toEqual(['agent:text', 'agent:text']);
   });
 
-  it('is not told of an event that could not be recorded', async () => {
+  it('does not receive an event that could not be recorded', async () => {
     const { provider, heard } = listener();
     const failing = changedStore(() => ({
       appendEvent() {
@@ -122,7 +122,7 @@ describe('a communication provider', () => {
     expect(heard).toEqual(['start', 'event a']);
   });
 
-  it('gets what waits for it also where the hub is closed while it still starts', async () => {
+  it('receives its waiting notices even if the hub is closed while it starts', async () => {
     const gate = new Gate();
     const { provider, heard } = listener(gate);
     const hub = createCommunicationHub([provider]);
@@ -222,7 +222,7 @@ describe('a communication provider', () => {
 });
 
 describe('a provider that is behind', () => {
-  it('misses deltas before events, and is told on how many it missed', async () => {
+  it('misses deltas before events, and the hub reports how many it missed', async () => {
     const gate = new Gate();
     const { provider, heard } = listener(gate);
     const { found, onProblem } = problems();

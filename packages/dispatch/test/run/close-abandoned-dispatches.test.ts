@@ -19,7 +19,7 @@ async function leftBehind(provider: DispatchStoreProvider = createMemoryStore())
   return openDispatchStore(provider, { clock: new ManualClock() });
 }
 
-describe('dispatches that a dead process left running', () => {
+describe('dispatches that a process left running when it exited', () => {
   it('become crashed, with an event that says so; the others stay as they are', async () => {
     const store = await leftBehind();
     const closed = await closeAbandonedDispatches(store, taskDir);
@@ -35,7 +35,7 @@ describe('dispatches that a dead process left running', () => {
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
   });
 
-  it('are told from those that run in this process', async () => {
+  it('are distinguished from those that run in this process', async () => {
     const store = await leftBehind();
     const gate = new Gate();
     const waiting = agent(async function* () {
@@ -49,7 +49,7 @@ describe('dispatches that a dead process left running', () => {
     expect((await run.ended).status).toBe('completed');
   });
 
-  it('are told from those that this process is just creating', async () => {
+  it('are distinguished from those that this process is creating', async () => {
     const gate = new Gate();
     const provider = changedStore((store) => ({
       async createDispatch(task, envelope) {
@@ -65,14 +65,14 @@ describe('dispatches that a dead process left running', () => {
     expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);
   });
 
-  it('are found also where this process failed to create one of that name', async () => {
+  it('are found even if this process failed to create one of that name', async () => {
     const store = await leftBehind();
     const again = createDispatch(store, taskDir, { role: 'worker', dispatchId: 'lost-1' });
     await expect(again).rejects.toMatchObject({ code: 'STORE_DISPATCH_EXISTS' });
     expect(await closeAbandonedDispatches(store, taskDir)).toHaveLength(2);
   });
 
-  it('are found also where it is this process that could not end them, once its store works again', async () => {
+  it('are found even if this process could not end them, once its store works again', async () => {
     let isFull = true;
     const provider = changedStore((store) => ({
       appendEvent(task, dispatchId, event) {
@@ -104,7 +104,7 @@ describe('dispatches that a dead process left running', () => {
       expect(await store.getDispatchEvents(taskDir, dispatchId)).toHaveLength(1);
   });
 
-  it('are left alone where their writer lives elsewhere', async () => {
+  it('are unchanged if their writer runs in another process', async () => {
     let isElsewhere = false;
     const provider = changedStore((store) => ({
       claimDispatch(task, dispatchId) {
@@ -210,7 +210,7 @@ async function closedWith(events: readonly NewEvent[]) {
   return { envelope, added };
 }
 
-describe('a dispatch that was left running behind its own end', () => {
+describe('a dispatch that is still running after its own end', () => {
   it.each([
     ['completed', 'completed'],
     ['failed', 'crashed'],
@@ -251,7 +251,7 @@ describe('a dispatch that was left running behind its own end', () => {
     ['it was stopped behind an earlier end', [complete('completed'), abort, text], 'aborted'],
     ['nothing is in the background any more', [started, complete('completed'), over], 'completed'],
     ['it was stopped with a task in the background', [started, complete('completed'), abort], 'aborted'],
-  ] as const)('also where %s', async (_what, events, status) => {
+  ] as const)('even if %s', async (_what, events, status) => {
     const { envelope, added } = await closedWith(events);
     const last = `2026-03-01T09:00:0${events.length}.000Z`;
     expect(envelope).toMatchObject({ status, completedAt: last });

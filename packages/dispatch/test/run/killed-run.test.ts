@@ -33,7 +33,7 @@ async function afterKill(ending: 'complete' | 'abort' | 'error' | 'calls') {
 }
 
 describe('a run whose process was killed before its envelope was complete', () => {
-  it('has ended as its log says, with what it cost and what it came to', async () => {
+  it('has ended as its log says, with its cost and its result', async () => {
     const { left, events, envelope } = await afterKill('complete');
     expect(envelope).toMatchObject({
       status: 'completed',

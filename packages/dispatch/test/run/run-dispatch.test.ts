@@ -226,7 +226,7 @@ describe('a dispatch whose agent fails', () => {
     ['at once', 'a word', 'a word'],
     ['what is no error', { odd: true }, '{"odd":true}'],
     ['what only looks like an error', { message: 'x'.repeat(100) }, 'x'.repeat(100)],
-  ])('is crashed also where it throws %s', async (_, thrown, message) => {
+  ])('is crashed even if it throws %s', async (_, thrown, message) => {
     const { options, events } = prepare();
     const failing = agent(() => {
       throw thrown;
@@ -245,7 +245,7 @@ describe('a dispatch whose agent fails', () => {
       newEvent('agent:text', { text: 'b' }, { id: 'E1' }),
       'STORE_EVENT_CONFLICT',
     ],
-  ])('is crashed where it yields %s, and the agent is told to stop', async (_, wrong, code) => {
+  ])('is crashed if it yields %s, and the agent is stopped', async (_, wrong, code) => {
     const { options, events } = prepare();
     const signals: boolean[] = [];
     const failing = agent(async function* ({ signal }) {
@@ -263,7 +263,7 @@ describe('a dispatch whose agent fails', () => {
     expect(signals).toEqual([true]);
   });
 
-  it('ends also where the agent then hangs', async () => {
+  it('ends even if the agent then hangs', async () => {
     const { clock, options } = prepare();
     const reached = new Gate();
     const hanging = agent(async function* () {
@@ -311,7 +311,7 @@ describe('a dispatch whose store fails', () => {
     await expect(run.send('anybody there?')).rejects.toThrow(/D1 has ended/);
   });
 
-  it('rejects also where the prompt or the reason of an abort cannot be recorded', async () => {
+  it('rejects even if the prompt or the reason of an abort cannot be recorded', async () => {
     const prompted = prepare(failingStore(({ type }) => type === 'user:message'));
     await expect(runDispatch(prompted.options({ agent: yields(), prompt: 'Go' }))).rejects.toThrow(
       'disk full',

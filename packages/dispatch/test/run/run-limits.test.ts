@@ -24,14 +24,14 @@ function prepare() {
   return { clock, store, start, log };
 }
 
-/** Says that it works, then waits until it is told to stop. */
+/** Reports that it works, then waits until it is stopped. */
 const obedient = () =>
   agent(async function* (request) {
     yield says('working');
     await stopped(request);
   });
 
-/** Says that it works, then hangs whatever it is told. */
+/** Reports that it works, then hangs and ignores every signal. */
 const deaf = () =>
   agent(async function* () {
     yield says('working');
@@ -115,7 +115,7 @@ describe('an abort', () => {
     expect((await log()).map(({ type }) => type)).toEqual(['agent:text', 'harness:abort']);
   });
 
-  it('is an abort also where the agent throws because of it', async () => {
+  it('is an abort even if the agent throws because of it', async () => {
     const { start, log } = prepare();
     const throwing = agent(async function* (request) {
       yield says('working');
@@ -251,7 +251,7 @@ describe('the stall timer', () => {
 describe('the loop detector', () => {
   const loopDetector = { window: 6, warnAt: 3, killAt: 5 };
 
-  it('warns once, then stops an agent that goes on making the same call', async () => {
+  it('warns once, then stops an agent that keeps making the same call', async () => {
     const { store, start, log } = prepare();
     const looping = agent(async function* ({ signal }) {
       while (!signal.aborted) yield calls('Bash', 'npm test');
@@ -310,7 +310,7 @@ describe('the cost limit', () => {
     });
   });
 
-  it('leaves alone an agent that is complete, and stops one that goes on after its total', async () => {
+  it('ignores an agent that is complete, and stops one that continues after its total', async () => {
     const total = event('session:complete', { status: 'completed', costUsd: 2 });
     const first = prepare();
     const ended = await first.start(yields(inference(0.5), total), { limits: { costUsd: 1 } });

@@ -77,7 +77,7 @@ describe('a store that is slow', () => {
     expect((await types()).at(-1)).toBe('harness:stall');
   });
 
-  it('ends an aborted run when it has taken what was said before, with what that cost', async () => {
+  it('ends an aborted run after it has stored the earlier events, with their cost', async () => {
     const { clock, gate, run, types } = await prepare(
       ({ type }) => type === 'session:complete',
       agent(async function* () {

@@ -34,7 +34,7 @@ describe('limits of workers', () => {
     expect(refused).toMatchObject([
       {
         code: 'DISPATCH_WORKER_LIMIT',
-        message: expect.stringMatching(/^2 workers run already/),
+        message: expect.stringMatching(/^2 workers are running/),
         details: { running: 2, maxRunning: 2 },
       },
     ]);
@@ -82,7 +82,7 @@ describe('limits of workers', () => {
     expect(may).toEqual(expected);
   });
 
-  it('are not there for a dispatch that may have no workers', async () => {
+  it('do not exist for a dispatch that may have no workers', async () => {
     const hosts: unknown[] = [];
     const { alone } = prepare({
       async *lead(_request, host) {

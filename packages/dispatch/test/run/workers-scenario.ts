@@ -68,7 +68,7 @@ export const starts = (...roles: string[]): Script =>
     yield says('started');
   };
 
-/** Starts workers, then goes on until it is stopped. */
+/** Starts workers, then continues until it is stopped. */
 export const staysWith = (...roles: string[]): Script =>
   async function* (request, host) {
     for (const role of roles) await host.startWorker(worker(role));

@@ -166,7 +166,7 @@ describe('a parent that ends by itself', () => {
 });
 
 describe('a worker', () => {
-  it('that crashes is crashed, and its parent goes on', async () => {
+  it('that crashes is crashed, and its parent continues', async () => {
     const { start, statuses, log } = prepare({
       async *lead(_request, host) {
         const { dispatchId } = await host.startWorker(worker('worker'));
@@ -245,7 +245,7 @@ describe('a worker', () => {
     expect(aborts.map(({ data }) => data)).toEqual([{ reason: 'not needed', by: 'LEAD' }]);
   });
 
-  it('is awaited no longer than its parent likes, and goes on', async () => {
+  it('is awaited only until the signal of its parent aborts, and continues', async () => {
     const gate = new Gate();
     const refused: string[] = [];
     const { start, statuses } = prepare({

@@ -75,7 +75,7 @@ describe('an event that is appended', () => {
     expect(await store.getDispatchEvents(task, dispatch.dispatchId)).toEqual([]);
   });
 
-  it('is refused where it is no event at all', async () => {
+  it('is refused if it is not an event at all', async () => {
     const store = openDispatchStore(createMemoryStore());
     const dispatch = await begin(store);
     for (const nothing of [undefined, null, 'text', 7]) {

@@ -10,7 +10,7 @@ import { aborted, task, twice } from './left-dispatch.ts';
 const write = { write: true } as const;
 
 describe('closing a store', () => {
-  it('aborts all dispatches that it writes, children included, and leaves the others alone', async () => {
+  it('aborts all dispatches that it writes, children included, and does not change the others', async () => {
     const { store, after, left } = twice();
     const parent = await store.beginDispatch(task, { role: 'lead' });
     const child = await parent.beginChild({ role: 'worker' });

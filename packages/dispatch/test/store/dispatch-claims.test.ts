@@ -49,7 +49,7 @@ describe('the writer of a dispatch', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
-  it('can be had after a claim or a creation that failed', async () => {
+  it('can be claimed after a claim or a creation that failed', async () => {
     let isFull = false;
     const provider = changedStore((store) => ({
       createDispatch(taskDir, envelope) {

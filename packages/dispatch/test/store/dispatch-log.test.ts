@@ -75,7 +75,7 @@ describe('the events of a dispatch', () => {
     expect(limits).toEqual([2, 2]);
   });
 
-  it('can be had as whole pages, none of them empty', async () => {
+  it('can be read as whole pages, none of them empty', async () => {
     const { log, store, dispatch } = await logOf(numbered(5));
     const stored = await store.getDispatchEvents(task, dispatch.dispatchId);
     const pages = [];

@@ -189,8 +189,8 @@ function randomEvent(random: () => number): NewEvent {
   return event as unknown as NewEvent;
 }
 
-describe('what every event passes on its way into a store', () => {
-  it('takes what the schemas take, as they do, and refuses what they refuse', () => {
+describe('the intake of events', () => {
+  it('accepts and refuses the same events as the schemas', () => {
     const seeds =
       process.env.HANSARD_SEED === undefined ? [1, 2, 3, 4, 5] : [Number(process.env.HANSARD_SEED)];
     for (const seed of seeds) {
@@ -207,7 +207,7 @@ describe('what every event passes on its way into a store', () => {
     }
   });
 
-  it('keeps a value of its own, however deep, and leaves what it was given alone', () => {
+  it('keeps a copy, however deep, and does not change the input', () => {
     const data = { text: 'a', details: { list: [{ deep: [1] }], gone: undefined } };
     const taken = intake.take({ type: 'agent:text', data });
     data.details.list[0]?.deep.push(2);
@@ -215,7 +215,7 @@ describe('what every event passes on its way into a store', () => {
     expect(Object.keys(data.details)).toEqual(['list', 'gone']);
   });
 
-  it('keeps what it has checked, whatever a getter says the next time', () => {
+  it('keeps the value that it has checked, even if a getter returns another one later', () => {
     let reads = 0;
     const details = Object.defineProperty({}, 'answer', {
       enumerable: true,

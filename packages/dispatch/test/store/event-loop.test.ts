@@ -9,7 +9,7 @@ const taskDir = 'lab/tasks/route-models';
 const many = 20_000;
 
 describe('timers and signals', () => {
-  it('stop an agent that yields on and on without ever waiting', async () => {
+  it('stop an agent that yields without end and never waits', async () => {
     let yielded = 0;
     const restless = agent(async function* ({ signal }) {
       for (; yielded < many && !signal.aborted; yielded += 1) yield says('more');

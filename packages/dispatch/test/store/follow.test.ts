@@ -69,7 +69,7 @@ describe('a follower', () => {
     await follower.done;
   });
 
-  it('begins behind its cursor', async () => {
+  it('begins after its cursor', async () => {
     const store = await open();
     await say(store, 'a', 'b', 'c');
     const follower = gather(store, { after: 1 });
@@ -252,7 +252,7 @@ describe('a follower', () => {
     expect(watching).toBe(0);
   });
 
-  it('is told of a dispatch that is not there, of a cursor beyond the end, and of a store that fails', async () => {
+  it('rejects for an unknown dispatch, a cursor after the end, and a store that fails', async () => {
     const store = await open();
     const log = await store.openDispatch(task, id);
     await expect(gather(store, { after: 5 }).done).rejects.toMatchObject({ code: 'STORE_INVALID_CURSOR' });

@@ -88,7 +88,7 @@ const ways: Readonly<
   },
 };
 
-describe('what tools took and gave', () => {
+describe('the input and output of tools', () => {
   it.each(Object.keys(ways))('is not in the log of a narrative dispatch, recorded %s', async (way) => {
     const provider = createMemoryStore();
     const dispatchId = (await ways[way]?.(provider, 'narrative')) ?? '';
@@ -112,7 +112,7 @@ describe('what tools took and gave', () => {
     expect(stored.map(({ data }) => data)).toEqual(events.map(({ data }) => data));
   });
 
-  it('is left out of a dispatch from the time on at which its envelope says narrative', async () => {
+  it('is omitted once the envelope of the dispatch says narrative', async () => {
     const provider = createMemoryStore();
     const store = openDispatchStore(provider);
     const { dispatchId } = await createDispatch(store, taskDir, { role: 'r', fidelity: 'full' });
@@ -121,7 +121,7 @@ describe('what tools took and gave', () => {
     expect(secretsIn(await provider.getDispatchEvents(taskDir, dispatchId))).toEqual([]);
   });
 
-  it('is left out from the call on that makes the dispatch a narrative, though the store is slow to do so', async () => {
+  it('is omitted from the call on that makes the dispatch narrative, even if the store is slow', async () => {
     const gate = new Gate();
     const provider = changedStore((inner) => ({
       async updateDispatch(task, dispatchId, updates) {
@@ -143,7 +143,7 @@ describe('what tools took and gave', () => {
     expect(secretsIn(stored)).toEqual([]);
   });
 
-  it('is not shown live either where the log leaves it out', async () => {
+  it('is not published either if the log omits it', async () => {
     const shown: CapturedEvent[] = [];
     const communication = createCommunicationHub([
       {
@@ -174,7 +174,7 @@ describe('an event of a narrative dispatch', () => {
     expect(await store.getDispatchEvents(taskDir, dispatchId)).toEqual(recorded);
   });
 
-  it('costs no look at the envelope beyond the claim, for as many as are appended', async () => {
+  it('reads the envelope only at the claim, however many are appended', async () => {
     const reads: string[] = [];
     const provider = changedStore((inner) => ({
       getDispatchEnvelope(task, dispatchId) {
@@ -196,7 +196,7 @@ describe('an event of a narrative dispatch', () => {
   });
 });
 
-describe('calls that differ only in what a narrative leaves out', () => {
+describe('calls that differ only in fields that a narrative omits', () => {
   it('are not taken for a loop', async () => {
     const runner = agent(async function* () {
       for (let turn = 0; turn < 40; turn += 1) {

@@ -29,7 +29,7 @@ describe('reading', () => {
     expect(await codeOf(store.renderSessionView(task, 'none'))).toBe('STORE_DISPATCH_NOT_FOUND');
   });
 
-  it('gives tasks, and refuses a task record that is none', async () => {
+  it('gives tasks, and refuses an invalid task record', async () => {
     const store = openDispatchStore(createMemoryStore());
     const record = {
       slug: 'route-models',

@@ -8,8 +8,8 @@ import { Gate, turn } from '../support/gate.ts';
 import { begin, say, task } from '../support/route-models.ts';
 import { gather } from '../support/stream-words.ts';
 
-describe('what a dispatch publishes', () => {
-  it('is its start, each event as it was recorded, deltas and its end, each once', async () => {
+describe('the publications of a dispatch', () => {
+  it('are its start, each event as it was recorded, deltas and its end, each once', async () => {
     const published: string[] = [];
     const communication = createCommunicationHub([
       {

@@ -31,7 +31,7 @@ function slowFirst() {
 }
 
 describe('writes without waiting', () => {
-  it('keep the order of their calls also where the store answers later and in another order', async () => {
+  it('keep the order of their calls even if the store answers later and in another order', async () => {
     const gates: Gate[] = [];
     const provider = changedStore((store) => ({
       async appendEvent(taskDir, dispatchId, event) {
@@ -56,7 +56,7 @@ describe('writes without waiting', () => {
     expect(texts).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('are not made after the dispatch was abandoned, but for the one that the store already has', async () => {
+  it('are not made after the dispatch was abandoned, except the one that the store already received', async () => {
     const { provider, gate, made } = slowFirst();
     const store = openDispatchStore(provider);
     const dispatch = await begin(store);
@@ -95,7 +95,7 @@ describe('writes without waiting', () => {
     await waiting;
   });
 
-  it('go on after one that failed, which rejects', async () => {
+  it('continue after one that failed, which rejects', async () => {
     let failures = 1;
     const provider = changedStore((store) => ({
       async appendEvent(taskDir, dispatchId, event) {
@@ -112,7 +112,7 @@ describe('writes without waiting', () => {
     expect(await store.getDispatchEvents(task, dispatch.dispatchId)).toHaveLength(1);
   });
 
-  it('reject where the provider throws at once', async () => {
+  it('reject if the provider throws synchronously', async () => {
     const provider = changedStore(() => ({
       appendEvent() {
         throw new Error('disk full');
@@ -123,7 +123,7 @@ describe('writes without waiting', () => {
     await expect(dispatch.append(say('a'))).rejects.toThrow('disk full');
   });
 
-  it('are made in the tick of their call where the store answers at once', async () => {
+  it('are made in the tick of their call if the store is synchronous', async () => {
     const made: unknown[] = [];
     const provider = changedStore((store) => ({
       appendEvent(taskDir, dispatchId, event) {
@@ -197,7 +197,7 @@ describe('writes without waiting', () => {
     }
   });
 
-  it('are settled when none is under way, whether they succeeded or failed', async () => {
+  it('are settled when none is pending, whether they succeeded or failed', async () => {
     const { provider, gate, made } = slowFirst();
     const dispatch = await begin(openDispatchStore(provider));
     await dispatch.settled();

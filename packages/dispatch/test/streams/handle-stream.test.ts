@@ -44,7 +44,7 @@ describe('a handler of a stream', () => {
     expect(handled).toEqual(['0:a', '1:b', '2:c', '3:d', '4:e']);
   });
 
-  it('that throws is reported, and the stream goes on', async () => {
+  it('that throws is reported, and the stream continues', async () => {
     const { run } = await start(fiveLines());
     const problems: StreamProblem[] = [];
     const handled: string[] = [];
@@ -125,7 +125,7 @@ describe('a handler of a stream', () => {
     await late;
   });
 
-  it('is told of a stream that fails', async () => {
+  it('rejects with the error of a stream that fails', async () => {
     const { store, run } = await start(fiveLines());
     await run.ended;
     const replay = replayDispatch(await store.openDispatch(taskDir, 'D1'));

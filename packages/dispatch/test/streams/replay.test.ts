@@ -115,7 +115,7 @@ describe('replay', () => {
     expect(words).toEqual(['0: 0:10s', '2: 1:12s', '2: 2:3s', '3: 3:13s']);
   });
 
-  it('begins behind its cursor, without the silence before', async () => {
+  it('begins after its cursor, without the gap before it', async () => {
     const { words, done, pass } = play(await recorded([0, 50, 51]), { pace: 'original', after: 0 });
     await pass(1);
     await done;
@@ -188,7 +188,7 @@ describe('replay', () => {
     expect(words).toEqual(['2: 0:0s', '3: 1:3600s', '3: 2:7200s']);
   });
 
-  it('goes on after a pause with what was left of the silence', async () => {
+  it('resumes after a pause with the remainder of the gap', async () => {
     const { replay, words, done, pass, clock } = play(await recorded([0, 4, 5]), { pace: 'original' });
     await pass(1);
     replay.pause();
@@ -258,7 +258,7 @@ describe('replay', () => {
     }
   });
 
-  it('that plays takes a step as a skip of the silence, and goes on from there', async () => {
+  it('that is not paused skips the gap at a step, and continues from there', async () => {
     const { replay, words, done, pass } = play(await recorded([0, 100, 101]), { pace: 'original' });
     await pass(1);
     replay.step();

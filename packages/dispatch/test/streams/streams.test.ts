@@ -149,7 +149,7 @@ describe('stream() of a run', () => {
 });
 
 describe('stream() of a stored dispatch', () => {
-  it('begins behind its cursor and goes on live, each iteration anew', async () => {
+  it('begins after its cursor and continues live, each iteration again', async () => {
     const { log, say, end } = await open();
     for (const text of ['a', 'b', 'c']) await say(text);
     const stream = log.stream({ after: 0 });
@@ -328,7 +328,7 @@ describe('stream() of a stored dispatch', () => {
     expect([watching, subscriptions]).toEqual([0, 0]);
   });
 
-  it('ends when the store closes, and is told of what is not there and makes no sense', async () => {
+  it('ends when the store closes, and rejects for an unknown dispatch and invalid limits', async () => {
     const { store, log } = await open();
     const { done } = gather(log.stream().withDeltas());
     const gone = await createDispatch(store, taskDir, { role: 'worker' });

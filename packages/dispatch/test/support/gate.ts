@@ -1,4 +1,4 @@
-/** Holds who waits at it until it is opened. */
+/** Blocks everything that waits for `opened` until `open` is called. */
 export class Gate {
   readonly opened: Promise<void>;
   open: () => void = () => {};
@@ -10,7 +10,7 @@ export class Gate {
   }
 }
 
-/** Lets everything that is ready run: promises, then whatever they made ready. */
+/** Runs everything that is ready: promises, then what they made ready. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -28,7 +28,7 @@ export function delta(text: string): AgentActivity {
   return { kind: 'delta', delta: { type: 'delta:text', text } satisfies Delta };
 }
 
-/** Resolves when the run tells its agent to stop. */
+/** Resolves when the run stops its agent. */
 export function stopped({ signal }: AgentRunRequest): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -49,7 +49,7 @@ describe('a call under hooks', () => {
   it.each([
     ['full', { input: [[{ path: 'a.txt' }, 'one'], 'two'] }],
     ['narrative', {}],
-  ] as const)('is made as they altered it, which a %s log tells', async (fidelity, input) => {
+  ] as const)('is made as they altered it, which a %s log shows', async (fidelity, input) => {
     const { log, calls } = await callUnder([append('one'), append('two')], { fidelity });
     expect(calls).toMatchObject([{ input: [[{ path: 'a.txt' }, 'one'], 'two'] }]);
     expect(log.at(-1)?.data).toEqual({
@@ -139,11 +139,11 @@ describe('an agent that asks about calls of its own tools', () => {
     expect(lengths).toEqual([1, 2, 2]);
     const [first] = await log();
     expect(first).toMatchObject({ agentId: 'helper', data: { toolCallId: 'c0' } });
-    // Its call is not in the log, so nothing is named that is not there.
+    // Its call is not in the log, so no missing event is named.
     expect(first).not.toHaveProperty('cause');
   });
 
-  it('has its call as the cause also where it asks while the call is on its way to the log', async () => {
+  it('has its call as the cause even if the hook is asked before the call is recorded', async () => {
     const { start, log } = prepare();
     const verdicts: Promise<ToolCallVerdict>[] = [];
     const run = await start(
@@ -160,7 +160,7 @@ describe('an agent that asks about calls of its own tools', () => {
     expect(decision?.cause).toBe(call?.id);
   });
 
-  it('is not told that a call is another’s of the same id, nor one that has its result', async () => {
+  it('does not name a call of another agent with the same id, nor one that has its result', async () => {
     const { start, log } = prepare();
     const run = await start(
       async function* (request) {

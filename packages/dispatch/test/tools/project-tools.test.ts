@@ -6,7 +6,7 @@ import { callUnder, never, prepare, taskDir } from './project-tools-scenario.ts'
 import { done, tools, use } from './scripted-tools.ts';
 
 describe('what an agent is asked for', () => {
-  it('reaches it: tools, schema of the result, turns, and the session to go on with', async () => {
+  it('reaches it: tools, schema of the result, turns, and the session to resume', async () => {
     const { start } = prepare();
     const requests: AgentRunRequest[] = [];
     const outputSchema = { type: 'object' };
@@ -103,7 +103,7 @@ describe('a tool of the project', () => {
       () => ({ ...done('ok'), metadata: { size: Number.NaN } }),
       'NaN',
     ],
-  ])('that %s has an error as its outcome, and the dispatch goes on', async (_, write, text) => {
+  ])('that %s has an error as its outcome, and the dispatch continues', async (_, write, text) => {
     const { outcome, envelope } = await callUnder([], { tools: [tools({ write })] });
     expect(outcome).toEqual({ status: 'error', text: expect.stringContaining(text) });
     expect(envelope.status).toBe('completed');
