@@ -37,7 +37,7 @@ export type {
   ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
-export type { DispatchRef } from './store/dispatch-ref.ts';
+export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
 export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';

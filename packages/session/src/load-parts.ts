@@ -1,4 +1,4 @@
-import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
+import { type Dispatch, type DispatchLog, openToolbox, toDispatchRef } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -66,7 +66,7 @@ export function assertFull(log: DispatchLog): void {
   throw new SessionError(
     'SESSION_NOT_FULL',
     `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
-    { details: { taskDir: log.taskDir, dispatchId: log.dispatchId } },
+    { details: { ...toDispatchRef(log) } },
   );
 }
 

@@ -6,6 +6,7 @@ import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { DispatchError } from '../dispatch-error.ts';
 import type { Dispatch } from '../store/dispatch.ts';
+import { toDispatchRef } from '../store/dispatch-ref.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
@@ -45,7 +46,7 @@ export class AgentRun {
   #storeFailure: { readonly error: unknown } | null = null;
 
   constructor(options: RunDispatchOptions, place: RunPlace, log: RunLog) {
-    const { taskDir, clock = systemClock, hooks = [] } = options;
+    const { clock = systemClock, hooks = [] } = options;
     const { envelope } = log.dispatch;
     this.#options = options;
     this.#place = place;
@@ -61,7 +62,7 @@ export class AgentRun {
     });
     this.#workers = this.#createWorkers();
     this.#tools = new ProjectTools({
-      dispatch: { taskDir, dispatchId: envelope.dispatchId },
+      dispatch: toDispatchRef(log.dispatch),
       fidelity: envelope.fidelity,
       toolbox: place.family.toolbox,
       hooks,
