@@ -1,8 +1,8 @@
 import { StoreError } from '@hansard/provider';
+import { newEnvelope } from '../intake/envelope-intake.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import { type DispatchRef, dispatchKey, toDispatchRef } from './dispatch-ref.ts';
-import { newEnvelope } from './envelope-intake.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreClaims, StoreContext } from './store-context.ts';
 

@@ -10,8 +10,8 @@ import {
 } from '@hansard/events';
 import { ManualClock, sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { copyJson } from '../../src/store/copy-json.ts';
-import { EventIntake } from '../../src/store/event-intake.ts';
+import { copyJson } from '../../src/intake/copy-json.ts';
+import { EventIntake } from '../../src/intake/event-intake.ts';
 
 const intake = new EventIntake({
   clock: new ManualClock(),

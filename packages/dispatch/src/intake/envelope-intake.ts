@@ -13,8 +13,8 @@ import {
   type TaskRecord,
   toTimestamp,
 } from '@hansard/events';
+import type { NewDispatch } from '../store/dispatch.ts';
 import { copyJson } from './copy-json.ts';
-import type { NewDispatch } from './dispatch.ts';
 
 /** The envelope of a dispatch that begins. @throws EVENT_ENVELOPE_INVALID */
 export function newEnvelope(
