@@ -2,6 +2,7 @@ import type { Fidelity, JsonObject } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import { UsageTotals } from '../log/usage-totals.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
+import { RecentMap } from '../values/recent-map.ts';
 import { CallCheck } from './call-check.ts';
 import { Launches } from './launches.ts';
 import { ParentCheck } from './parent-check.ts';
@@ -22,8 +23,8 @@ export class TranscriptState extends MappingState {
   agentMeta: JsonObject = {};
   /** The session that the latest record named. */
   conversation: string | undefined;
-  /** The event of the compaction whose summary comes next. */
-  compaction: string | undefined;
+  /** The metadata of compactions whose summary comes next, by the uuid of their boundary. */
+  readonly boundaries = new RecentMap<JsonObject>(100);
   readonly #report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
 
   constructor(

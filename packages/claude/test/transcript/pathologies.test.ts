@@ -212,7 +212,7 @@ describe('unusual records of a transcript', () => {
     expect(read.summary.diagnostics).toMatchObject([
       { code: 'reference_missing', line: 3, message: 'The logical parent "gone" is not in the transcript.' },
     ]);
-    expect(read.events.at(-1)?.data).toMatchObject({ details: { logicalParentUuid: 'gone' } });
+    expect(read.events.at(-1)?.data).toMatchObject({ logicalParentUuid: 'gone' });
   });
 
   it('does not link a compaction to a record without an event', async () => {
@@ -222,12 +222,12 @@ describe('unusual records of a transcript', () => {
       subtype: 'compact_boundary',
       compactMetadata: { trigger: 'auto', preservedSegment: { headUuid: odd } },
     });
-    const read = await readTranscript(lines({ ...first, uuid: odd }, compaction));
-    expect(read.events.at(-1)?.data).toEqual({
-      trigger: 'auto',
-      details: expect.objectContaining({
-        compactMetadata: { preservedSegment: { headUuid: odd } },
-      }),
+    const summary = prompt(3, 'sum', { isCompactSummary: true });
+    const read = await readTranscript(lines({ ...first, uuid: odd }, compaction, summary));
+    expect(read.events.at(-1)).toMatchObject({ type: 'session:compaction', cause: uuid(2) });
+    expect(read.events.at(-1)?.data).not.toHaveProperty('keptFrom');
+    expect(read.events.at(-2)?.data).toMatchObject({
+      compactMetadata: { preservedSegment: { headUuid: odd } },
     });
   });
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { renderContext } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
   answer,
@@ -89,7 +90,6 @@ describe('the records of a transcript', () => {
   it.each([
     ['a person', prompt(1, 'x'), 'user'],
     ['meta', prompt(1, 'x', { isMeta: true }), 'system'],
-    ['the summary of a compaction', prompt(1, 'x', { isCompactSummary: true }), 'system'],
     ['a notification of a task', prompt(1, 'x', { origin: { kind: 'task-notification' } }), 'system'],
     ['what a local command printed', prompt(1, '<local-command-stdout>x</local-command-stdout>'), 'system'],
     [
@@ -154,26 +154,59 @@ describe('the records of a transcript', () => {
     ]);
   });
 
-  it('report a compaction, its first kept event and its summary', async () => {
+  const boundary = (number: number, metadata: JsonObject) =>
+    record(number, {
+      type: 'system',
+      subtype: 'compact_boundary',
+      parentUuid: null,
+      content: 'Compacted',
+      compactMetadata: metadata,
+    });
+
+  it('report a compaction with its first kept event and its summary', async () => {
     const metadata = { trigger: 'auto', preTokens: 9, preservedSegment: { headUuid: uuid(1) } };
     const { events } = await readTranscript(
-      lines(
-        prompt(1, 'x'),
-        record(2, {
-          type: 'system',
-          subtype: 'compact_boundary',
-          content: 'Compacted',
-          compactMetadata: metadata,
-        }),
-        prompt(3, 'sum', { isCompactSummary: true }),
-      ),
+      lines(prompt(1, 'x'), boundary(2, metadata), prompt(3, 'sum', { isCompactSummary: true })),
     );
     expect(events.slice(1)).toMatchObject([
+      { id: uuid(2), type: 'system:compact_boundary', data: { compactMetadata: metadata } },
       {
+        id: uuid(3),
         type: 'session:compaction',
-        data: { trigger: 'auto', preTokens: 9, keptFrom: uuid(1), details: { content: 'Compacted' } },
+        cause: uuid(2),
+        data: { trigger: 'auto', preTokens: 9, keptFrom: uuid(1), summary: 'sum' },
       },
-      { type: 'user:message', cause: uuid(2), data: { text: 'sum', source: { kind: 'system' } } },
+    ]);
+  });
+
+  it('report a summary without its boundary, and a boundary without a summary', async () => {
+    const { events } = await readTranscript(
+      lines(prompt(1, 'sum', { isCompactSummary: true }), boundary(2, { trigger: 'auto' }), prompt(3, 'on')),
+    );
+    expect(events).toMatchObject([
+      { type: 'session:compaction', data: { trigger: 'unknown', summary: 'sum' } },
+      { type: 'system:compact_boundary' },
+      { type: 'user:message', data: { text: 'on', source: { kind: 'user' } } },
+    ]);
+  });
+
+  it('render as the summary and all messages after it, once the context was compacted', async () => {
+    const { events } = await readTranscript(
+      lines(
+        prompt(1, 'old question'),
+        answer(2, text('old answer')),
+        boundary(3, { trigger: 'manual', preTokens: 9 }),
+        prompt(4, 'They met.', { isCompactSummary: true }),
+        prompt(5, 'new question'),
+        answer(6, text('new answer')),
+        prompt(7, 'next question'),
+      ),
+    );
+    expect(renderContext(events).messages.map(({ text }) => text)).toEqual([
+      'They met.',
+      'new question',
+      'new answer',
+      'next question',
     ]);
   });
 
