@@ -42,7 +42,6 @@ function mapBlock(step: TranscriptStep, block: JsonValue, links: Links): void {
   const fields = asObject(block);
   const toolCallId = asName(fields?.id);
   if (fields !== undefined && toolCallId !== undefined) {
-    step.transcript.launches.note(fields);
     step.transcript.callCheck.called(step, toolCallId);
   }
   mapAssistantBlock(step, block, links);

@@ -40,7 +40,7 @@ export function mapPrompt(step: TranscriptStep): void {
     if (isToolResult(block)) {
       step.transcript.callCheck.answered(step, String(block.tool_use_id));
       mapToolResult(step, block, links, { output });
-    } else mapText(step, block, { ...links, cause: causeOf(step) }, sourceOf(step, block, agent));
+    } else mapText(step, block, { ...links, cause: causeOf(step, agent) }, sourceOf(step, block, agent));
   }
 }
 
@@ -65,9 +65,12 @@ function textOf(block: JsonValue): string | undefined {
   return fields?.type === 'text' ? asText(fields.text) : undefined;
 }
 
-/** The cause of a text that a tool added is the call of the tool. */
-function causeOf(step: TranscriptStep): string | undefined {
-  return step.state.calls.get(asName(step.message.sourceToolUseID))?.reference;
+/** The cause of a text that a tool added is the call of the tool; that of a sub-agent's first prompt, its creation. */
+function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | undefined {
+  const { parentUuid, sourceToolUseID } = step.message;
+  const created = agent !== undefined && parentUuid === null ? `${agent.id}:created` : undefined;
+  if (created !== undefined && step.state.ids.has(created)) return created;
+  return step.state.calls.get(asName(sourceToolUseID))?.reference;
 }
 
 const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([

@@ -56,8 +56,9 @@ async function openSubAgent(path: string, sessionStart: number | undefined): Pro
   const name = basename(path, extname(path));
   const meta = await readMeta(join(dirname(path), `${name}.meta.json`));
   try {
-    const { bytes, startedAt, hasTime } = await readLogHead(path, isTranscriptRecord);
-    return { path, bytes, name, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
+    const { bytes, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const named = agentId === null ? {} : { agentId };
+    return { path, bytes, name, ...named, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
   } catch (error) {
     return { path, bytes: 0, name, meta, startsAt: sessionStart ?? 0, problem: error };
   }

@@ -12,11 +12,14 @@ import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { isStorable } from '../json-lines/storable.ts';
 import { usageOf } from '../mapping/inferences.ts';
+import { asBlocks } from '../messages/map-block.ts';
+import { isToolResult } from '../messages/map-tool-result.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
 import { recordedTime } from '../values/recorded-time.ts';
 import { mapRecord } from './map-record.ts';
+import { ParentCheck } from './parent-check.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
 
@@ -25,7 +28,7 @@ export interface TranscriptMappingOptions {
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
 }
 
-/** A file of a session whose records come next. */
+/** A file of a session. */
 export interface TranscriptPart {
   /** Names records without an id; absent for the session itself. */
   readonly name?: string | undefined;
@@ -35,32 +38,70 @@ export interface TranscriptPart {
   readonly meta?: JsonObject | undefined;
 }
 
+/** The state of the mapping of one file, so that several files can be read by turns. */
+export interface FileState {
+  readonly prefix: string;
+  readonly meta: JsonObject;
+  readonly parents: ParentCheck;
+  clock: number;
+  latest: number;
+  /** The uuid of the record before, which is the parent of most records. */
+  latestUuid: string | undefined;
+  /** The session that the latest record named. Undefined before the first record. */
+  conversation: string | undefined;
+}
+
 /** Maps the files of one session to events. It does no I/O. */
 export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
-  #prefix = '';
-  #clock = 0;
-  #latest = 0;
+  #file: FileState;
   #latestOfAll = 0;
-  /** The uuid of the record before, which is the parent of most records. */
-  #latestUuid: string | undefined;
 
   constructor({ fidelity, report }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
     this.#report = report;
+    this.#file = this.open({ startsAt: 0 });
   }
 
-  begin({ name, startsAt, meta = {} }: TranscriptPart): void {
-    this.#prefix = name === undefined ? '' : `${asId(name) ?? 'file'}:`;
-    this.#clock = startsAt;
-    this.#latest = startsAt;
-    this.#state.agentMeta = meta;
+  /** Opens a file. Its records are mapped while it is entered. */
+  open({ name, startsAt, meta = {} }: TranscriptPart): FileState {
+    return {
+      prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
+      meta,
+      parents: new ParentCheck(this.#state.records),
+      clock: startsAt,
+      latest: startsAt,
+      latestUuid: undefined,
+      conversation: undefined,
+    };
+  }
+
+  /** The parts that are mapped next are from this file. */
+  enter(file: FileState): void {
+    this.#file.conversation = this.#state.conversation;
+    this.#file = file;
+    this.#state.agentMeta = file.meta;
+    this.#state.conversation = file.conversation ?? this.#state.conversation;
+  }
+
+  /** The sub-agent that a record names as the author of a tool result, and the time of the record. */
+  reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
+    const record = part.kind === 'record' ? asObject(part.record) : undefined;
+    const output = asObject(record?.toolUseResult);
+    const agentId = asName(output?.agentId);
+    if (record === undefined || agentId === undefined) return undefined;
+    const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
+    const toolCallId = asName(results[0]?.tool_use_id);
+    if (results.length !== 1 || toolCallId === undefined) return undefined;
+    this.#state.agents.resolve(agentId, toolCallId);
+    if (output?.status === 'async_launched') return undefined;
+    return { agentId, time: recordedTime(record) ?? this.#file.clock };
   }
 
   /** The events of one part of a file. Each has an id and a time; no two have the same id. */
   map(part: LogPart): CapturedEvent[] {
-    const place = `${this.#prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
+    const place = `${this.#file.prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
       const raw = part.raw === undefined ? {} : rawFields(part.raw);
       return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
@@ -76,14 +117,14 @@ export class TranscriptMapping {
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
     this.#checkReference('parent', record.parentUuid, part.line);
     this.#checkReference('logical parent', record.logicalParentUuid, part.line);
-    this.#latestUuid = asName(record.uuid) ?? this.#latestUuid;
+    this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     mapRecord(step);
     return this.#finish(step, place);
   }
 
   /** Ends a file: parents that have not arrived are missing. */
   endFile(): void {
-    this.#state.parents.end();
+    this.#file.parents.end();
   }
 
   /** The usage of the session, including messages that may continue, and the number of those messages. */
@@ -127,7 +168,7 @@ export class TranscriptMapping {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;
     }
-    this.#state.parents.arrived(uuid);
+    this.#file.parents.arrived(uuid);
     const id = asEventId(uuid);
     if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
     if (sighting.kind === 'first') return id ?? place;
@@ -145,24 +186,24 @@ export class TranscriptMapping {
     if (time === undefined) {
       if (asName(record.uuid) !== undefined)
         this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
-      return this.#clock;
+      return this.#file.clock;
     }
-    if (time < this.#latest)
+    if (time < this.#file.latest)
       this.#report(
         'time_goes_back',
         line,
-        `The time goes back by ${this.#latest - time} ms; it is kept unchanged.`,
+        `The time goes back by ${this.#file.latest - time} ms; it is kept unchanged.`,
       );
-    this.#latest = time;
-    this.#clock = Math.max(this.#clock, time);
+    this.#file.latest = time;
+    this.#file.clock = Math.max(this.#file.clock, time);
     this.#latestOfAll = Math.max(this.#latestOfAll, time);
     return time;
   }
 
   #checkReference(role: string, value: JsonValue | undefined, line: number): void {
     const uuid = asName(value);
-    if (uuid === undefined || uuid === this.#latestUuid || this.#state.records.has(uuid)) return;
-    this.#state.parents.check(uuid, line, (isAhead) => {
+    if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
+    this.#file.parents.check(uuid, line, (isAhead) => {
       const where = isAhead ? 'comes after the record' : 'is not in the transcript';
       this.#report(
         isAhead ? 'reference_ahead' : 'reference_missing',
@@ -188,7 +229,12 @@ export class TranscriptMapping {
 
   #notice(place: string, data: JsonObject): CapturedEvent {
     const id = this.#state.ids.claim(place) ?? `${place}..0`;
-    const notice: CapturedEvent = { id, type: 'system:notice', timestamp: toTimestamp(this.#clock), data };
+    const notice: CapturedEvent = {
+      id,
+      type: 'system:notice',
+      timestamp: toTimestamp(this.#file.clock),
+      data,
+    };
     return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
   }
 }

@@ -4,18 +4,14 @@ import { UsageTotals } from '../log/usage-totals.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
 import { RecentMap } from '../values/recent-map.ts';
 import { CallCheck } from './call-check.ts';
-import { Launches } from './launches.ts';
-import { ParentCheck } from './parent-check.ts';
 import { SeenRecords } from './seen-records.ts';
 import { Sidechains } from './sidechains.ts';
 
 /** The state that a mapping of transcripts keeps between records, over all files of a session. */
 export class TranscriptState extends MappingState {
   readonly records = new SeenRecords(this.ids);
-  readonly launches = new Launches();
-  readonly sidechains = new Sidechains(this.agents, this.launches);
+  readonly sidechains = new Sidechains(this.agents);
   readonly usageTotals = new UsageTotals();
-  readonly parents = new ParentCheck(this.records);
   readonly callCheck = new CallCheck();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();

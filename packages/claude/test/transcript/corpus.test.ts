@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { causesOf, createLogIndex, neverHeard } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { openClaudeStream, openClaudeTranscript } from '../../src/index.ts';
 import { readToEnd } from './transcripts.ts';
@@ -77,6 +78,20 @@ describe('transcripts from the corpus', () => {
       expect(created.map(({ agentId }) => agentId).sort()).toEqual(['a2898e3', 'acompact-e1f845']);
       const called = created.find(({ agentId }) => agentId === 'a2898e3');
       expect(events.find(({ id }) => id === called?.cause)?.type).toBe('agent:tool_call');
+      const result = events.find(
+        ({ type, data }) =>
+          type === 'agent:tool_result' && data.tool === 'Task' && data.status === 'completed',
+      );
+      const report = result?.substance ?? '';
+      expect(events.find(({ id }) => id === report)).toMatchObject({
+        type: 'agent:text',
+        agentId: 'a2898e3',
+      });
+      const index = createLogIndex(events);
+      const unreached = neverHeard(index, report).map(({ agent }) => agent.agentId);
+      expect(unreached).toEqual(['acompact-e1f845']);
+      const causes = causesOf(index, report).map(({ event }) => event);
+      expect(causes.some(({ type, agentId }) => type === 'user:message' && agentId === undefined)).toBe(true);
     },
   );
 });
