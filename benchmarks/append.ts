@@ -3,7 +3,7 @@
  * short rounds in which the contenders, at every length, take turns in random order.
  */
 import { rmSync } from 'node:fs';
-import type { CapturedEvent } from '../packages/events/src/index.ts';
+import type { CapturedEvent } from '@hansard/events';
 import { type Contender, type Log, openContenders } from './contenders.ts';
 import { mean, median, microsecondsSince } from './measure.ts';
 import { report, rounded, type Target } from './report.ts';

@@ -1,6 +1,6 @@
 /** What `appendEvents` costs per event, and what it costs when ids do not grow, as with imported logs. */
 import { rmSync } from 'node:fs';
-import type { CapturedEvent } from '../packages/events/src/index.ts';
+import type { CapturedEvent } from '@hansard/events';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { importedEvent, sampleEnvelope, sampleEvent, taskDir } from './sample-events.ts';

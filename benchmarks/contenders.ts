@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openDispatchStore } from '../packages/dispatch/src/index.ts';
-import type { CapturedEvent } from '../packages/events/src/index.ts';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type CapturedEvent, newEvent } from '@hansard/events';
 import { sampleEnvelope, taskDir, text } from './sample-events.ts';
 import { openStore, type StoreName, storeNames } from './stores.ts';
 
@@ -137,6 +137,8 @@ export async function throughProvider(name: StoreName, folder: string): Promise<
   };
 }
 
+const utterance = newEvent('agent:text', { text });
+
 export async function throughFacade(name: StoreName, folder: string): Promise<Contender> {
   const store = openDispatchStore(await openStore(name, join(folder, `${name}-facade`)));
   return {
@@ -146,9 +148,9 @@ export async function throughFacade(name: StoreName, folder: string): Promise<Co
       const { dispatchId: _, schemaVersion: __, taskSlug: ___, ...envelope } = sampleEnvelope(dispatchId);
       const dispatch = await store.beginDispatch(taskDir, { ...envelope, dispatchId });
       return {
-        fill: (events) => dispatch.append(events.map(() => ({ type: 'agent:text', data: { text } }))),
+        fill: (events) => dispatch.append(events.map(() => utterance)),
         append: async (events) => {
-          for (const _ of events) await dispatch.append({ type: 'agent:text', data: { text } });
+          for (const _ of events) await dispatch.append(utterance);
         },
       };
     },

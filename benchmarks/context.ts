@@ -2,9 +2,9 @@
  * What it costs to render what a model sees: the first time, and at each call after it, in logs of 100,000 and 200,000 events; a call
  * without its messages, and with the array of them that a model is given.
  */
-import { type CapturedEvent, toTimestamp } from '../packages/events/src/index.ts';
-import { type ContextPolicy, createContextRenderer } from '../packages/views/src/index.ts';
-import { createTokenCounter } from '../packages/views/src/tokens.ts';
+import { type CapturedEvent, toTimestamp } from '@hansard/events';
+import { type ContextPolicy, createContextRenderer } from '@hansard/views';
+import { createTokenCounter } from '@hansard/views/tokens';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 

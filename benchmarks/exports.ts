@@ -1,12 +1,14 @@
 /**
- * What `hansard export` costs beside reading alone, and what it holds: a dispatch of 100,000 events, from the JSON-file store,
- * each format in a process of its own. Heap is counted after a forced collection, at the first tenth of the events and at the last.
+ * Measures the exporters beside reading alone, and their memory: one dispatch of 100,000 events from the JSON-file store,
+ * each format in its own process. The heap is counted after a forced collection, at the first tenth of the events and at
+ * the last.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { ExportSource, TextSink } from '../apps/harness/src/exports/task-export.ts';
-import { taskExports } from '../apps/harness/src/exports/task-exports.ts';
+import { rmSync } from 'node:fs';
+import { openDispatchStore, openTaskSource } from '@hansard/dispatch';
+import type { TaskSource } from '@hansard/events';
+import { createGameStreams, writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import { otlpLines, traceDispatches } from '@hansard/traces';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded, type Target } from './report.ts';
 import { sampleEnvelope, taskDir } from './sample-events.ts';
@@ -14,30 +16,40 @@ import { sampleTurn } from './sample-turns.ts';
 import { openStore } from './stores.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** The formats that are measured, and their options. Those that must hold a whole session don't belong here. */
-const measured: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
-  otlp: [{ content: 'none' }, { content: 'spans' }],
-  markdown: [{}],
-  html: [{}],
-  streams: [{ mapping: 'game.json' }],
-};
-
-/** What the sample's agent says counts as speech to all. */
+/** Every utterance of the sample's agent counts as public speech. */
 const mapping = {
   turn: { events: ['game:turn'] },
   gameEvents: { events: ['game:*'] },
   chat: { utterances: true },
 };
 
+/** The measured exporters. Formats that must keep a whole session in memory are not measured here. */
+const exporters: Readonly<Record<string, (source: TaskSource) => AsyncIterable<string>>> = {
+  otlp: (source) => traceLines(source, 'none'),
+  'otlp --content spans': (source) => traceLines(source, 'spans'),
+  markdown: writeTaskMarkdown,
+  html: writeTaskPage,
+  streams: gameLines,
+};
+
+async function* traceLines(source: TaskSource, content: 'none' | 'spans'): AsyncGenerator<string> {
+  for await (const { text } of otlpLines(traceDispatches(source, { content }))) yield text;
+}
+
+async function* gameLines({ readEvents }: TaskSource): AsyncGenerator<string> {
+  const streams = createGameStreams(mapping, { runId: dispatchId });
+  for await (const event of readEvents(dispatchId))
+    for (const { line } of streams.add(event)) yield `${JSON.stringify(line)}\n`;
+  for (const { line } of streams.finish()) yield `${JSON.stringify(line)}\n`;
+}
+
 const events = 100_000;
-const pageSize = 500;
 const rounds = 3;
 const dispatchId = '01JM0000000000000000000D00';
 const targets: Target[] = [{ key: 'heapGrowthMegabytes', atMost: 5 }];
 
-const [format, optionsText, folder] = process.argv.slice(2);
-if (format !== undefined && optionsText !== undefined && folder !== undefined)
-  await measure(format, JSON.parse(optionsText), folder);
+const [format, folder] = process.argv.slice(2);
+if (format !== undefined && folder !== undefined) await measure(format, folder);
 else await measureAll();
 
 async function measureAll(): Promise<void> {
@@ -51,49 +63,24 @@ async function measureAll(): Promise<void> {
       Array.from({ length: 200 }, (_, turn) => sampleTurn(first / 5 + turn)).flat(),
     );
   await store.close();
-  writeFileSync(join(place, 'game.json'), JSON.stringify(mapping));
-  for (const [id, variants] of Object.entries(measured))
-    for (const options of variants) {
-      const args = [...process.execArgv, import.meta.filename, id, JSON.stringify(options), place];
-      execFileSync(process.execPath, args, { stdio: 'inherit' });
-    }
+  for (const name of Object.keys(exporters)) {
+    const args = [...process.execArgv, import.meta.filename, name, place];
+    execFileSync(process.execPath, args, { stdio: 'inherit' });
+  }
   rmSync(place, { recursive: true });
 }
 
-async function measure(id: string, options: Record<string, unknown>, place: string): Promise<void> {
-  const found = taskExports.find((candidate) => candidate.id === id);
-  if (found === undefined) throw new Error(`There is no export ${id}.`);
-  const store = await openStore('store-jsonfile', place);
+async function measure(name: string, place: string): Promise<void> {
+  const exporter = exporters[name];
+  if (exporter === undefined)
+    throw new Error(`Unknown exporter ${name}: ${Object.keys(exporters).join(', ')}.`);
+  await using store = openDispatchStore(await openStore('store-jsonfile', place));
+  const sourceOf = (onPage: (events: number) => void) => openTaskSource(store, taskDir, { onPage });
   let bytes = 0;
-  const sink: TextSink = {
-    async write(text) {
-      bytes += Buffer.byteLength(text);
-    },
-  };
-  const write = (heard: (count: number) => void) => {
+  const write = async (onPage: (events: number) => void) => {
     bytes = 0;
-    return found.write(sourceOf(heard), { text: sink, file: () => sink }, options);
+    for await (const text of exporter(await sourceOf(onPage))) bytes += Buffer.byteLength(text);
   };
-  const sourceOf = (heard: (count: number) => void) =>
-    ({
-      context: { cwd: place },
-      taskDir,
-      task: null,
-      envelopes: [sampleEnvelope(dispatchId)],
-      async *readEvents() {
-        let count = 0;
-        for (let after: number | undefined; count < events; ) {
-          const page = await store.readEvents(taskDir, dispatchId, {
-            limit: pageSize,
-            ...(after === undefined ? {} : { after }),
-          });
-          yield* page.events;
-          count += page.events.length;
-          after = page.next;
-          heard(count);
-        }
-      },
-    }) as unknown as ExportSource;
 
   const seconds = async (work: () => Promise<unknown>) => {
     const start = process.hrtime.bigint();
@@ -101,7 +88,7 @@ async function measure(id: string, options: Record<string, unknown>, place: stri
     return microsecondsSince(start) / 1e6;
   };
   const readAll = async () => {
-    for await (const _event of sourceOf(() => {}).readEvents(dispatchId));
+    for await (const _event of (await sourceOf(() => {})).readEvents(dispatchId));
   };
   const reading: number[] = [];
   const writing: number[] = [];
@@ -116,8 +103,7 @@ async function measure(id: string, options: Record<string, unknown>, place: stri
   report(
     {
       benchmark: 'exports',
-      format: id,
-      options: JSON.stringify(options),
+      format: name,
       events,
       megabytes: rounded(bytes / 1e6),
       eventsPerSecond: Math.round(events / median(writing)),
@@ -126,7 +112,6 @@ async function measure(id: string, options: Record<string, unknown>, place: stri
     },
     targets,
   );
-  await store.close();
 }
 
 function collectedHeap(): number {

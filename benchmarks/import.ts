@@ -1,17 +1,15 @@
 /**
- * What it costs to import a transcript of Claude Code through the facade into the JSON-file store: megabytes a second of
- * processor time, beside reading its lines and parsing them, which no import can do without; and the memory it takes.
- * Each in a process of its own. `HANSARD_BENCH_MEGABYTES` sets the size (default: 100). Every record is new: those of the
- * made transcript have the proportions of real ones; those of the corpus, where it is there, are real ones.
+ * Measures the import of a Claude Code transcript through the facade into the JSON-file store: megabytes per second of
+ * processor time and peak memory, beside the two steps that every import needs, reading the lines and parsing them. Each
+ * runs in its own process. `HANSARD_BENCH_MEGABYTES` sets the size (default: 100). Every record is new. The records of the
+ * generated transcript have the proportions of real ones; those of the corpus, if it is available, are real.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { HeapRestraint } from '../apps/harness/src/import/heap-restraint.ts';
-import { openClaudeTranscript } from '../packages/claude/src/index.ts';
-import { readLines } from '../packages/claude/src/json-lines/read-lines.ts';
-import { openDispatchStore } from '../packages/dispatch/src/index.ts';
-import { recordLog } from '../packages/import/src/index.ts';
+import { openClaudeTranscript, readLines } from '@hansard/claude';
+import { openDispatchStore } from '@hansard/dispatch';
+import { recordLog } from '@hansard/import';
 import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
@@ -19,6 +17,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 import { writeTranscript } from './transcripts.ts';
 
 const taskDir = 'benchmarks/tasks/import';
+/** The README of `@hansard/import` recommends them for large logs. `hansard import` sets the same limits at run time. */
+const heapFlags = ['--max-semi-space-size=8', '--heap-growing-percent=30'];
 
 async function lines(file: string): Promise<void> {
   for await (const line of readLines(file)) if (line.bytes < 0) throw new Error('no line');
@@ -34,10 +34,8 @@ async function map(file: string): Promise<void> {
 }
 
 async function importInto(file: string, root: string): Promise<void> {
-  const store = openDispatchStore(await openStore('store-jsonfile', root));
-  using heap = new HeapRestraint();
-  await recordLog(store, taskDir, await openClaudeTranscript(file), { onProgress: () => heap.hold() });
-  await store.close();
+  await using store = openDispatchStore(await openStore('store-jsonfile', root));
+  await recordLog(store, taskDir, await openClaudeTranscript(file));
 }
 
 const works: Record<string, (file: string, root: string) => Promise<void>> = {
@@ -81,6 +79,7 @@ function measure(transcript: string, write: (path: string, bytes: number) => num
   for (const step of Object.keys(works)) {
     const args = [
       ...process.execArgv,
+      ...heapFlags,
       import.meta.filename,
       step,
       path,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CapturedEvent, DispatchEnvelope } from '../packages/events/src/index.ts';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 
 export const taskDir = 'benchmarks/tasks/append';
 const sentence = 'The route table has three candidates; the second one is cheaper at night. ';

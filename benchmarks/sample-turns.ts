@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '../packages/events/src/index.ts';
+import type { CapturedEvent } from '@hansard/events';
 import { text } from './sample-events.ts';
 
 const begin = Date.parse('2026-03-01T09:30:00.000Z');

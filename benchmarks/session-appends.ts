@@ -3,9 +3,9 @@
  * rounds that take turns.
  */
 import { rmSync } from 'node:fs';
-import { openDispatchStore } from '../packages/dispatch/src/index.ts';
-import { newEvent } from '../packages/events/src/index.ts';
-import { createSession } from '../packages/session/src/index.ts';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { createSession } from '@hansard/session';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';

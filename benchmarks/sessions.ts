@@ -1,9 +1,9 @@
 /** What it costs to load a session of 50 agents, to index its log, and to ask for the dialog of two of them. */
 import { rmSync } from 'node:fs';
-import { openDispatchStore } from '../packages/dispatch/src/index.ts';
-import { type NewEvent, newEvent } from '../packages/events/src/index.ts';
-import { Session } from '../packages/session/src/index.ts';
-import { createLogIndex, dialogOf } from '../packages/views/src/index.ts';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { Session } from '@hansard/session';
+import { createLogIndex, dialogOf } from '@hansard/views';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { openDispatchStore } from '../packages/dispatch/src/index.ts';
+import { openDispatchStore } from '@hansard/dispatch';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEvent } from './sample-events.ts';

@@ -1,25 +1,27 @@
-import { readFileSync } from 'node:fs';
-import type { DispatchStoreProvider } from '../packages/provider/src/index.ts';
+import type { DispatchStoreProvider } from '@hansard/provider';
+import jsonFile from '@hansard/store-jsonfile';
+import jsonFileManifest from '@hansard/store-jsonfile/plugin.json' with { type: 'json' };
+import sqlite from '@hansard/store-sqlite';
+import sqliteManifest from '@hansard/store-sqlite/plugin.json' with { type: 'json' };
 
-/** The stores that are measured, by the folder of their plugin. */
-export const storeNames = ['store-jsonfile', 'store-sqlite'] as const;
-export type StoreName = (typeof storeNames)[number];
+const stores = {
+  'store-jsonfile': { plugin: jsonFile, manifest: jsonFileManifest },
+  'store-sqlite': { plugin: sqlite, manifest: sqliteManifest },
+} as const;
+
+export type StoreName = keyof typeof stores;
+
+/** The measured stores, by the id of their plugin. */
+export const storeNames = Object.keys(stores) as StoreName[];
 
 interface StorePlugin {
   create(config: object, context: { baseDir: string; signal: AbortSignal }): Promise<DispatchStoreProvider>;
 }
 
-/** Opens a store as a configuration without a word about it would: every option at its default. */
+/** Opens a store with the default of every option. */
 export async function openStore(name: StoreName, baseDir: string): Promise<DispatchStoreProvider> {
-  const folder = new URL(`../plugins/${name}/`, import.meta.url);
-  const manifest = JSON.parse(readFileSync(new URL('plugin.json', folder), 'utf8')) as {
-    configSchema: { properties: Record<string, { default?: unknown }> };
-  };
-  const config = Object.fromEntries(
-    Object.entries(manifest.configSchema.properties).map(([key, schema]) => [key, schema.default]),
-  );
-  const { default: plugin } = (await import(new URL('src/index.ts', folder).href)) as {
-    default: StorePlugin;
-  };
-  return plugin.create(config, { baseDir, signal: new AbortController().signal });
+  const { plugin, manifest } = stores[name];
+  const properties: Record<string, { default?: unknown }> = manifest.configSchema.properties;
+  const config = Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, schema.default]));
+  return (plugin as StorePlugin).create(config, { baseDir, signal: new AbortController().signal });
 }

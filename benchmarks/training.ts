@@ -6,16 +6,11 @@
  * calls, so its dispatches have none.
  */
 
-import {
-  type TrainingFormatId,
-  type TrainingSource,
-  trainingFormatIds,
-  writeTrainingData,
-} from '../packages/datasets/src/index.ts';
-import { encodeEvent } from '../packages/events/src/index.ts';
+import { type TrainingFormatId, trainingFormatIds, writeTrainingData } from '@hansard/datasets';
+import { encodeEvent, type TaskSource } from '@hansard/events';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
-import { sampleEnvelope } from './sample-events.ts';
+import { sampleEnvelope, taskDir } from './sample-events.ts';
 import { sampleTurn } from './sample-turns.ts';
 
 const rounds = 3;
@@ -89,10 +84,12 @@ function sourceOf(
   dispatches: number,
   events: number,
   heard: (done: number) => void = () => {},
-): TrainingSource {
+): TaskSource {
   const reads = new Map<string, number>();
   let done = 0;
   return {
+    taskDir,
+    task: null,
     envelopes: Array.from({ length: dispatches }, (_, at) => ({
       ...sampleEnvelope(`01JM${String(at).padStart(22, '0')}`),
       fidelity: 'full' as const,
@@ -110,13 +107,13 @@ function sourceOf(
   };
 }
 
-async function readAll(source: TrainingSource): Promise<void> {
+async function readAll(source: TaskSource): Promise<void> {
   for (const { dispatchId } of source.envelopes)
     for (const _pass of ['records', 'rows'])
       for await (const event of source.readEvents(dispatchId)) encodeEvent(event);
 }
 
-async function writeAll(source: TrainingSource, format: TrainingFormatId): Promise<number> {
+async function writeAll(source: TaskSource, format: TrainingFormatId): Promise<number> {
   let bytes = 0;
   for await (const line of writeTrainingData(source, { format })) bytes += Buffer.byteLength(line);
   return bytes;

@@ -72,7 +72,7 @@ describe.each([
     expect(after.map(({ id }) => id)).toEqual(['m1', 'm2', 'm3']);
     expect(await dispatches(cli)).toMatchObject([{ role: 'imported', status: 'completed' }]);
     const { out } = await cli.hansard('import', path, '--task', 'lab/log');
-    expect(out).toMatch(/records: 3, events: 0 new, 3 there, diagnostics: none\n$/);
+    expect(out).toMatch(/records: 3, events: 0 new, 3 already imported, diagnostics: none\n$/);
   });
 
   it('says what it contradicts, keeps both, and finds both the next time', async () => {
@@ -82,9 +82,9 @@ describe.each([
     put(cli, 'runs/1/s.jsonl', lines(...records).replace('"Hi"', '"Hello"'));
     expect(await importJson(cli, path)).toMatchObject([{ events: 3, added: 1, rewritten: 1, notInLog: 0 }]);
     const again = await cli.hansard('import', path, '--task', 'lab/log');
-    expect(again.out).toContain('events: 0 new, 3 there, diagnostics: rewritten 1');
-    expect(again.err).toContain('the event m2 was imported with other content before; both are kept');
-    expect(again.err).toContain('if it is another log');
+    expect(again.out).toContain('events: 0 new, 3 already imported, diagnostics: rewritten 1');
+    expect(again.err).toContain('an earlier import of the event m2 has other content; the store keeps both');
+    expect(again.err).toContain('if this is a different log');
     expect((await eventsOf(cli)).map(({ id }) => id)).toEqual(['m1', 'm2', 'm3', 'm2:rewritten-2']);
   });
 
@@ -94,7 +94,7 @@ describe.each([
     await importJson(cli, path);
     put(cli, 's.jsonl', lines(...records.slice(0, 2)));
     const { out } = await cli.hansard('import', path, '--task', 'lab/log');
-    expect(out).toContain('events: 0 new, 2 there, 1 not in the file');
+    expect(out).toContain('events: 0 new, 2 already imported, 1 not in the file');
     expect(await eventsOf(cli)).toHaveLength(3);
   });
 
@@ -188,7 +188,7 @@ describe('a game log that is imported again', () => {
     put(cli, 'all.jsonl', lines(...events, ...chat).replace('One.', 'Eins.'));
     const { out, err } = await cli.hansard('import', 'all.jsonl', '--task', 'lab/log');
     expect(out).toMatch(/game 1 of 2, .*2 not in the file, diagnostics: rewritten 2\n/);
-    expect(err).toContain('the event chat-1 was imported with other content before');
+    expect(err).toContain('an earlier import of the event chat-1 has other content');
   });
 
   it('finds its games also where nothing in it has a time', async () => {

@@ -42,7 +42,7 @@ interface Passage {
 class CountedStore {
   readonly store: DispatchStore;
   readonly hub = createCommunicationHub([
-    { eventRecorded: ({ event }) => this.#note('published', event.type, event.data) },
+    { contract: 1, eventRecorded: ({ event }) => this.#note('published', event.type, event.data) },
   ]);
   readonly #passages = new Map<unknown, Passage>();
 
@@ -133,6 +133,7 @@ function replacing<T extends object>(target: T, members: Partial<T>): T {
 const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
   async run(store) {
     const agent = {
+      contract: 1 as const,
       async *run() {
         for (const event of steps) yield { kind: 'event', event } as const;
       },
@@ -141,7 +142,7 @@ const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
   },
 
   async session(store) {
-    const model = { generate: () => Promise.reject(new Error('not called')) };
+    const model = { contract: 1 as const, generate: () => Promise.reject(new Error('not called')) };
     const { session } = await createSession({ store, taskDir, model });
     await session.logEvents(steps);
     await session.close();
@@ -149,6 +150,7 @@ const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
 
   async import(store) {
     const importer: LogImporterProvider = {
+      contract: 1,
       id: 'steps',
       title: 'a log of steps',
       detect: () => true,

@@ -110,7 +110,12 @@ describe('replay', () => {
     ['a duration without a unit', ['--max-gap', '2'], 2, /duration with its unit, such as 500ms/],
     ['a step with a speed', ['--step', '--speed', '2'], 2, /cannot be used/],
     ['an event that is not there', ['--after', 'event-five'], 1, /has no event event-five/],
-    ['a position beyond the end', ['--after', '4'], 1, /has 4 events, the first at position 0/],
+    [
+      'a position after the end',
+      ['--after', '4'],
+      1,
+      /has 4 events, positions start at 0; 4 is after the last one/,
+    ],
   ])('says what is wrong with %s', async (_, args, code, message) => {
     const answer = await line.hansard('replay', task, ...args);
     expect([answer.code, answer.out]).toEqual([code, '']);

@@ -149,7 +149,12 @@ describe('run --agent', () => {
   });
 
   it.each([
-    ['--resume of a dispatch without a session', ['--resume', 'latest'], 1, /has no session to go on with/],
+    [
+      '--resume of a dispatch without a session',
+      ['--resume', 'latest'],
+      1,
+      /can't be resumed: its log has no session:init/,
+    ],
     ['--resume of no dispatch', ['--resume', 'nothing'], 1, /has no dispatch nothing/],
     ['a schema that is not there', ['--schema', 'none.json'], 2, /schema .*none\.json can't be read/],
     ['a schema that is no object', ['--schema', 'list.json'], 2, /is no JSON object/],

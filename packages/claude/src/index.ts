@@ -1,5 +1,6 @@
 export { type ClaudeFormatId, detectClaudeFormat } from './detect-claude-format.ts';
 export type { ClaudeDiagnostic, ClaudeDiagnosticCode } from './json-lines/claude-diagnostic.ts';
+export { type FileLine, readLines } from './json-lines/read-lines.ts';
 export type { ClaudeLog, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
 export type { DiagnosticCounts } from './log/diagnostic-log.ts';
 export { dispatchIdOf } from './log/dispatch-id.ts';

@@ -24,6 +24,5 @@ export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './tra
 export type { TrainingManifest } from './training/training-manifest.ts';
 export {
   type TrainingOptions,
-  type TrainingSource,
   writeTrainingData,
 } from './training/write-training-data.ts';

@@ -17,6 +17,7 @@ export {
   isDispatchError,
 } from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
+export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';

@@ -63,3 +63,4 @@ export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/jso
 export { firstLine, toNarrative } from './types/narrative.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';
+export type { TaskSource } from './types/task-source.ts';

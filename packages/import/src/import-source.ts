@@ -30,8 +30,8 @@ export async function* importSource(
     const taskDir = task ?? named;
     if (taskDir === undefined) return null;
     for (const dispatchId of dispatchIds) {
-      const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
-      if (existing !== null) return Date.parse(existing.startedAt);
+      const existing = await store.findDispatch({ taskDir, dispatchId });
+      if (existing !== null) return Date.parse(existing.envelope.startedAt);
     }
     return null;
   };

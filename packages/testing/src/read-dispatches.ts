@@ -1,4 +1,4 @@
-import type { DispatchLog, DispatchStore, FollowItem, FollowOptions } from '@hansard/dispatch';
+import type { DispatchStore, FollowItem, FollowOptions } from '@hansard/dispatch';
 import type { EventPage, ReadEventsOptions } from '@hansard/provider';
 
 /** Follows a dispatch, which is opened at the first item. */

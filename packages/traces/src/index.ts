@@ -1,7 +1,7 @@
 export { type OtlpLine, otlpLines } from './otlp/otlp-lines.ts';
 export { type SendOptions, type Sent, sendOtlp } from './otlp/send-otlp.ts';
 export { spanIdOf, traceIdOf } from './spans/identity.ts';
-export { type DispatchSource, traceDispatches } from './trace-dispatches.ts';
+export { traceDispatches } from './trace-dispatches.ts';
 export { isTraceError, TraceError, type TraceErrorCode, traceErrors } from './trace-error.ts';
 export { type ContentMode, contentModes, type TraceOptions } from './trace-options.ts';
 export type { TraceRecord } from './trace-record.ts';

@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import { ATTR_GEN_AI_CONVERSATION_ID, ATTR_SESSION_ID } from '@opentelemetry/semantic-conventions/incubating';
 import { hansard } from './spans/attributes.ts';
 import { DispatchFold } from './spans/dispatch-fold.ts';
@@ -9,21 +9,12 @@ import { createOrigin, RecordFactory, type RecordOrigin } from './spans/record-f
 import type { TraceOptions } from './trace-options.ts';
 import type { TraceRecord } from './trace-record.ts';
 
-export interface DispatchSource {
-  /** The dispatches to trace, parents before the dispatches that they started. */
-  readonly envelopes: readonly DispatchEnvelope[];
-  /** Other dispatches of the task, so that a part of it has the same trace as the whole. */
-  readonly relatives?: readonly DispatchEnvelope[];
-  /** The events of one dispatch, in order. */
-  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
-}
-
 /**
  * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it. Only
  * open items are in memory, whatever the length of the log, and the same log gives the same records.
  */
 export async function* traceDispatches(
-  source: DispatchSource,
+  source: TaskSource,
   options: TraceOptions = {},
 ): AsyncGenerator<TraceRecord> {
   const { envelopes, relatives = [] } = source;

@@ -5,8 +5,8 @@ import {
   type EventLinks,
   type KnownEventType,
   newEvent,
+  type TaskSource,
 } from '@hansard/events';
-import type { DispatchSource } from '../src/index.ts';
 
 export const parentId = '01JX00000000000000000000P0';
 export const childId = '01JX00000000000000000000C0';
@@ -129,7 +129,9 @@ export const workerEvents: readonly CapturedEvent[] = [
   event('c1', 3_100, 'agent:tool_call', { toolCallId: 'k1', tool: 'Bash', metadata: {} }),
 ];
 
-export const sampleRun: DispatchSource = {
+export const sampleRun: TaskSource = {
+  taskDir: 'hansard/tasks/sample',
+  task: null,
   envelopes: [
     envelope(parentId),
     envelope(childId, {
@@ -149,8 +151,10 @@ export const sampleRun: DispatchSource = {
 export function oneDispatch(
   events: Iterable<CapturedEvent>,
   more: Partial<DispatchEnvelope> = {},
-): DispatchSource {
+): TaskSource {
   return {
+    taskDir: 'hansard/tasks/sample',
+    task: null,
     envelopes: [envelope(parentId, more)],
     async *readEvents() {
       yield* events;

@@ -70,11 +70,12 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
       }
     },
 
-    dispatchStarted({ taskDir, envelope, agents = [] }: DispatchStartNotice) {
+    dispatchStarted(notice: DispatchStartNotice) {
+      const { envelope, agents = [] } = notice;
       running.add(envelope);
       for (const { agentId, name } of agents)
         if (name !== null) names.of(envelope.dispatchId).add(agentId, name);
-      show(dispatchStartLine(taskDir, envelope));
+      show(dispatchStartLine(notice));
     },
 
     eventRecorded({ envelope, event }: EventNotice) {

@@ -1,15 +1,16 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchStartNotice } from '@hansard/provider';
 import { dispatchDuration, type EventLine, formatCost, formatTime, formatUsage } from '@hansard/views';
 
 /** Says who starts to work on what. */
-export function dispatchStartLine(taskDir: string, envelope: DispatchEnvelope): EventLine {
-  const { role, model, dispatchId, startedAt } = envelope;
+export function dispatchStartLine({ taskDir, envelope }: DispatchStartNotice): EventLine {
+  const { role, model, startedAt } = envelope;
   return {
     time: formatTime(startedAt),
     agent: '',
     kind: 'start',
     target: role,
-    text: [model, taskDir, dispatchId].filter(Boolean).join(', '),
+    text: [model, taskDir, envelope.dispatchId].filter(Boolean).join(', '),
     tone: 'notice',
   };
 }

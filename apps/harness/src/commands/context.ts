@@ -64,7 +64,7 @@ export const addContext: AddCommand = (command, context) => {
 async function earlierThan({ store }: Harness, task: string, dispatch: string) {
   const taskDir = toTaskDir(task);
   if (dispatch === 'latest') return findDispatches(store, taskDir);
-  const { startedAt } = await findDispatch(store, taskDir, dispatch);
+  const { startedAt } = (await findDispatch(store, taskDir, dispatch)).envelope;
   return (await findDispatches(store, taskDir)).filter((envelope) => envelope.startedAt < startedAt);
 }
 

@@ -44,23 +44,18 @@ async function* selectedEvents(
 }
 
 /** No output may be the answer, or a type that was written in another way. */
-function noteNothing(
-  context: CliContext,
-  { dispatchId, seen }: TypedSource,
-  { type, tail }: EventsOptions,
-): void {
+function noteNothing(context: CliContext, { log, seen }: TypedSource, { type, tail }: EventsOptions): void {
   if (type === undefined || tail === 0) return;
   const there = seen.size === 0 ? 'It has none at all.' : `There are: ${[...seen].sort().join(', ')}.`;
-  note(context, `hansard: ${dispatchId} has no event of type ${type}. ${there}`);
+  note(context, `hansard: ${log.dispatchId} has no event of type ${type}. ${there}`);
 }
 
 async function selectEvents(
   context: CliContext,
   source: TypedSource,
   { type = '*', tail }: EventsOptions,
-): Promise<AsyncIterable<CapturedEvent> | CapturedEvent[]> {
-  if (tail !== undefined && type === '*')
-    return await source.store.getRecentEvents(source.taskDir, source.dispatchId, tail);
+): Promise<AsyncIterable<CapturedEvent> | readonly CapturedEvent[]> {
+  if (tail !== undefined && type === '*') return (await source.log.last(tail)).events;
   const matching = matchingEvents(context, source, type);
   if (tail === undefined) return matching;
   const last: CapturedEvent[] = [];
@@ -74,10 +69,9 @@ async function selectEvents(
 /** Page by page, so that a dispatch of any length can be read. */
 async function* matchingEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, names, seen }: TypedSource,
+  { log, names, seen }: TypedSource,
   type: string,
 ): AsyncIterable<CapturedEvent> {
-  const log = await store.openDispatch(taskDir, dispatchId);
   for await (const { events } of log.pages()) {
     await letInterrupt(context);
     for (const event of events) {

@@ -94,7 +94,7 @@ async function chooseDispatches(
   { scope }: TaskExport,
 ): Promise<readonly DispatchEnvelope[]> {
   if (dispatch !== undefined || scope === 'latest')
-    return [await findDispatch(store, taskDir, dispatch ?? 'latest')];
+    return [(await findDispatch(store, taskDir, dispatch ?? 'latest')).envelope];
   return findDispatches(store, taskDir);
 }
 

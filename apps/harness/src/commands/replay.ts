@@ -39,13 +39,12 @@ export const addReplay: AddCommand = (command, context) => {
 
 async function* replayedEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, names }: EventSource,
+  { log, names }: EventSource,
   { speed, maxGap, after, step = false }: ReplayCommandOptions,
 ): AsyncGenerator<CapturedEvent> {
   const onRead = (event: CapturedEvent) => names.learn(event);
-  const cursor =
-    after === undefined ? -1 : await findPosition(context, store, { taskDir, dispatchId, after, onRead });
-  const replay = replayDispatch(await store.openDispatch(taskDir, dispatchId), {
+  const cursor = after === undefined ? -1 : await findPosition(context, log, { after, onRead });
+  const replay = replayDispatch(log, {
     pace: step ? 'fast' : speed,
     ...definedOnly({ maxGapMs: maxGap }),
     after: cursor,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchLog } from '@hansard/dispatch';
 import { type DispatchEnvelope, type EventData, isEventOf } from '@hansard/events';
 import { loadSession, readSessionState } from '@hansard/session';
 import { openHarness } from '../harness.ts';
@@ -44,21 +44,22 @@ export const addResume: AddCommand = (command, context) => {
       const harness = await openHarness(context, { config: options.config, load });
       try {
         const taskDir = toTaskDir(task);
-        const envelope = await findDispatch(harness.store, taskDir, dispatch);
-        const { dispatchId, model } = envelope;
+        const log = await findDispatch(harness.store, taskDir, dispatch);
+        const { dispatchId } = log;
         const choice =
           options.scenario === undefined
-            ? toModelChoice(options.model ?? model ?? missingModel(dispatchId))
+            ? toModelChoice(options.model ?? log.envelope.model ?? missingModel(dispatchId))
             : ({ kind: 'scenario', path: resolve(context.cwd, options.scenario) } as const);
         const providers = await openSessionProviders(harness, choice);
         try {
           const { store } = harness;
-          const completion = await lastCompletion(store, taskDir, dispatchId);
-          const state = await readSessionState({ store, taskDir, dispatchId });
+          const completion = await lastCompletion(log);
+          const recorded = { store, taskDir, dispatchId };
+          const state = await readSessionState(recorded);
           const inputs = providers.inputs.slice(state.heard);
           const isTyped = choice.kind === 'plugin' || options.interactive === true;
           let typed = isTyped ? typedLines(context, harness, dispatchId) : null;
-          const hasEnded = hasStatusOfEnd(envelope, completion);
+          const hasEnded = hasStatusOfEnd(log.envelope, completion);
           if (hasEnded && !state.awaitsResponse && !state.hasOpenCalls && inputs.length === 0) {
             if (typed !== null) typed = await whenTyped(context, harness, typed);
             if (typed === null) {
@@ -67,9 +68,7 @@ export const addResume: AddCommand = (command, context) => {
             }
           }
           const { root, session } = await loadSession({
-            store,
-            taskDir,
-            dispatchId,
+            ...recorded,
             communication: harness.communication,
             signal: context.signal,
             ...providers,
@@ -95,12 +94,8 @@ export const addResume: AddCommand = (command, context) => {
 type Completion = EventData<'session:complete'>;
 
 /** With what a session ended, where that is the last thing in its log: its result stays, if nothing more is said. */
-async function lastCompletion(
-  store: DispatchStore,
-  taskDir: string,
-  dispatchId: string,
-): Promise<Completion | undefined> {
-  const [last] = await store.getRecentEvents(taskDir, dispatchId, 1);
+async function lastCompletion(log: DispatchLog): Promise<Completion | undefined> {
+  const [last] = (await log.last(1)).events;
   return last !== undefined && isEventOf(last, 'session:complete') ? last.data : undefined;
 }
 

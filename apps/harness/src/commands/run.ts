@@ -7,7 +7,7 @@ import { dispatchLimits } from '../dispatch-limits.ts';
 import { type Harness, openHarness } from '../harness.ts';
 import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
-import { tellBadEnds } from '../run/tell-bad-ends.ts';
+import { reportBadEnds } from '../run/report-bad-ends.ts';
 import { withHistory } from '../run/with-history.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
@@ -132,7 +132,7 @@ async function* recordAll(
     yield envelope;
     if (context.signal.aborted) break;
   }
-  await tellBadEnds(harness.store, taskDir, ended);
+  await reportBadEnds(harness.store, taskDir, ended);
 }
 
 async function planRuns(

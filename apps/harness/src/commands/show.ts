@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { type SessionView, sessionView } from '@hansard/views';
+import { renderSessionView, type SessionView, sessionView } from '@hansard/views';
 import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -19,17 +19,14 @@ export const addShow: AddCommand = (command, context) => {
         const { envelopes, failure } =
           dispatch === undefined
             ? await findReadable(store, taskDir)
-            : { envelopes: [await findDispatch(store, taskDir, dispatch)], failure: null };
-        return {
-          rows: sessionViews(context, store, taskDir, envelopes),
-          text: sessionTexts(context, store, taskDir, envelopes),
-          failure,
-        };
+            : { envelopes: [(await findDispatch(store, taskDir, dispatch)).envelope], failure: null };
+        const views = readViews(context, store, taskDir, envelopes);
+        return { rows: views, text: viewTexts(views), failure };
       }),
     );
 };
 
-async function* sessionViews(
+async function* readViews(
   context: CliContext,
   store: DispatchStore,
   taskDir: string,
@@ -41,15 +38,11 @@ async function* sessionViews(
   }
 }
 
-async function* sessionTexts(
-  context: CliContext,
-  store: DispatchStore,
-  taskDir: string,
-  envelopes: readonly DispatchEnvelope[],
-): AsyncGenerator<string> {
-  for (const [index, { dispatchId }] of envelopes.entries()) {
-    await letInterrupt(context);
-    if (index > 0) yield '';
-    yield await store.renderSessionView(taskDir, dispatchId);
+async function* viewTexts(views: AsyncIterable<SessionView>): AsyncGenerator<string> {
+  let separator: string[] = [];
+  for await (const view of views) {
+    yield* separator;
+    yield renderSessionView(view);
+    separator = [''];
   }
 }

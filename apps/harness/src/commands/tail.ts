@@ -28,23 +28,17 @@ export const addTail: AddCommand = (command, context) => {
 
 async function* lastEvents(
   context: CliContext,
-  { store, taskDir, dispatchId, names }: EventSource,
+  { log, names }: EventSource,
   { follow = false, lines, after: named }: TailOptions,
 ): AsyncGenerator<CapturedEvent> {
   if (!follow && named === undefined) {
-    yield* await store.getRecentEvents(taskDir, dispatchId, lines);
+    yield* (await log.last(lines)).events;
     return;
   }
-  const log = await store.openDispatch(taskDir, dispatchId);
   const after =
     named === undefined
       ? (await log.last(lines)).first - 1
-      : await findPosition(context, store, {
-          taskDir,
-          dispatchId,
-          after: named,
-          onRead: (event) => names.learn(event),
-        });
+      : await findPosition(context, log, { after: named, onRead: (event) => names.learn(event) });
   for await (const item of log.follow({ after, signal: context.readSignal })) {
     if (item.kind === 'event') yield item.event;
     else if (!follow) return;

@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope, JsonObject, TaskRecord } from '@hansard/events';
+import type { JsonObject, TaskSource } from '@hansard/events';
 import type { Option } from 'commander';
 import type { CliContext } from '../terminal/context.ts';
 
@@ -21,16 +21,9 @@ export interface TaskExport {
   ): Promise<ExportSummary>;
 }
 
-export interface ExportSource {
+/** The dispatches of a task that are exported. Reading their events ends with an AbortError at Ctrl-C. */
+export interface ExportSource extends TaskSource {
   readonly context: CliContext;
-  readonly taskDir: string;
-  readonly task: TaskRecord | null;
-  /** What is exported, in the order of its start. */
-  readonly envelopes: readonly DispatchEnvelope[];
-  /** Every dispatch of the task. */
-  readonly relatives: readonly DispatchEnvelope[];
-  /** The events of a dispatch, page by page; ends with an AbortError at Ctrl-C. Counts them for the progress. */
-  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
 }
 
 export interface ExportTarget {

@@ -1,11 +1,12 @@
-import { type ReportSource, writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import type { TaskSource } from '@hansard/events';
+import { writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
 import type { TaskExport } from './task-export.ts';
 
 /** A task for people to read, written piece by piece. */
 function taskReportExport(
   id: string,
   description: string,
-  write: (source: ReportSource) => AsyncIterable<string>,
+  write: (source: TaskSource) => AsyncIterable<string>,
 ): TaskExport {
   return {
     id,

@@ -3,26 +3,15 @@ import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 
-/** Prints one dispatch that was imported, and notes what was unusual about it. */
+/** Prints one imported dispatch, and notes its diagnostics. */
 export function printImport(context: CliContext, report: ImportReport, json: boolean): void {
-  const { taskDir, dispatchId, format, taskProblem } = report;
-  if (taskProblem !== undefined) noteTaskProblem(context, taskProblem);
+  if (report.taskProblem !== undefined) noteTaskProblem(context, report.taskProblem);
   noteDiagnostics(context, report);
-  if (json) printJson(context, documentOf(report));
-  else {
-    const counts = {
-      ...report.counts,
-      ...(report.rewrittenCount > 0 ? { rewritten: report.rewrittenCount } : {}),
-    };
-    const diagnostics = Object.entries(counts).map(([code, count]) => `${code} ${count}`);
-    printLine(
-      context,
-      `${toTaskName(taskDir)} ${dispatchId}: ${format}, ${recordsOf(report)}, events: ${eventsOf(report)}, diagnostics: ${diagnostics.join(', ') || 'none'}`,
-    );
-  }
+  if (json) printJson(context, rowOf(report));
+  else printLine(context, lineOf(report));
 }
 
-/** Of logs with many lines, the diagnostics are in the JSON only. */
+/** The diagnostics of a log that is read line by line can be many: they are only in the JSON. */
 function noteDiagnostics(
   context: CliContext,
   { files, lines, diagnostics, rewritten, isIdentifiedByPlace }: ImportReport,
@@ -31,9 +20,21 @@ function noteDiagnostics(
   if (lines === undefined)
     for (const { file = name, line, message } of diagnostics) note(context, `${file}:${line}: ${message}`);
   for (const id of rewritten)
-    note(context, `${name}: the event ${id} was imported with other content before; both are kept.`);
+    note(context, `${name}: an earlier import of the event ${id} has other content; the store keeps both.`);
   if (rewritten.length > 0 && isIdentifiedByPlace)
-    note(context, `${name}: if it is another log than the one before, import it into a task of its own.`);
+    note(context, `${name}: if this is a different log, import it into another task (--task).`);
+}
+
+function lineOf(report: ImportReport): string {
+  const { taskDir, counts, rewrittenCount } = report;
+  const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
+  const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
+  return [
+    `${toTaskName(taskDir)} ${report.dispatchId}: ${report.format}`,
+    recordsOf(report),
+    `events: ${eventsOf(report)}`,
+    `diagnostics: ${diagnostics.join(', ') || 'none'}`,
+  ].join(', ');
 }
 
 function recordsOf({ role, number, of, lines, records }: ImportReport): string {
@@ -43,20 +44,26 @@ function recordsOf({ role, number, of, lines, records }: ImportReport): string {
 
 function eventsOf({ events, added, lines, notInLog }: ImportReport): string {
   const more = lines !== undefined || (notInLog ?? 0) === 0 ? '' : `, ${notInLog} not in the file`;
-  return `${added} new, ${events - added} there${more}`;
+  return `${added} new, ${events - added} already imported${more}`;
 }
 
-function documentOf(report: ImportReport): object {
-  const { files, taskDir, dispatchId, format, lines, records, events, added, notInLog, counts, diagnostics } =
-    report;
-  const rewritten = report.rewrittenCount;
-  const [file] = files;
-  if (lines !== undefined) {
-    const numbers = { lines, records, events, added, rewritten };
-    return { file, files, taskDir, dispatchId, format, ...numbers, counts, diagnostics };
-  }
-  const numbers = { records, events, added, rewritten, notInLog };
-  return report.role === 'game'
-    ? { files, taskDir, dispatchId, format, game: report.number, ...numbers, diagnostics }
-    : { file, taskDir, dispatchId, format, ...numbers, diagnostics };
+/** The columns of a JSON row: of a log that is read line by line, of a game, and of a session. */
+const columns = {
+  lines: ['file', 'files', 'taskDir', 'dispatchId', 'format', 'lines', 'records', 'events', 'added'],
+  game: ['files', 'taskDir', 'dispatchId', 'format', 'game', 'records', 'events', 'added'],
+  session: ['file', 'taskDir', 'dispatchId', 'format', 'records', 'events', 'added'],
+} as const;
+const lastColumns = {
+  lines: ['rewritten', 'counts', 'diagnostics'],
+  game: ['rewritten', 'notInLog', 'diagnostics'],
+  session: ['rewritten', 'notInLog', 'diagnostics'],
+} as const;
+
+function rowOf(report: ImportReport): object {
+  const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
+  const { files, number: game, rewrittenCount: rewritten } = report;
+  const values = { ...report, file: files[0], game, rewritten };
+  return Object.fromEntries(
+    [...columns[kind], ...lastColumns[kind]].map((column) => [column, values[column]]),
+  );
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
+import type { DispatchLog, DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   definedOnly,
@@ -67,10 +67,10 @@ export function assertNoAgentOptions(options: AgentOptions): void {
   );
 }
 
-/** `latest` means what somebody ran, and not a worker of it. */
-async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchEnvelope> {
+/** Of `latest`, the latest dispatch that is not a worker. */
+async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchLog> {
   const leads = wanted === 'latest' ? (await store.getDispatchEnvelopes(taskDir)).filter(isLead) : [];
-  return leads.at(-1) ?? (await findDispatch(store, taskDir, wanted));
+  return findDispatch(store, taskDir, leads.at(-1)?.dispatchId ?? wanted);
 }
 
 function isLead({ parentDispatchId }: DispatchEnvelope): boolean {
@@ -83,21 +83,20 @@ async function resumeFrom(
   taskDir: string,
   wanted: string,
 ): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
-  const { dispatchId, cwd } = await findLead(store, taskDir, wanted);
+  const log = await findLead(store, taskDir, wanted);
   let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
-  const log = await store.openDispatch(taskDir, dispatchId);
   for await (const { event } of log.events({ types: ['session:init'] })) {
     if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
   }
   if (found === null) {
     throw new CliError(
       exitCode.failed,
-      `The dispatch ${dispatchId} of ${toTaskName(taskDir)} has no session to go on with: its log has no session:init.`,
-      'Resume one whose agent has begun a session, or run without --resume.',
+      `The dispatch ${log.dispatchId} of ${toTaskName(taskDir)} can't be resumed: its log has no session:init.`,
+      'Name a dispatch whose agent began a session, or run without --resume.',
     );
   }
-  const itsCwd = found.cwd ?? cwd;
-  return { resumeSessionId: found.sessionId, ...(itsCwd === null ? {} : { cwd: itsCwd }) };
+  const cwd = found.cwd ?? log.envelope.cwd;
+  return { resumeSessionId: found.sessionId, ...(cwd === null ? {} : { cwd }) };
 }
 
 function readSchema(path: string): JsonObject {

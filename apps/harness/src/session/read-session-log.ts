@@ -20,7 +20,7 @@ export async function readSessionLog(
   { task, dispatch }: SessionLogInput,
 ): Promise<{ readonly envelope: DispatchEnvelope; readonly index: LogIndex }> {
   const taskDir = toTaskDir(task);
-  const envelope = await findDispatch(store, taskDir, dispatch);
+  const { envelope } = await findDispatch(store, taskDir, dispatch);
   const progress = createProgress(context, 'reading events');
   const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);
   progress.update(events.length);

@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { AgentNames } from '@hansard/views';
 import type { CommonOptions } from '../terminal/command.ts';
@@ -10,14 +10,12 @@ import { toTaskDir } from './task-name.ts';
 
 /** The dispatch whose events a command prints. */
 export interface EventSource {
-  readonly store: DispatchStore;
-  readonly taskDir: string;
-  readonly dispatchId: string;
+  readonly log: DispatchLog;
   /** Must learn every event that is read and not printed. */
   readonly names: AgentNames;
 }
 
-/** Prints the events that `read` yields of a dispatch; `dispatch` is an id, the end of one, or `latest`. */
+/** Prints the events that `read` selects from a dispatch. */
 export function answerEvents(
   context: CliContext,
   options: CommonOptions,
@@ -25,9 +23,8 @@ export function answerEvents(
   read: (source: EventSource) => AsyncGenerator<CapturedEvent>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) => {
-    const taskDir = toTaskDir(task);
-    const { dispatchId } = await findDispatch(store, taskDir, dispatch);
+    const log = await findDispatch(store, toTaskDir(task), dispatch);
     const names = new AgentNames();
-    return eventAnswer(context, read({ store, taskDir, dispatchId, names }), names);
+    return eventAnswer(context, read({ log, names }), names);
   });
 }

@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -59,17 +59,35 @@ function noDispatch(taskDir: string): CliError {
 }
 
 /**
- * One dispatch of a task, by its id, by the beginning or the end of it where that fits only one, or `latest`. Beside one
- * that can't be read, `latest` fails: that one may be the latest.
+ * Opens one dispatch of a task by its id, by a unique prefix or suffix of the id, or by `latest`. `latest` fails beside an
+ * unreadable dispatch, which can be the latest.
  */
 export async function findDispatch(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
+): Promise<DispatchLog> {
+  if (wanted !== 'latest') {
+    const exact = await openExactly(store, taskDir, wanted);
+    if (exact !== null) return exact;
+  }
+  const { dispatchId } =
+    wanted === 'latest'
+      ? await latestDispatch(store, taskDir)
+      : await fittingDispatch(store, taskDir, wanted);
+  return store.openDispatch(taskDir, dispatchId);
+}
+
+async function latestDispatch(store: DispatchStore, taskDir: string): Promise<DispatchEnvelope> {
+  return (await findDispatches(store, taskDir)).at(-1) as DispatchEnvelope;
+}
+
+/** The only dispatch whose id starts or ends with `wanted`. */
+async function fittingDispatch(
+  store: DispatchStore,
+  taskDir: string,
+  wanted: string,
 ): Promise<DispatchEnvelope> {
-  if (wanted === 'latest') return (await findDispatches(store, taskDir)).at(-1) as DispatchEnvelope;
-  const exact = await findExactly(store, taskDir, wanted);
-  if (exact !== null) return exact;
   const listings = await store.listDispatches(taskDir);
   if (listings.length === 0) throw noDispatch(taskDir);
   const fitting = listings.filter(
@@ -88,14 +106,14 @@ export async function findDispatch(
   );
 }
 
-/** Null also for what is no id at all, such as the end of one. */
-async function findExactly(
+/** Null for an unknown id, and for text that can't be an id. */
+async function openExactly(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
-): Promise<DispatchEnvelope | null> {
+): Promise<DispatchLog | null> {
   try {
-    return await store.getDispatchEnvelope(taskDir, wanted);
+    return await store.findDispatch({ taskDir, dispatchId: wanted });
   } catch (error) {
     if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
     throw error;

@@ -5,6 +5,7 @@ import {
   FormatError,
   type JsonObject,
   type JsonValue,
+  type TaskSource,
 } from '@hansard/events';
 import { type GameMappingInput, parseGameMapping } from '@hansard/formats';
 import type { TokenCounter } from '@hansard/views';
@@ -16,12 +17,6 @@ import type { ReasoningMode, RowOptions } from './row-options.ts';
 import type { CallOrDropped, DropReason } from './training-call.ts';
 import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
 import { type TrainingManifest, TrainingTally } from './training-manifest.ts';
-
-export interface TrainingSource {
-  readonly envelopes: readonly DispatchEnvelope[];
-  /** The events of one dispatch, in append order. Read twice per dispatch, because the record of a prompt comes after its call. */
-  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
-}
 
 export interface TrainingOptions {
   readonly format: TrainingFormatId;
@@ -44,7 +39,7 @@ export interface TrainingOptions {
  * EVENT_INVALID for a part of a transcript that can't be read; TypeError for thoughts that the format can't have
  */
 export async function* writeTrainingData(
-  source: TrainingSource,
+  source: TaskSource,
   options: TrainingOptions,
 ): AsyncGenerator<string, TrainingManifest> {
   const format = trainingFormats[options.format];

@@ -158,6 +158,8 @@ export async function write(
   const all = talks instanceof Talk ? [talks] : talks;
   const lines = writeTrainingData(
     {
+      taskDir: 'lab/tasks/talks',
+      task: null,
       envelopes: envelopes ?? all.map((talk) => envelopeOf(talk)),
       async *readEvents(dispatchId) {
         yield* all.find((talk) => talk.dispatchId === dispatchId)?.events ?? [];

@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, TaskSource } from '@hansard/events';
 import {
   createLogIndex,
   type DispatchTreeNode,
@@ -9,7 +9,7 @@ import {
   type SessionView,
   sessionView,
 } from '@hansard/views';
-import type { ReportOptions, ReportSource } from './report-source.ts';
+import type { ReportOptions } from './report-options.ts';
 
 /** One dispatch of a report: all events, for every view or, if it is long, one line per event. */
 export type DispatchReport =
@@ -20,7 +20,7 @@ const wholeUpToByDefault = 10_000;
 
 /** The dispatches in order, parents before their workers. Consume the lines of one before requesting the next. */
 export async function* readDispatchReports(
-  source: ReportSource,
+  source: TaskSource,
   { wholeUpTo = wholeUpToByDefault }: ReportOptions,
 ): AsyncGenerator<DispatchReport> {
   for (const envelope of inTreeOrder(dispatchTree(source.envelopes))) {

@@ -1,4 +1,4 @@
-import type { DispatchStatus } from '@hansard/events';
+import type { DispatchStatus, TaskSource } from '@hansard/events';
 import {
   type DispatchTreeNode,
   dispatchTree,
@@ -8,7 +8,6 @@ import {
   formatTokens,
 } from '@hansard/views';
 import { escapeHtmlInLine } from './html-text.ts';
-import type { ReportSource } from './report-source.ts';
 
 const unknown = '–';
 
@@ -17,7 +16,7 @@ const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its 
   .join('');
 
 /** The dispatches as a table in the order of their tree, with the costs of each and of its workers. */
-export function pageTree({ envelopes }: Pick<ReportSource, 'envelopes'>): string {
+export function pageTree({ envelopes }: Pick<TaskSource, 'envelopes'>): string {
   const note = explainEstimates(envelopes);
   const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
   return `<section aria-label="Dispatches"><div class="scroll"><table>

@@ -1,4 +1,4 @@
-import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import {
   type DialogRow,
   dialogOf,
@@ -17,7 +17,7 @@ import {
 import { dispatchFacts } from './dispatch-facts.ts';
 import { readDispatchReports } from './dispatch-report.ts';
 import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
-import type { ReportOptions, ReportSource } from './report-source.ts';
+import type { ReportOptions } from './report-options.ts';
 import { taskTitle } from './task-title.ts';
 
 /**
@@ -25,7 +25,7 @@ import { taskTitle } from './task-title.ts';
  * view of each agent. Text of agents is shown word for word and is never markup.
  */
 export async function* writeTaskMarkdown(
-  source: ReportSource,
+  source: TaskSource,
   options: ReportOptions = {},
 ): AsyncGenerator<string> {
   yield `# ${inlineMarkdown(taskTitle(source))}\n\n`;

@@ -1,4 +1,4 @@
-import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import { agentLabel, dialogOf, type LogIndex, perspectiveOf, type SessionView } from '@hansard/views';
 import { dispatchFacts } from './dispatch-facts.ts';
 import { readDispatchReports } from './dispatch-report.ts';
@@ -6,7 +6,7 @@ import { escapeHtmlInLine, textBlock } from './html-text.ts';
 import { dialogItem, lineItem, perspectiveItem, sessionItem } from './page-rows.ts';
 import { pageStyle } from './page-style.ts';
 import { anchorOf, pageTree } from './page-tree.ts';
-import type { ReportOptions, ReportSource } from './report-source.ts';
+import type { ReportOptions } from './report-options.ts';
 import { taskTitle } from './task-title.ts';
 
 /**
@@ -15,7 +15,7 @@ import { taskTitle } from './task-title.ts';
  * of agents is never markup.
  */
 export async function* writeTaskPage(
-  source: ReportSource,
+  source: TaskSource,
   options: ReportOptions = {},
 ): AsyncGenerator<string> {
   const title = escapeHtmlInLine(taskTitle(source));

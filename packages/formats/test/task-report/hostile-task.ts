@@ -4,8 +4,8 @@ import {
   type NewEvent,
   newEvent,
   parseEvent,
+  type TaskSource,
 } from '@hansard/events';
-import type { ReportSource } from '../../src/index.ts';
 
 /** Texts by which an agent may try to take over the page of a report. */
 export const hostileTexts = [
@@ -95,10 +95,7 @@ export const events: readonly CapturedEvent[] = hostileTexts
   ])
   .map((event, at) => parseEvent({ ...event, id: `e${at}`, timestamp: '2026-03-01T09:30:01.000Z' }));
 
-export function sourceOf(
-  dispatches: readonly DispatchEnvelope[],
-  log: readonly CapturedEvent[],
-): ReportSource {
+export function sourceOf(dispatches: readonly DispatchEnvelope[], log: readonly CapturedEvent[]): TaskSource {
   return {
     taskDir: 'lab/tasks/hostile',
     task: {

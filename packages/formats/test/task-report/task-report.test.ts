@@ -1,6 +1,7 @@
+import type { TaskSource } from '@hansard/events';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { type ReportOptions, type ReportSource, writeTaskMarkdown, writeTaskPage } from '../../src/index.ts';
+import { type ReportOptions, writeTaskMarkdown, writeTaskPage } from '../../src/index.ts';
 import { textBlock } from '../../src/task-report/html-text.ts';
 import { blockMarkdown, inlineMarkdown } from '../../src/task-report/markdown-text.ts';
 import { envelope, events, hostileTexts, sourceOf, wholeOf } from './hostile-task.ts';
@@ -107,10 +108,10 @@ describe.each([
   ['Markdown', writeTaskMarkdown],
 ] as const)(
   '%s of a long dispatch',
-  (_, write: (source: ReportSource, options?: ReportOptions) => AsyncGenerator<string>) => {
+  (_, write: (source: TaskSource, options?: ReportOptions) => AsyncGenerator<string>) => {
     it('is written while it is read, one line per event', async () => {
       let read = 0;
-      const long: ReportSource = {
+      const long: TaskSource = {
         ...source,
         async *readEvents() {
           for (const event of [...events, ...events, ...events]) {
@@ -132,7 +133,7 @@ describe.each([
 
     it('stops reading when the consumer stops', async () => {
       let isOver = false;
-      const watched: ReportSource = {
+      const watched: TaskSource = {
         ...source,
         async *readEvents() {
           try {

@@ -41,15 +41,15 @@ export async function recordLog(
   log: OpenLog,
   { fidelity, signal = new AbortController().signal, onProgress, prices }: RecordLogOptions = {},
 ): Promise<RecordedLog> {
-  const { dispatchId } = log;
-  const existing = await store.getDispatchEnvelope(taskDir, dispatchId);
+  const ref = { taskDir, dispatchId: log.dispatchId };
+  const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
   if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
     throw otherFidelity(log, existing.fidelity);
   await using dispatch =
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
-      : await store.openDispatch(taskDir, dispatchId, { write: true, holder });
+      : await store.openDispatch(ref, { write: true, holder });
   const before = existing === null ? 0 : await dispatch.count();
   const rewritten = new Set<string>();
   let rewrittenCount = 0;

@@ -1,9 +1,16 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { DispatchRef } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/provider';
 import { KnownTranscripts } from './known-transcripts.ts';
 import { assertEntries, type BatchNote } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
-import { defaultTaskDir, type TranscriptPlace, transcriptPlace } from './transcript-place.ts';
+import {
+  defaultTaskDir,
+  nameOf,
+  sessionOf,
+  type TranscriptPlace,
+  transcriptPlace,
+} from './transcript-place.ts';
 import { readEntries, readNote } from './transcript-reader.ts';
 import { mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
 import { Turns } from './turns.ts';
@@ -76,12 +83,11 @@ class DispatchSessionStore implements Required<SessionStore> {
   async delete(key: SessionKey): Promise<void> {
     const place = this.#placeOf(key);
     await this.#inTurn(place, async () => {
-      // The session itself goes last: where this ends half-way, it is still there to be deleted.
+      // The session is deleted last, so that an interrupted deletion can be repeated.
       const parts = key.subpath === undefined ? await this.#partsOf(place) : [];
-      for (const dispatchId of [...parts.map((part) => part.dispatchId), place.dispatchId]) {
-        const part = { taskDir: place.taskDir, dispatchId };
-        this.#writer.forget(part);
-        if ((await this.#log.findDispatch(part)) !== null) await this.#log.deleteDispatch(part);
+      for (const transcript of [...parts, place]) {
+        this.#writer.forget(transcript);
+        if ((await this.#log.findDispatch(transcript)) !== null) await this.#log.deleteDispatch(transcript);
       }
     });
   }
@@ -89,7 +95,7 @@ class DispatchSessionStore implements Required<SessionStore> {
   async listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]> {
     const { projectKey, sessionId } = key;
     const place = this.#placeOf({ projectKey, sessionId });
-    const notes = await this.#notesOf(place.taskDir, await this.#partsOf(place));
+    const notes = await this.#notesOf(await this.#partsOf(place));
     return notes.flatMap(({ subpath }) => subpath ?? []);
   }
 
@@ -99,34 +105,38 @@ class DispatchSessionStore implements Required<SessionStore> {
 
   async #sessionsOf(projectKey: string): Promise<BatchNote[]> {
     const taskDir = this.#taskDirOf(projectKey);
-    const envelopes = await this.#log.getDispatchEnvelopes(taskDir);
-    const notes = await this.#notesOf(
-      taskDir,
-      envelopes.filter(({ role }) => role === mainRole),
-    );
+    const notes = await this.#notesOf(await this.#transcriptsOf(taskDir, ({ role }) => role === mainRole));
     return notes.filter((note) => note.projectKey === projectKey);
   }
 
-  async #partsOf({ taskDir, dispatchId }: TranscriptPlace): Promise<DispatchEnvelope[]> {
-    const envelopes = await this.#log.getDispatchEnvelopes(taskDir);
-    return envelopes.filter(
-      ({ role, parentDispatchId }) => role === partRole && parentDispatchId === dispatchId,
+  #partsOf(session: TranscriptPlace): Promise<DispatchRef[]> {
+    return this.#transcriptsOf(
+      session.taskDir,
+      ({ role, parentDispatchId }) => role === partRole && parentDispatchId === session.dispatchId,
     );
   }
 
-  /** The notes of dispatches; one that has none was begun by a process that died before it wrote an entry. */
-  async #notesOf(taskDir: string, envelopes: readonly DispatchEnvelope[]): Promise<BatchNote[]> {
+  async #transcriptsOf(
+    taskDir: string,
+    isWanted: (envelope: DispatchEnvelope) => boolean,
+  ): Promise<DispatchRef[]> {
+    const envelopes = await this.#log.getDispatchEnvelopes(taskDir);
+    return envelopes.filter(isWanted).map((envelope) => ({ taskDir, dispatchId: envelope.dispatchId }));
+  }
+
+  /** The notes of transcripts. A transcript has none if its process exited before it wrote an entry. */
+  async #notesOf(transcripts: readonly DispatchRef[]): Promise<BatchNote[]> {
     const notes: BatchNote[] = [];
-    for (const { dispatchId } of envelopes) {
-      const note = await readNote(this.#log, { taskDir, dispatchId });
+    for (const transcript of transcripts) {
+      const note = await readNote(await this.#log.openDispatch(transcript));
       if (note !== null) notes.push(note);
     }
     return notes;
   }
 
-  /** A session and its parts take turns together, so that none is written while they are deleted. */
-  #inTurn<T>({ taskDir, dispatchId, parentDispatchId }: TranscriptPlace, work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(`${taskDir}\n${parentDispatchId ?? dispatchId}`, work);
+  /** A session and its parts share one queue, so that nothing is written during their deletion. */
+  #inTurn<T>(place: TranscriptPlace, work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(nameOf(sessionOf(place)), work);
   }
 }
 

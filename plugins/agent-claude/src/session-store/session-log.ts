@@ -1,13 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 
-/** What a session store uses of an open store of Hansard. */
+/** The methods of an open Hansard store that a session store uses. */
 export type SessionLog = Pick<
   DispatchStore,
-  | 'beginDispatch'
-  | 'openDispatch'
-  | 'findDispatch'
-  | 'getDispatchEnvelopes'
-  | 'getDispatchEnvelope'
-  | 'getRecentEvents'
-  | 'deleteDispatch'
+  'beginDispatch' | 'openDispatch' | 'findDispatch' | 'getDispatchEnvelopes' | 'deleteDispatch'
 >;

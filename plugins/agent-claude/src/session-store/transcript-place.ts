@@ -1,42 +1,51 @@
 import { createHash } from 'node:crypto';
 import type { SessionKey } from '@anthropic-ai/claude-agent-sdk';
+import type { DispatchRef } from '@hansard/dispatch';
 
-export interface DispatchName {
-  readonly taskDir: string;
-  readonly dispatchId: string;
+/** The dispatch of a transcript, whether or not it exists. */
+export interface TranscriptPlace extends DispatchRef {
+  /** The dispatch of the session if the transcript is a part of it; null for the session itself. */
+  readonly parentDispatchId: string | null;
 }
 
-/** Where the transcript of a key lies. */
-export interface TranscriptPlace extends DispatchName {
-  /** The dispatch of the session itself, where this is a part of it; null for the session itself. */
-  readonly parentDispatchId: string | null;
+/** One name for the dispatch of a transcript. */
+export function nameOf(place: DispatchRef): string {
+  return `${place.taskDir}\n${place.dispatchId}`;
+}
+
+/** The session of a transcript: the transcript itself, or the session that it is a part of. */
+export function sessionOf(place: TranscriptPlace): DispatchRef {
+  return { ...place, dispatchId: place.parentDispatchId ?? place.dispatchId };
 }
 
 const longestSlug = 60;
 
 /**
- * The dispatch of a key. Any three strings have one of their own: what names it is a hash, which no path, no capital
- * letter and no length can fool; the readable part before it is for people.
+ * The dispatch of a key. Every combination of the three strings has its own dispatch: the id contains a hash, so paths,
+ * capital letters and length do not matter. The readable part before the hash is for people.
  */
 export function transcriptPlace(
   { projectKey, sessionId, subpath }: SessionKey,
   taskDirOf: (projectKey: string) => string,
 ): TranscriptPlace {
   if (subpath === '') throw new TypeError("subpath is ''; leave it out for the main transcript of a session");
-  const taskDir = taskDirOf(projectKey);
-  const main = `claude-${slug(sessionId)}${hash([projectKey, sessionId])}`;
-  if (subpath === undefined) return { taskDir, dispatchId: main, parentDispatchId: null };
+  const main = {
+    taskDir: taskDirOf(projectKey),
+    dispatchId: `claude-${slug(sessionId)}${hash([projectKey, sessionId])}`,
+    parentDispatchId: null,
+  };
+  if (subpath === undefined) return main;
   const name = slug(subpath.slice(subpath.lastIndexOf('/') + 1));
-  const part = `claude-${name}${hash([projectKey, sessionId, subpath])}`;
-  return { taskDir, dispatchId: part, parentDispatchId: main };
+  const dispatchId = `claude-${name}${hash([projectKey, sessionId, subpath])}`;
+  return { ...main, dispatchId, parentDispatchId: main.dispatchId };
 }
 
-/** The task that holds the sessions of a project where the user names none. */
+/** The task of a project's sessions if the user names none. */
 export function defaultTaskDir(projectKey: string): string {
   return `claude-sessions/tasks/${slug(projectKey)}${hash([projectKey])}`;
 }
 
-/** The end of a name is what tells it from others: a path ends with the project, an id has no better half. */
+/** Keeps the end of a long name: a path ends with the project, and any half of an id is equally distinct. */
 function slug(name: string): string {
   const plain = name
     .toLowerCase()

@@ -1,14 +1,17 @@
 import type { SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
 import { type BatchNote, batchNoteOf, entryOf } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
-import type { DispatchName } from './transcript-place.ts';
 
-/** Every entry of a transcript in order; null where it has none. */
-export async function readEntries(log: SessionLog, place: DispatchName): Promise<SessionStoreEntry[] | null> {
-  const { taskDir, dispatchId } = place;
-  if ((await log.getDispatchEnvelope(taskDir, dispatchId)) === null) return null;
+/** Every entry of a transcript in order; null for a transcript without entries. */
+export async function readEntries(
+  store: SessionLog,
+  transcript: DispatchRef,
+): Promise<SessionStoreEntry[] | null> {
+  const log = await store.findDispatch(transcript);
+  if (log === null) return null;
   const entries: SessionStoreEntry[] = [];
-  for await (const { event } of (await log.openDispatch(taskDir, dispatchId)).events()) {
+  for await (const { event } of log.events()) {
     const entry = entryOf(event);
     if (entry !== null) entries.push(entry);
   }
@@ -16,15 +19,12 @@ export async function readEntries(log: SessionLog, place: DispatchName): Promise
 }
 
 /**
- * What the last batch of a transcript noted. It is the last event, unless somebody else appended to the dispatch: then
- * it is looked for further back, twice as far each time. Null where there is none.
+ * The note of the last batch of a transcript; null if there is none. The note is the last event, unless another program
+ * appended to the dispatch. Each attempt looks back twice as far as the one before.
  */
-export async function readNote(
-  log: SessionLog,
-  { taskDir, dispatchId }: DispatchName,
-): Promise<BatchNote | null> {
+export async function readNote(log: DispatchLog): Promise<BatchNote | null> {
   for (let count = 1; ; count *= 2) {
-    const events = await log.getRecentEvents(taskDir, dispatchId, count);
+    const { events } = await log.last(count);
     for (const event of events.toReversed()) {
       const note = batchNoteOf(event);
       if (note !== null) return note;

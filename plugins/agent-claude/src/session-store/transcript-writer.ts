@@ -1,10 +1,10 @@
 import type { SessionKey, SessionStoreEntry, SessionSummaryEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { Dispatch, NewDispatch } from '@hansard/dispatch';
+import type { Dispatch, DispatchRef, NewDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, createIdSource, definedOnly, type IdSource, toTimestamp } from '@hansard/events';
 import type { KnownTranscript, KnownTranscripts } from './known-transcripts.ts';
 import { batchEvent, batchNoteOf, entryEvent, entryOf } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
-import type { DispatchName, TranscriptPlace } from './transcript-place.ts';
+import { nameOf, type TranscriptPlace } from './transcript-place.ts';
 
 export const mainRole = 'claude-session';
 export const partRole = 'claude-session-part';
@@ -50,8 +50,8 @@ export class TranscriptWriter {
     await this.#end(dispatch);
   }
 
-  forget(name: DispatchName): void {
-    this.#known.forget(nameOf(name));
+  forget(transcript: DispatchRef): void {
+    this.#known.forget(nameOf(transcript));
   }
 
   /** Before anything is written: an entry that can't be stored leaves no trace. */
@@ -61,13 +61,12 @@ export class TranscriptWriter {
   }
 
   async #begin(place: TranscriptPlace, entries: readonly SessionStoreEntry[]): Promise<Dispatch> {
-    const { taskDir, dispatchId } = place;
     const holder = 'a session store';
-    if ((await this.#log.getDispatchEnvelope(taskDir, dispatchId)) === null)
-      return this.#log.beginDispatch(taskDir, newDispatch(place, entries, toTimestamp(this.#now())), {
-        holder,
-      });
-    const dispatch = await this.#log.openDispatch(taskDir, dispatchId, { write: true, holder });
+    if ((await this.#log.findDispatch(place)) === null) {
+      const begun = newDispatch(place, entries, toTimestamp(this.#now()));
+      return this.#log.beginDispatch(place.taskDir, begun, { holder });
+    }
+    const dispatch = await this.#log.openDispatch(place, { write: true, holder });
     await dispatch.update({ status: 'running' });
     return dispatch;
   }
@@ -160,8 +159,4 @@ function newDispatch(
     parentDispatchId,
     fidelity: 'full',
   };
-}
-
-function nameOf({ taskDir, dispatchId }: DispatchName): string {
-  return `${taskDir}\n${dispatchId}`;
 }

@@ -1,5 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
 import type { Command } from 'commander';
 import { openExportSource } from '../../exports/export-source.ts';
 import type { ExportSource } from '../../exports/task-export.ts';
@@ -24,15 +23,15 @@ export async function answerOnJudged(
   context: CliContext,
   task: string,
   options: JudgedOptions,
-  ask: (source: ExportSource, envelope: DispatchEnvelope, store: DispatchStore) => Promise<Answer>,
+  ask: (source: ExportSource, log: DispatchLog, store: DispatchStore) => Promise<Answer>,
 ): Promise<void> {
   await answerFromStore(context, options, async ({ store }) => {
     const taskDir = toTaskDir(task);
-    const envelope = await findDispatch(store, taskDir, options.dispatch);
+    const log = await findDispatch(store, taskDir, options.dispatch);
     const progress = createProgress(context, `judging ${task}: events`);
     try {
-      const source = await openExportSource(context, store, taskDir, [envelope], progress);
-      return await ask(source, envelope, store);
+      const source = await openExportSource(context, store, taskDir, [log.envelope], progress);
+      return await ask(source, log, store);
     } finally {
       progress.end();
     }

@@ -18,7 +18,8 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
       '\nA verdict:\n  {"judge":"ann","pass":"external","target":"P3","question":"deceptive?","label":"yes","citations":[4,9],"packet_sha256":"…"}\nExample:\n  hansard judge import game/village verdicts.jsonl --mapping village.yaml',
     )
     .action((task: string, file: string, options: MappedOptions) =>
-      answerOnJudged(context, task, options, async (source, { dispatchId }, store) => {
+      answerOnJudged(context, task, options, async (source, log, store) => {
+        const { dispatchId } = log;
         const mapping = readGameMapping(context, options.mapping);
         const text = readText(context, file);
         const players = await playersOf(source.readEvents(dispatchId), mapping, dispatchId);
@@ -28,7 +29,7 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });
         const events = readVerdicts(text, { file: basename(file), packets, pseudonyms });
         const fresh = events.filter(({ id }) => !known.has(id ?? ''));
-        await using dispatch = await store.openDispatch(source.taskDir, dispatchId, { write: true });
+        await using dispatch = await store.openDispatch(log, { write: true });
         await dispatch.append(fresh);
         const there = events.length - fresh.length;
         const others = there === 0 ? '' : `, ${there} already imported`;

@@ -19,7 +19,7 @@ export function addPack(judge: Command, context: CliContext): void {
       '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
     )
     .action((task: string, options: PackOptions) =>
-      answerOnJudged(context, task, options, async (source, envelope) => {
+      answerOnJudged(context, task, options, async (source, { envelope }) => {
         const mapping = readGameMapping(context, options.mapping);
         const target = openExportTarget(context, options.out, { id: 'judge pack', target: 'folder' });
         try {

@@ -1,14 +1,14 @@
 /**
  * better-sqlite3 against Node's own `node:sqlite`, for docs/decisions/0001-sqlite-driver.md.
  *
- *   npm install --prefix benchmarks && node --expose-gc benchmarks/sqlite-driver.ts
+ *   npm install --prefix benchmarks/sqlite-driver && node --expose-gc benchmarks/sqlite-driver/sqlite-driver.ts
  *
  * The drivers take turns in short rounds, so that noise of the machine meets both; a figure is the median of its rounds.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { median, microsecondsSince } from './measure.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { median, microsecondsSince } from '../measure.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 interface Statement {
   run(...values: (string | number)[]): unknown;

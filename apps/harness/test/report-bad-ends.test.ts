@@ -3,7 +3,7 @@ import { type DispatchStatus, type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { tellBadEnds } from '../src/run/tell-bad-ends.ts';
+import { reportBadEnds } from '../src/run/report-bad-ends.ts';
 
 const taskDir = 'lab/tasks/route-models';
 
@@ -16,30 +16,35 @@ const working = Array.from({ length: 100 }, () => newEvent('agent:text', { text:
 
 const ends: readonly (readonly [string, DispatchStatus, readonly NewEvent[], RegExp])[] = [
   [
-    'what it said itself, not what had failed before',
+    'the end that it recorded itself, not an earlier failure',
     'crashed',
     [hookFailed, failed],
     /crashed: .*overloaded/,
   ],
-  ['the error behind what it said itself', 'crashed', [failed, threw], /crashed: error .*engine ended/],
   [
-    'who stopped it, not what failed then',
+    'the error after the end that it recorded itself',
+    'crashed',
+    [failed, threw],
+    /crashed: error .*engine ended/,
+  ],
+  [
+    'its stop, not a failure after the stop',
     'aborted',
     [aborted, hookFailed, failed],
     /was aborted: abort .*wrong branch/,
   ],
   [
-    'who stopped it, however much it did since',
+    'its stop, however much it did after it',
     'aborted',
     [aborted, ...working, done],
     /was aborted: abort .*wrong branch/,
   ],
 ];
 
-it.each(ends)('a run that ended badly tells %s', async (_what, status, events, told) => {
+it.each(ends)('the report of a run that ended badly has %s', async (_what, status, events, reported) => {
   await using store = openDispatchStore(createMemoryStore());
   const { dispatchId } = await createDispatch(store, taskDir, { role: 'worker' });
   await appendEvents(store, taskDir, dispatchId, events);
   const ended = await updateDispatch(store, taskDir, dispatchId, { status });
-  await expect(tellBadEnds(store, taskDir, [ended])).rejects.toThrow(told);
+  await expect(reportBadEnds(store, taskDir, [ended])).rejects.toThrow(reported);
 });

@@ -4,10 +4,10 @@ import { eventLine } from '@hansard/views';
 import { toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 
-/** What an agent still does while it is stopped fits in. */
+/** How many of the last events can contain the stop: an agent may still work for a while after it. */
 const lookBack = 500;
 
-/** The events that tell who or what stopped a dispatch. */
+/** The events that record who or what stopped a dispatch. */
 const stops: ReadonlySet<string> = new Set([
   'harness:abort',
   'harness:timeout',
@@ -15,26 +15,26 @@ const stops: ReadonlySet<string> = new Set([
   'harness:loop_kill',
 ]);
 
-/** @throws CliError that tells of each dispatch that is not `completed` why */
-export async function tellBadEnds(
+/** Reports each dispatch that is not `completed`, with the reason. @throws CliError if there is one */
+export async function reportBadEnds(
   store: DispatchStore,
   taskDir: string,
   ended: readonly DispatchEnvelope[],
 ): Promise<void> {
   const bad = ended.filter(({ status }) => status !== 'completed');
   if (bad.length === 0) return;
-  const told: string[] = [];
+  const reports: string[] = [];
   for (const { role, dispatchId, status } of bad) {
-    const events = await store.getRecentEvents(taskDir, dispatchId, lookBack);
+    const { events } = await (await store.openDispatch({ taskDir, dispatchId })).last(lookBack);
     const stop = status === 'aborted' ? events.findLast(({ type }) => stops.has(type)) : undefined;
     const end = stop ?? events.findLast(isBadEnd);
     const why = end === undefined ? '' : `: ${reasonOf(end)}`;
-    told.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
+    reports.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
   }
   throw new CliError(
     exitCode.failed,
-    told.join('\n  '),
-    `It is recorded up to there: \`hansard show ${toTaskName(taskDir)} ${bad[0]?.dispatchId}\`.`,
+    reports.join('\n  '),
+    `The log has everything up to that point: \`hansard show ${toTaskName(taskDir)} ${bad[0]?.dispatchId}\`.`,
   );
 }
 

@@ -1,0 +1,62 @@
+import type { DispatchEnvelope, TaskRecord, TaskSource } from '@hansard/events';
+import { isStoreError, type StoreError } from '@hansard/provider';
+import type { DispatchStore } from './store/dispatch-store.ts';
+
+export interface TaskSourceOptions {
+  /** The dispatches to export. Absent: all dispatches of the task. */
+  readonly envelopes?: readonly DispatchEnvelope[];
+  /** Receives the error of an unreadable dispatch or task record, which the source then omits. Absent: the error is thrown. */
+  readonly onUnreadable?: (error: StoreError, omitted: 'dispatch' | 'task') => void;
+  /** Called after each page is read, with the number of events read so far. The events follow once it resolves. */
+  readonly onPage?: (events: number) => void | Promise<void>;
+}
+
+const pageSize = 500;
+
+/**
+ * Reads a task of a store for an export. The source keeps at most a page of events in memory; the store must stay open
+ * until the export ends.
+ * @throws STORE_CORRUPT or STORE_UNAVAILABLE for an unreadable dispatch or task record
+ */
+export async function openTaskSource(
+  store: DispatchStore,
+  taskDir: string,
+  { envelopes, onUnreadable = fail, onPage }: TaskSourceOptions = {},
+): Promise<TaskSource> {
+  const listings = await store.listDispatches(taskDir);
+  for (const { error } of listings) if (error !== undefined) onUnreadable(error, 'dispatch');
+  const relatives = listings.flatMap(({ envelope }) => envelope ?? []);
+  let count = 0;
+  return {
+    taskDir,
+    task: await readTask(store, taskDir, onUnreadable),
+    envelopes: envelopes ?? relatives,
+    relatives,
+    async *readEvents(dispatchId) {
+      const log = await store.openDispatch({ taskDir, dispatchId });
+      for await (const { events } of log.pages({ limit: pageSize })) {
+        count += events.length;
+        await onPage?.(count);
+        yield* events;
+      }
+    },
+  };
+}
+
+async function readTask(
+  store: DispatchStore,
+  taskDir: string,
+  onUnreadable: NonNullable<TaskSourceOptions['onUnreadable']>,
+): Promise<TaskRecord | null> {
+  try {
+    return await store.getTask(taskDir);
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    onUnreadable(error, 'task');
+    return null;
+  }
+}
+
+function fail(error: StoreError): never {
+  throw error;
+}

@@ -1,0 +1,15 @@
+import type { DispatchEnvelope, TaskRecord } from './envelope.ts';
+import type { CapturedEvent } from './event.ts';
+
+/** The dispatches of a task with their events: the source of every export. */
+export interface TaskSource {
+  readonly taskDir: string;
+  /** Null for a task without a record. */
+  readonly task: TaskRecord | null;
+  /** The dispatches to export, ordered by their start, so that a parent precedes its workers. */
+  readonly envelopes: readonly DispatchEnvelope[];
+  /** Every dispatch of the task, for references to those that are not exported. Absent: `envelopes`. */
+  readonly relatives?: readonly DispatchEnvelope[];
+  /** The events of one of the dispatches, in append order. An export may read them more than once. */
+  readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
+}
