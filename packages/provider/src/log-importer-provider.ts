@@ -136,7 +136,8 @@ export interface LogSummary {
   readonly events: number;
   /** Absent: the format does not count lines. */
   readonly lines?: number;
-  readonly status: Exclude<DispatchStatus, 'running'>;
+  /** `running`: the source does not show an end. The dispatch is then released, and no start-up ends it. */
+  readonly status: DispatchStatus;
   /** Milliseconds since 1970: the time of the last event. */
   readonly completedAt: number;
   /** What was unusual; long lists may be cut. */

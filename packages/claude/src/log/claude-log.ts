@@ -51,8 +51,9 @@ export interface ClaudeLogSummary {
   readonly counts: DiagnosticCounts;
   readonly model: string | null;
   readonly completedAt: number;
-  readonly status: Exclude<DispatchStatus, 'running'>;
-  /** Total of all messages, including a last message that has no event yet. */
+  /** `running`: the log does not show an end. */
+  readonly status: DispatchStatus;
+  /** The total of the events. A last message that may continue has no event yet. */
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;

@@ -26,6 +26,15 @@ export function mapPrompt(step: TranscriptStep): void {
   }
   const agent = step.agent();
   step.announce(agent);
+  // A new prompt shows that the message before it is over. A result or a text of a tool may come within a message.
+  if (
+    step.message.isMeta !== true &&
+    step.message.sourceToolUseID === undefined &&
+    !blocks.some(isToolResult)
+  ) {
+    step.state.inferences.end(agent);
+    step.writeInferences();
+  }
   step.keepOthers(agent?.id === step.message.agentId ? ['message', 'agentId'] : ['message']);
   const more = without(message, ['role', 'content']);
   if (Object.keys(more).length > 0) step.events.details = { ...step.events.details, message: more };

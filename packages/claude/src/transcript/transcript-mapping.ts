@@ -1,27 +1,28 @@
 import {
   type CapturedEvent,
+  type DispatchStatus,
   type Fidelity,
   type JsonObject,
   type JsonValue,
   preview,
   toNarrative,
   toTimestamp,
-  type Usage,
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { isStorable } from '../json-lines/storable.ts';
-import { usageOf } from '../mapping/inferences.ts';
+import { MappingStep } from '../mapping/mapping-step.ts';
 import { asBlocks } from '../messages/map-block.ts';
 import { isToolResult } from '../messages/map-tool-result.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
-import { recordedTime } from '../values/recorded-time.ts';
+import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
 import { mapRecord } from './map-record.ts';
 import { ParentCheck } from './parent-check.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
+import { TurnStatus } from './turn-status.ts';
 
 export interface TranscriptMappingOptions {
   readonly fidelity: Fidelity;
@@ -56,6 +57,7 @@ export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
   #file: FileState;
+  readonly #turn = new TurnStatus();
   #latestOfAll = 0;
 
   constructor({ fidelity, report }: TranscriptMappingOptions) {
@@ -119,24 +121,22 @@ export class TranscriptMapping {
     this.#checkReference('logical parent', record.logicalParentUuid, part.line);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     mapRecord(step);
+    if (record.isSidechain !== true) this.#turn.observe(record);
     return this.#finish(step, place);
   }
 
-  /** Ends a file: parents that have not arrived are missing. */
-  endFile(): void {
+  /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
+  endFile(): CapturedEvent[] {
     this.#file.parents.end();
+    this.#state.inferences.endOver();
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    step.writeInferences();
+    return this.#finish(step, `${this.#file.prefix}end`);
   }
 
-  /** The usage of the session, including messages that may continue, and the number of those messages. */
-  totals(): { readonly usage: Usage | null; readonly open: number } {
-    const { inferences, usageTotals: totals } = this.#state;
-    inferences.endAll();
-    const open = inferences.takeOver();
-    for (const { messageId, usage } of open) {
-      const counted = usageOf(usage);
-      if (counted !== undefined) totals.add(messageId, counted);
-    }
-    return { usage: totals.usage, open: open.length };
+  /** The status of the session after the latest record. */
+  get status(): DispatchStatus {
+    return this.#turn.status;
   }
 
   /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
@@ -188,7 +188,7 @@ export class TranscriptMapping {
         this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
       return this.#file.clock;
     }
-    if (time < this.#file.latest)
+    if (time < this.#file.latest - longestStepBack)
       this.#report(
         'time_goes_back',
         line,
@@ -213,13 +213,12 @@ export class TranscriptMapping {
     });
   }
 
-  #finish({ events }: TranscriptStep, place: string): CapturedEvent[] {
-    const { usageTotals, ids } = this.#state;
+  #finish({ events }: MappingStep, place: string): CapturedEvent[] {
+    const { ids } = this.#state;
     const captured: CapturedEvent[] = [];
     for (const [index, activity] of events.activities.entries()) {
       if (activity.kind !== 'event') continue;
       const { event } = activity;
-      if (event.type === 'agent:inference') usageTotals.add(event.messageId, event.data.usage as Usage);
       // If another event of the file has that id, the place names this one.
       const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
       captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));

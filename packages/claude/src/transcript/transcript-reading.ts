@@ -1,5 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { isFormatError } from '@hansard/events';
+import { DispatchTotals } from '@hansard/views';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
@@ -55,7 +56,7 @@ export class TranscriptReading {
   #batch: CapturedEvent[] = [];
   #batchBytes = 0;
   readonly #ofAgents = new Map<string, OpenFile>();
-  #totals: ReturnType<TranscriptMapping['totals']> = { usage: null, open: 0 };
+  readonly #totals = new DispatchTotals();
 
   constructor(files: readonly SessionFile[], hasTime: boolean) {
     this.#files = files;
@@ -84,7 +85,7 @@ export class TranscriptReading {
       }
       if (this.#batch.length > 0) yield this.#batch;
       onProgress?.(this.#bytes);
-      this.#end(mapping);
+      this.#end();
     } finally {
       for (const { steps } of open) await steps.return(undefined);
     }
@@ -151,15 +152,17 @@ export class TranscriptReading {
         this.#batchBytes = 0;
       }
     }
-    mapping.endFile();
+    for (const event of mapping.endFile()) this.#keep(event);
   }
 
   #take(mapping: TranscriptMapping, part: LogPart): void {
     if (part.kind === 'record') this.#records += 1;
-    for (const event of mapping.map(part)) {
-      this.#note(event);
-      this.#batch.push(event);
-    }
+    for (const event of mapping.map(part)) this.#keep(event);
+  }
+
+  #keep(event: CapturedEvent): void {
+    this.#note(event);
+    this.#batch.push(event);
   }
 
   summary(): ClaudeLogSummary {
@@ -172,7 +175,7 @@ export class TranscriptReading {
       diagnostics: this.#diagnostics.kept,
       model: this.#model,
       completedAt: Math.max(this.#startsAt, latest),
-      status: 'completed',
+      status: this.#mapping?.status ?? 'running',
       usage: this.#totals.usage,
       costUsd: null,
       structuredResult: null,
@@ -190,26 +193,17 @@ export class TranscriptReading {
     return true;
   }
 
-  #note({ type, data }: CapturedEvent): void {
+  #note(event: CapturedEvent): void {
+    const { type, data } = event;
     this.#events += 1;
+    this.#totals.observe(event);
     if (type === 'session:init' && typeof data.model === 'string') this.#model ??= data.model;
     if (type === 'user:message' || type === 'agent:text') this.#messages += 1;
   }
 
-  #end(mapping: TranscriptMapping): void {
-    this.#totals = mapping.totals();
+  #end(): void {
     const [main] = this.#files;
     this.#file = main?.path ?? '';
-    const { open } = this.#totals;
-    const last = Math.max(1, this.#lines);
-    if (open > 0) {
-      const which = open === 1 ? 'The last message' : `The last messages of ${open} agents`;
-      this.#report(
-        'usage_open',
-        last,
-        `${which} may continue: the usage is in the totals, and becomes an event when the message is over.`,
-      );
-    }
     if (this.#messages === 0) this.#report('no_conversation', 1, 'This transcript has no messages.');
     if (!this.#hasTime)
       this.#report(

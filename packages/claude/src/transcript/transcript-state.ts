@@ -1,6 +1,5 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
-import { UsageTotals } from '../log/usage-totals.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
 import { RecentMap } from '../values/recent-map.ts';
 import { CallCheck } from './call-check.ts';
@@ -11,7 +10,6 @@ import { Sidechains } from './sidechains.ts';
 export class TranscriptState extends MappingState {
   readonly records = new SeenRecords(this.ids);
   readonly sidechains = new Sidechains(this.agents);
-  readonly usageTotals = new UsageTotals();
   readonly callCheck = new CallCheck();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();

@@ -165,12 +165,14 @@ describe('unusual records of a transcript', () => {
     expect(read.events.map(({ id }) => id)).toEqual(['line-1', uuid(1)]);
   });
 
-  it('keeps times that go back, and reports them', async () => {
-    const read = await readTranscript(
-      lines(second, prompt(3, 'late', { timestamp: '2026-03-01T09:29:00.000Z' })),
-    );
-    expect(read.events[1]?.timestamp).toBe('2026-03-01T09:29:00.000Z');
+  it('keeps times that go back, and reports steps that no healthy session has', async () => {
+    const late = (timestamp: string) => lines(second, prompt(3, 'late', { timestamp, parentUuid: uuid(2) }));
+    const read = await readTranscript(late('2026-03-01T08:30:00.000Z'));
+    expect(read.events[1]?.timestamp).toBe('2026-03-01T08:30:00.000Z');
     expect(read.summary.counts).toMatchObject({ time_goes_back: 1 });
+    const usual = await readTranscript(late('2026-03-01T09:29:00.000Z'));
+    expect(usual.events[1]?.timestamp).toBe('2026-03-01T09:29:00.000Z');
+    expect(usual.summary.counts).not.toHaveProperty('time_goes_back');
   });
 
   it('reports each session of one file', async () => {

@@ -66,13 +66,66 @@ describe('the records of a transcript', () => {
     expect(summary.counts).toEqual({});
   });
 
-  it('hold back the usage of a message that may continue, and include it in the totals', async () => {
+  it('hold back the usage of a message that may continue, and leave it out of the totals', async () => {
     const read = await readTranscript(lines(answer(1, text('a'), usage(4))));
     expect(typesOf(read)).toEqual(['session:init', 'agent:text']);
-    expect(read.summary).toMatchObject({ usage: { outputTokens: 4 }, counts: { usage_open: 1 } });
+    expect(read.summary).toMatchObject({ usage: null, counts: {}, status: 'running' });
   });
 
-  it('count a message that continues after the next one once, by its last figures', async () => {
+  const stopHook = { type: 'hook_progress', hookEvent: 'Stop', hookName: 'Stop', command: 'x' };
+
+  it.each<[string, readonly JsonObject[]]>([
+    ['its last line', [answer(1, text('a'), { ...usage(4), stop_reason: 'end_turn' })]],
+    ['a new prompt', [answer(1, text('a'), usage(4)), prompt(2, 'next')]],
+    ['a hook for the end', [answer(1, text('a'), usage(4)), record(2, { type: 'progress', data: stopHook })]],
+    [
+      'a hook in an attachment',
+      [
+        answer(1, text('a'), usage(4)),
+        record(2, { type: 'attachment', attachment: { ...stopHook, type: 'hook_success' } }),
+      ],
+    ],
+  ])('record the usage of the last message once it is over: %s', async (_by, records) => {
+    const { events, summary } = await readTranscript(lines(...records));
+    const inferences = events.filter(({ type }) => type === 'agent:inference');
+    expect(inferences).toMatchObject([{ id: 'msg_1:inference', data: { usage: { outputTokens: 4 } } }]);
+    expect(summary).toMatchObject({ usage: { outputTokens: 4 }, counts: {} });
+  });
+
+  it('give a message with a reason to stop on every line the same inference wherever the file ends', async () => {
+    const ended = { id: 'msg_a', stop_reason: 'end_turn', ...usage(4) };
+    const [first, last] = [answer(1, text('a'), ended), answer(2, text('b'), ended)];
+    const inferenceOf = async (...records: readonly JsonObject[]) =>
+      (await readTranscript(lines(...records))).events.find(({ type }) => type === 'agent:inference');
+    expect(await inferenceOf(first)).toBeDefined();
+    expect(await inferenceOf(first, last)).toEqual(await inferenceOf(first));
+  });
+
+  const asked = prompt(1, 'x');
+  const calls = answer(2, call('toolu_1', 'Bash', { command: 'ls' }), { stop_reason: 'tool_use' });
+  const ends = answer(2, text('a'), { stop_reason: 'end_turn' });
+  const interrupted = prompt(3, '[Request interrupted by user]');
+  const failed = answer(2, text('API Error'), { model: '<synthetic>' }, { isApiErrorMessage: true });
+
+  it.each<[string, string, readonly JsonObject[]]>([
+    ['running', 'a prompt without an answer', [asked]],
+    ['running', 'a call without a result', [asked, calls]],
+    ['running', 'a result without an answer', [asked, calls, outcome(3, 'toolu_1', 'out')]],
+    ['running', 'an answer that may continue', [asked, answer(2, text('a'))]],
+    ['running', 'a new prompt after an answer', [asked, ends, prompt(3, 'y')]],
+    ['completed', 'an answer', [asked, ends]],
+    ['completed', 'a sub-agent after the answer', [asked, ends, prompt(3, 'y', { isSidechain: true })]],
+    ['completed', 'the end of a turn', [asked, answer(2, text('a')), turnEnd(3)]],
+    ['completed', 'a command', [asked, ends, prompt(3, '<command-name>/clear</command-name>')]],
+    ['completed', 'the exit', [asked, calls, prompt(3, '<command-name>/exit</command-name>')]],
+    ['aborted', 'an interruption', [asked, calls, interrupted]],
+    ['crashed', 'an error of the API', [asked, failed]],
+  ])('have the status that the last turn shows: %s after %s', async (status, _last, records) => {
+    const { summary } = await readTranscript(lines(...records));
+    expect(summary.status).toBe(status);
+  });
+
+  it('keep later figures of a message that was over, and count it once', async () => {
     const read = await readTranscript(
       lines(
         answer(1, text('a'), { id: 'A', ...usage(1) }),
@@ -81,7 +134,7 @@ describe('the records of a transcript', () => {
         turnEnd(4),
       ),
     );
-    expect(read.summary).toMatchObject({ usage: { outputTokens: 7 }, counts: { usage_again: 1 } });
+    expect(read.summary).toMatchObject({ usage: { outputTokens: 3 }, counts: { usage_again: 1 } });
     expect(read.events.find(({ id }) => id === uuid(3))?.data.details).toMatchObject({
       usage: { output_tokens: 5 },
     });

@@ -10,11 +10,14 @@ export interface CloseAbandonedOptions {
   readonly onUnreadable?: (error: StoreError) => void;
 }
 
+/** The role of a dispatch that an import recorded, unless its source names another. */
+export const importedRole = 'imported';
+
 /**
  * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
  * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
  * and becomes `crashed`. One that runs in this process, or whose writer runs elsewhere (STORE_LOCKED), is left alone; so
- * is one that can't be read, whose error goes to `onUnreadable`. Gives the envelopes of those that it ended. For the
+ * is an imported session, and one that can't be read, whose error goes to `onUnreadable`. Gives the envelopes of those that it ended. For the
  * start-up of a harness.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE for one that can't be read, where there is no `onUnreadable`
  */
@@ -29,7 +32,8 @@ export async function closeAbandonedDispatches(
       if (onUnreadable === undefined) throw error;
       onUnreadable(error);
     }
-    if (listed?.status !== 'running') continue;
+    // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
+    if (listed?.status !== 'running' || listed.role === importedRole) continue;
     const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }
