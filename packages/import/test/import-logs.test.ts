@@ -97,6 +97,23 @@ describe('importLogs', () => {
     }
   });
 
+  it('records a continued session as a dispatch of its own, in the task of the session before', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const [first, second] = ['a', 'b'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`);
+    const copied = { ...prompts(1)[0], sessionId: first };
+    const own = { ...prompts(2)[1], sessionId: second };
+    folder.put(`${first}.jsonl`, lines(copied));
+    folder.put(`${second}.jsonl`, lines(copied, own));
+    const items = await importAll(store, [folder.path]);
+    expect(items.map((item) => item.kind === 'imported' && item.counts)).toEqual([{}, {}]);
+    const taskDir = `home-ann-house/tasks/${first}`;
+    const [before, after] = await store.getDispatchEnvelopes(taskDir);
+    expect(before).toMatchObject({ parentDispatchId: null });
+    expect(after).toMatchObject({ parentDispatchId: before?.dispatchId });
+    expect(await importAll(store, [folder.path])).toMatchObject([{ added: 0 }, { added: 0 }]);
+  });
+
   it('reports the logs that failed, with codes, and imports the others', async () => {
     using folder = new LogFolder();
     await using store = openStore();

@@ -101,6 +101,8 @@ export interface OpenLog {
   readonly files: readonly string[];
   /** A ULID. */
   readonly dispatchId: string;
+  /** The dispatch that this one continues, in the same task. */
+  readonly parentDispatchId?: string;
   /** Absent: `imported`. */
   readonly role?: string;
   /** Milliseconds since 1970. */

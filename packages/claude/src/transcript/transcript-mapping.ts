@@ -27,6 +27,8 @@ import { TurnStatus } from './turn-status.ts';
 export interface TranscriptMappingOptions {
   readonly fidelity: Fidelity;
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+  /** The id of a session whose file begins with records of another one. */
+  readonly continuation?: string | undefined;
 }
 
 /** A file of a session. */
@@ -60,8 +62,9 @@ export class TranscriptMapping {
   readonly #turn = new TurnStatus();
   #latestOfAll = 0;
 
-  constructor({ fidelity, report }: TranscriptMappingOptions) {
+  constructor({ fidelity, report, continuation }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
+    this.#state.continuation = continuation;
     this.#report = report;
     this.#file = this.open({ startsAt: 0 });
   }

@@ -43,6 +43,7 @@ interface OpenFile {
 export class TranscriptReading {
   readonly #files: readonly SessionFile[];
   readonly #hasTime: boolean;
+  readonly #continuation: string | undefined;
   readonly #diagnostics = new DiagnosticLog();
   #file = '';
   #lines = 0;
@@ -58,9 +59,11 @@ export class TranscriptReading {
   readonly #ofAgents = new Map<string, OpenFile>();
   readonly #totals = new DispatchTotals();
 
-  constructor(files: readonly SessionFile[], hasTime: boolean) {
+  /** `continuation`: the id of a session whose file begins with records of another one. */
+  constructor(files: readonly SessionFile[], hasTime: boolean, continuation?: string) {
     this.#files = files;
     this.#hasTime = hasTime;
+    this.#continuation = continuation;
   }
 
   async *read({
@@ -70,7 +73,11 @@ export class TranscriptReading {
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
     if (this.#mapping !== null) throw new TypeError('A log is read once; open it again to read it again.');
-    const mapping = new TranscriptMapping({ fidelity, report: this.#report.bind(this) });
+    const mapping = new TranscriptMapping({
+      fidelity,
+      report: this.#report.bind(this),
+      continuation: this.#continuation,
+    });
     this.#mapping = mapping;
     const [main] = this.#files;
     if (main !== undefined) this.#startsAt = this.#hasTime ? main.startsAt : (startsAt ?? main.startsAt);

@@ -15,6 +15,8 @@ export class TranscriptState extends MappingState {
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */
   agentMeta: JsonObject = {};
+  /** The id of a session whose file begins with records of another one. */
+  continuation: string | undefined;
   /** The session that the latest record named. */
   conversation: string | undefined;
   /** The metadata of compactions whose summary comes next, by the uuid of their boundary. */

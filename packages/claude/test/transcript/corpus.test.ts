@@ -68,6 +68,16 @@ describe('transcripts from the corpus', () => {
     expect(two.events.slice(0, one.events.length)).toEqual(one.events);
   });
 
+  it.skipIf(!isThere)(`a continued session names the session before${skipped}`, async () => {
+    const open = (name: string) =>
+      openClaudeTranscript(join(corpus, 'claude-transcripts/continued', `${name}.jsonl`));
+    const before = await open('93a9705e-bc6a-406d-8dce-8acc014dedbd');
+    const after = await open('789e105f-ae33-486d-9271-0696266f072d');
+    expect(after.sessionId).toBe('789e105f-ae33-486d-9271-0696266f072d');
+    expect(after.continues?.dispatchId).toBe(before.dispatchId);
+    expect((await readToEnd(after)).summary.counts).toEqual({});
+  });
+
   it.skipIf(!isThere)(
     `a sub-agent belongs to its session and to the call that started it${skipped}`,
     async () => {

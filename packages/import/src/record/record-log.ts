@@ -103,10 +103,16 @@ async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTab
 }
 
 function newDispatch(
-  { dispatchId, role = importedRole, startedAt, cwd }: OpenLog,
+  { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd }: OpenLog,
   fidelity: Fidelity,
 ): NewDispatch {
-  return { dispatchId, role, startedAt: toTimestamp(startedAt), fidelity, ...definedOnly({ cwd }) };
+  return {
+    dispatchId,
+    role,
+    startedAt: toTimestamp(startedAt),
+    fidelity,
+    ...definedOnly({ cwd, parentDispatchId }),
+  };
 }
 
 /** How many of the stored events the log does not have. Every event of the log is stored, some also under another id. */
