@@ -1,4 +1,4 @@
-/** What it costs to load a session of 50 agents, to index its log, and to ask for the dialog of two of them. */
+/** Measures how long it takes to load a session of 50 agents, to index its log, and to derive the dialog of two agents. */
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';

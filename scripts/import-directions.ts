@@ -7,7 +7,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/events$/, []],
   [/^packages\/provider$/, ['events']],
   [/^packages\/views$/, ['events']],
-  [/^packages\/(store-kit|store-conformance|plugin-loader)$/, ['events', 'provider']],
+  [/^packages\/(store-kit|store-conformance|provider-conformance|plugin-loader)$/, ['events', 'provider']],
   [/^packages\/dispatch$/, ['events', 'provider', 'views']],
   [/^packages\/(claude|formats|traces)$/, ['events', 'views']],
   [/^packages\/datasets$/, ['events', 'views', 'formats']],

@@ -1,6 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import {
+  agentConformanceCases,
+  modelConformanceCases,
+  toolConformanceCases,
+} from '../../packages/provider-conformance/src/index.ts';
 import { storeConformanceCases } from '../../packages/store-conformance/src/index.ts';
 import { brokenLinks } from '../markdown-links.ts';
 import { diagramPattern, packageFloors, renderFloors } from '../package-floors.ts';
@@ -78,8 +83,13 @@ describe('the documents', () => {
       expect(existsSync(join(root, folder, 'README.md')), folder).toBe(true);
   });
 
-  it('name only cases that the kit has', () => {
-    const ids = storeConformanceCases.map(({ id }) => id);
+  it('name only cases that the kits have', () => {
+    const ids = [
+      storeConformanceCases,
+      modelConformanceCases,
+      toolConformanceCases,
+      agentConformanceCases,
+    ].flatMap((cases) => cases.map(({ id }) => id));
     const families = new Set(ids.map((id) => id.split('/')[0]));
     for (const document of documents) {
       for (const [, id = '', family = ''] of read(document).matchAll(/`(([a-z]+)\/[a-z]+(?:-[a-z]+)+)`/g)) {

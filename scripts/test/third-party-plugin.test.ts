@@ -5,6 +5,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -18,6 +19,7 @@ import { root } from '../workspace.ts';
 /** A project far from the repository that has the packed packages installed, and the template of one of them as its own plugin. */
 const project = mkdtempSync(join(tmpdir(), 'hansard-third-party-'));
 const plugin = join(project, 'my-store');
+const kit = '@hansard/store-kit';
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('a store plugin outside the repository, written against the packed packages', {
@@ -27,6 +29,7 @@ describe('a store plugin outside the repository, written against the packed pack
     installPacked([
       '@hansard/events',
       '@hansard/provider',
+      '@hansard/store-kit',
       '@hansard/store-conformance',
       '@hansard/views',
       '@hansard/dispatch',
@@ -35,6 +38,14 @@ describe('a store plugin outside the repository, written against the packed pack
     cpSync(join(project, 'node_modules/@hansard/store-conformance/template'), plugin, { recursive: true });
     run('tsc', ['-p', '.'], plugin);
   }, 120_000);
+
+  it('uses the helpers for stores by its own choice: nothing else that is installed needs them', () => {
+    const dependents = globSync('node_modules/@hansard/*/package.json', { cwd: project }).filter((manifest) =>
+      Object.hasOwn(JSON.parse(readFileSync(join(project, manifest), 'utf8')).dependencies ?? {}, kit),
+    );
+    expect(dependents).toEqual([]);
+    expect(JSON.parse(readFileSync(join(plugin, 'package.json'), 'utf8')).dependencies).toHaveProperty([kit]);
+  });
 
   it('passes the published kit under node:test', () => {
     const { stdout } = run(process.execPath, ['--test', '--test-reporter=tap'], plugin);

@@ -17,7 +17,7 @@ describe('hansard, given something wrong,', () => {
     ['no command that exists', ['recrod'], 2, /unknown command 'recrod'/],
     ['an option that does not exist', ['ls', '--jsno'], 2, /unknown option '--jsno'/],
     ['no task', ['run', 'x.jsonl'], 2, /--task/],
-    ['a task that does not exist', ['show', 'no/such'], 1, /There is no dispatch of no\/such/],
+    ['a task that does not exist', ['show', 'no/such'], 1, /no\/such has no dispatches/],
     ['half a task name', ['ls', 'research'], 2, /does not name a task/],
     ['a task that leaves the root', ['ls', '../../etc/passwd'], 2, /STORE_INVALID_PATH/],
     [
@@ -125,7 +125,7 @@ describe('hansard, given something wrong,', () => {
     expect(answer.err).not.toContain('Did you mean');
   });
 
-  it('a communication plugin with a broken manifest is told, and the rest goes on', async () => {
+  it('a communication plugin with a broken manifest is reported, and everything else works', async () => {
     using line = commandLine();
     mkdirSync(join(line.cwd, 'broken'));
     writeFileSync(join(line.cwd, 'broken/plugin.json'), '{ "id": "broken" ');

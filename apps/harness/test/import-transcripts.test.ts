@@ -52,7 +52,7 @@ describe('importing transcripts of Claude Code', () => {
     expect((await line.hansard('events', 'a/b', 'latest', '--json')).out).toBe(events.out);
   });
 
-  it('keeps what was there when a file was rewritten, and adds the rest under other ids, once', async () => {
+  it('keeps existing events when a file was rewritten, and adds the changed ones under other ids, once', async () => {
     using line = commandLine();
     const path = put(line, 's.jsonl', prompt(1, 'one') + prompt(2, 'two'));
     await line.hansard('import', path);
@@ -119,7 +119,7 @@ describe('importing transcripts of Claude Code', () => {
     ]);
   });
 
-  it('goes on with the others where one file cannot be read, and says so with its exit code', async () => {
+  it('imports the other files if one is unreadable, and reports it with its exit code', async () => {
     using line = commandLine();
     const good = put(line, 'good.jsonl', prompt(1, 'one'));
     const empty = put(line, 'empty.jsonl', '');
@@ -147,7 +147,7 @@ describe('importing transcripts of Claude Code', () => {
     stop.abort();
     const { code, err } = await line.start(['import', path, '--task', 'a/b'], { signal: stop.signal });
     expect(code).toBe(1);
-    expect(err).toContain('imported in part');
+    expect(err).toContain('was interrupted');
     const [envelope] = (await line.hansard('ls', 'a/b', '--json')).json() as { status: string }[];
     expect(envelope?.status).toBe('aborted');
     await line.hansard('import', path, '--task', 'a/b');
@@ -156,7 +156,7 @@ describe('importing transcripts of Claude Code', () => {
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'running' }]);
   });
 
-  it('keeps the first batch when it is interrupted behind it; another import adds the rest', async () => {
+  it('keeps the first batch when it is interrupted after it; another import adds the rest', async () => {
     using line = commandLine();
     const many = Array.from({ length: 2_000 }, (_, index) => prompt(index + 1, 'x'.repeat(500))).join('');
     const path = put(line, 's.jsonl', many);

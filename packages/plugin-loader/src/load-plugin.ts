@@ -21,7 +21,7 @@ import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
 import { type CreateOptions, createProvider } from './start/create-provider.ts';
 import { importEntry } from './start/import-entry.ts';
 
-/** What may become a plugin: a reference of the configuration, or what lies in a folder and nobody named. */
+/** A possible plugin: a reference of the configuration, or a folder that the configuration does not name. */
 export type Candidate =
   | { readonly named: true; readonly reference: string; readonly config: unknown }
   | { readonly named: false; readonly found: FolderPlugin };
@@ -30,7 +30,7 @@ export interface LoadContext extends CreateOptions {
   readonly packageDirs: readonly [baseDir: string, ...others: string[]];
   readonly folderPlugins: readonly FolderPlugin[];
   readonly denials: readonly Denial[];
-  /** The location of each id that is taken. */
+  /** The location of the plugin that has each id. */
   readonly claimed: Map<string, string>;
 }
 
@@ -40,7 +40,7 @@ export interface LoadOutcome {
   readonly loaded?: LoadedProvider;
 }
 
-/** Puts one candidate through the checks, in the order of `loadChecks`. Never rejects. */
+/** Runs the checks for one candidate, in the order of `loadChecks`. Never rejects. */
 export async function loadPlugin(candidate: Candidate, context: LoadContext): Promise<LoadOutcome> {
   const { clock, limitMs } = context;
   const timings: Partial<Record<LoadCheck, number>> = {};
@@ -93,7 +93,7 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
       loaded: { id, type, provider: provider as ProviderTypes[typeof type], config },
     };
   } catch (thrown) {
-    const error = isPluginError(thrown) ? thrown : unforeseen(thrown, check, entry.id);
+    const error = isPluginError(thrown) ? thrown : unexpected(thrown, check, entry.id);
     const { code, message } = error;
     const state = code === 'PLUGIN_NOT_TRUSTED' ? 'denied' : 'failed';
     return { entry: { ...entry, state, check, error: { code, message } }, error };
@@ -106,7 +106,7 @@ function introduce(candidate: Candidate): { readonly id: string; readonly source
   return { id: reference, source: { kind: isPath(reference) ? 'path' : 'package', location: reference } };
 }
 
-function unforeseen(cause: unknown, check: LoadCheck, id: string): PluginError {
+function unexpected(cause: unknown, check: LoadCheck, id: string): PluginError {
   return new PluginError(
     loadChecks[check],
     `Plugin ${id} failed at the check "${check}": ${messageOf(cause)}`,

@@ -10,19 +10,19 @@ import type { PluginReference } from './plugin-reference.ts';
 import { type LoadClock, systemClock } from './start/clock.ts';
 
 export interface LoadPluginsOptions {
-  /** The folder of the configuration: relative paths are relative to it, and packages are looked for from it upwards. */
+  /** The folder of the configuration: relative paths are relative to it, and packages are searched from it upwards. */
   readonly baseDir: string;
-  /** Folders from which packages are looked for where `baseDir` has none of that name, such as the app's own. */
+  /** Further folders from which packages are searched, such as the app's own. */
   readonly packageDirs?: readonly string[];
-  /** What to load, in this order. References to one and the same plugin count as one. */
+  /** The plugins to load, in this order. References to the same plugin count as one. */
   readonly plugins: readonly PluginReference[];
-  /** What is not loaded for itself, but configures those of `plugins` that are the same plugin. */
+  /** References that load nothing. They configure the plugins of `plugins` that they name. */
   readonly configurations?: readonly PluginReference[];
-  /** Folders whose subfolders may be plugins. What is found is off until `plugins` names it. */
+  /** Folders whose subfolders may be plugins. A plugin there is off until `plugins` names it. */
   readonly folders?: readonly string[];
-  /** Plugin ids, package names and paths that are never loaded, whatever else names them. */
+  /** Plugin ids, package names and paths that are never loaded, even if `plugins` names them. */
   readonly deny?: readonly string[];
-  /** How long importing a plugin, and then creating its provider, may each take. Absent: 10,000. */
+  /** The time limit for importing a plugin, and again for creating its provider, in milliseconds. Absent: 10,000. */
   readonly createTimeoutMs?: number;
   /** Absent: the time of the system. */
   readonly clock?: LoadClock;
@@ -31,10 +31,10 @@ export interface LoadPluginsOptions {
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Finds, checks and loads plugins, one after the other in the order of the configuration. One that is bad never stops
- * the others and never makes this reject: the report has it, and the caller decides which ones it can't do without.
+ * Finds, checks and loads plugins, one after the other in the order of the configuration. A bad plugin does not stop the
+ * others and does not make this reject. The report lists it, and the caller decides whether it needs that plugin.
  * @throws TypeError for a `createTimeoutMs` that is not a whole number of milliseconds from 1; the error of the file system
- * for a path in `deny` that can't be followed, as nothing is safe to load then
+ * for a path in `deny` that cannot be followed, because nothing is safe to load then
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {
   const { folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
@@ -57,7 +57,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
   const plugins = await mergeReferences(options.plugins, options.configurations ?? [], (reference) =>
     findPlugin(reference, context.packageDirs, found.plugins).then(
       ({ location }) => location,
-      () => null, // The check that finds it meets the same error and reports it.
+      () => null, // The check `find` meets the same error and reports it.
     ),
   );
   const outcomes: LoadOutcome[] = [];

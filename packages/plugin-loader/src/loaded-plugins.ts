@@ -6,15 +6,15 @@ import { closeProvider } from './start/close-provider.ts';
 /** The loaded providers, and the report of the loading. */
 export interface LoadedPlugins extends AsyncDisposable {
   readonly report: LoadReport;
-  /** Why plugins failed or were denied, in the order of the report, each with its `cause`. */
+  /** The errors of plugins that failed or were denied, in the order of the report, each with its `cause`. */
   readonly errors: readonly PluginError[];
   /** The providers of a type, in the order of the configuration. */
   providers<Type extends ProviderType>(type: Type): readonly LoadedProvider<Type>[];
   /** The provider of the plugin with this id, if it was loaded. */
   get(id: string): LoadedProvider | undefined;
   /**
-   * Closes every provider, the last created first, and also those that were created but not accepted. One that fails
-   * does not keep the others open. A second call gives the answer of the first.
+   * Closes every provider, the last created first, and also those that were created but not accepted. If one
+   * fails, the others are closed too. There is no time limit. A second call returns the promise of the first.
    * @throws AggregateError of PLUGIN_CLOSE_FAILED errors
    */
   close(): Promise<void>;
@@ -25,15 +25,15 @@ export interface LoadedProvider<Type extends ProviderType = ProviderType> {
   readonly id: string;
   readonly type: Type;
   readonly provider: ProviderTypes[Type];
-  /** As the plugin got it: checked, with defaults. */
+  /** As the plugin received it: checked, with defaults. */
   readonly config: unknown;
 }
 
-/** Closes providers that nobody will use, and keeps what went wrong for `close`. */
+/** Closes providers that were not accepted, and keeps their errors for `close`. */
 export class DiscardedProviders {
   readonly #closing: Promise<void>[] = [];
 
-  /** Doesn't wait: a bad plugin must not hold up the others. */
+  /** Does not wait, so that a bad plugin does not delay the others. */
   discard(id: string, provider: object): void {
     const closing = closeProvider(id, provider);
     closing.catch(() => undefined); // `closed` reports it.
@@ -89,7 +89,7 @@ export class ProviderSet implements LoadedPlugins {
     errors.push(...(await this.#discarded.closed()));
     if (errors.length === 0) return;
     const messages = errors.map(messageOf).join(' ');
-    throw new AggregateError(errors, `Not everything could be closed. ${messages}`);
+    throw new AggregateError(errors, `Some providers could not be closed. ${messages}`);
   }
 }
 

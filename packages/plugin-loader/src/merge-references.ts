@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PluginReference } from './plugin-reference.ts';
 
 /**
- * One reference for each plugin, where the first of it stands, with the configuration that any of them gives. What
- * `configurations` name and `plugins` do not is left out. Of two configurations that differ, both references stay: the
- * second plugin is refused. `locate` gives null for what is not found.
+ * Returns one reference for each plugin, in the place of the first, with the configuration that any of them gives. Plugins
+ * that only `configurations` name are left out. If two configurations differ, both references stay, and the second is
+ * refused later. `locate` returns null for a plugin that is not found.
  */
 export async function mergeReferences(
   plugins: readonly PluginReference[],

@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
     code: 'PLUGIN_MANIFEST_UNREADABLE',
     check: 'read',
     arrange: ({ write }) => void write('bad/plugin.json', '{ "id": '),
-    says: /bad.plugin\.json can't be read as JSON/,
+    says: /bad.plugin\.json cannot be read as JSON/,
   },
   {
     name: 'a package.json that is not JSON',
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
       write('bad/package.json', 'nothing');
       return undefined;
     },
-    says: /bad.package\.json can't be read as JSON/,
+    says: /bad.package\.json cannot be read as JSON/,
   },
   {
     name: 'a package.json that is a list',
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
       write('bad/package.json', '[]');
       return undefined;
     },
-    says: /bad.package\.json does not hold an object/,
+    says: /bad.package\.json must contain a JSON object/,
   },
   {
     name: 'an id that is not kebab case',
@@ -118,7 +118,7 @@ const cases: readonly Case[] = [
       plugin('bad');
       return { plugins: [{ plugin: './good' }, { plugin: './bad' }] };
     },
-    says: /There is a plugin tool already, from .*good/,
+    says: /Another plugin has the id tool, from .*good/,
   },
   {
     name: 'a plugin that is denied',
@@ -225,7 +225,7 @@ const cases: readonly Case[] = [
       plugin('bad');
       return bad(creating(() => null));
     },
-    says: /created null and no provider/,
+    says: /created null, which is not a provider/,
   },
   {
     name: 'a create that takes too long',
@@ -285,7 +285,7 @@ const cases: readonly Case[] = [
       plugin('bad');
       return bad(creating(() => ({ contract: 1, listTools: () => [] })));
     },
-    says: /is no ToolProvider: it lacks callTool/,
+    says: /does not implement ToolProvider\. It has no callTool/,
   },
 ];
 

@@ -185,7 +185,7 @@ describe('the plugins of a folder', () => {
     plugin('one');
     const loaded = await loadPlugins({ baseDir, folders: ['absent'], plugins: [{ plugin: './one' }] });
     expect(outline(loaded)).toEqual(['tool loaded path', 'absent failed folder']);
-    expect(loaded.errors[0]?.message).toMatch(/plugin folder .*absent can't be searched/);
+    expect(loaded.errors[0]?.message).toMatch(/plugin folder .*absent cannot be searched/);
   });
 });
 

@@ -35,17 +35,17 @@ describe('a store', () => {
     ['deleteDispatch', 'deleteDispatch'],
   ])('that claims %s must have %s', async (capability, method) => {
     const claiming = { ...capabilities, [capability]: true };
-    expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`lacks ${method}\\.$`));
+    expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`has no ${method}\\.$`));
     expect(await loadStore({ capabilities: claiming, [method]: () => undefined })).toBeUndefined();
   });
 
   it('must say what it can do', async () => {
-    expect(await loadStore({})).toMatch(/lacks capabilities\.$/);
+    expect(await loadStore({})).toMatch(/has no capabilities\.$/);
   });
 
   it('that lacks several methods has all of them reported', async () => {
     expect(await loadStore({ capabilities, appendEvent: undefined, close: 1 })).toMatch(
-      /lacks appendEvent, close\.$/,
+      /has no appendEvent, close\.$/,
     );
   });
 

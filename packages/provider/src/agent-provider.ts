@@ -19,7 +19,8 @@ import type { ToolOutcome } from './tool-provider.ts';
  * - End the iterable when the agent has ended. Nothing may run on after that.
  * - Ask the hooks before each call of the agent's own tools, and obey ({@link AgentRunRequest.askHooks}).
  * - State the result with `session:complete`, if there is one. An agent that works in turns yields one for each turn; the
- *   last one counts. Its status `failed` makes the dispatch `crashed`. Without one, the dispatch completes without a result.
+ *   last one counts, and after it the agent neither writes nor calls a tool. Its status `failed` makes the dispatch `crashed`.
+ *   Without one, the dispatch completes without a result.
  * - Stop soon after `signal` aborts, and end the iterable or throw. Until then its events are still recorded, so it can report
  *   the results of its aborted calls. After a grace time (`graceMs`, by default 5 seconds) the dispatch ends without it, and
  *   what it yields later is ignored. `return` of the iterator is called when an event is refused or nobody reads any more.

@@ -90,7 +90,7 @@ export interface ModelResponse {
 
 /** A tool as a model sees it. */
 export interface ToolDefinition {
-  /** Unique among the tools of its provider. Most models accept 1 to 64 characters of `A-Z a-z 0-9 _ -`. */
+  /** Unique among the tools of its provider: 1 to 64 characters of `A-Z a-z 0-9 _ -`, which models accept. */
   readonly name: string;
   /** For the model. */
   readonly description: string;

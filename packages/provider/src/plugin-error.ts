@@ -64,7 +64,7 @@ export const pluginErrors = defineErrors({
     details: ['plugin', 'limitMs'],
   },
   PLUGIN_METHOD_MISSING: {
-    when: 'The provider lacks a method that its type, or a capability that it claims, needs.',
+    when: 'The provider does not have a method that its type, or one of its capabilities, requires.',
     advice: "Report it to the plugin's author.",
     details: ['plugin', 'provides?', 'missing?'],
   },

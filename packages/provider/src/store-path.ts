@@ -30,9 +30,13 @@ export function assertDispatchId(dispatchId: string): void {
     !reserved.test(dispatchId)
   )
     return;
-  throw new StoreError('STORE_INVALID_PATH', `${JSON.stringify(dispatchId)} can't be a dispatch id.`, {
-    details: { dispatchId },
-  });
+  throw new StoreError(
+    'STORE_INVALID_PATH',
+    `${JSON.stringify(dispatchId)} can't be a dispatch id. Use 1 to 128 of A-Z a-z 0-9 . _ -, without a dot in front, and no name that Windows reserves.`,
+    {
+      details: { dispatchId },
+    },
+  );
 }
 
 function whyNotTaskDir(taskDir: string): string | null {
@@ -44,7 +48,7 @@ function whyNotTaskDir(taskDir: string): string | null {
     if (Buffer.byteLength(segment) > longestSegment) return `a part is longer than ${longestSegment} bytes`;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
     if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(segment))
-      return `its part ${JSON.stringify(segment)} has a character that paths can't hold`;
+      return `its part ${JSON.stringify(segment)} has a character that is not allowed in paths`;
     if (/[. ]$/.test(segment)) return `its part ${JSON.stringify(segment)} ends with a dot or a space`;
     if (reserved.test(segment)) return `${JSON.stringify(segment)} is reserved by some file systems`;
   }

@@ -1,20 +1,20 @@
 import type { DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
 import type { StoreFixture } from './store-fixture.ts';
 
-/** What a case gets: a fresh, empty store, and ways to open its data again. */
+/** The arguments of a case: a new, empty store, and ways to open its data again. */
 export interface CaseContext {
   readonly store: DispatchStoreProvider;
-  /** What the author says of the store. */
+  /** The capabilities that the author states. */
   readonly capabilities: StoreCapabilities;
-  /** The seed that the author wants replayed, if any. */
+  /** The seed to replay, if the author gave one. */
   readonly seed: number | undefined;
-  /** Closes the store, then opens the same data again. Called again, it closes what it opened last. */
+  /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
   openBeside(): Promise<DispatchStoreProvider>;
 }
 
-/** Makes the context of one case, and the steps that clean up after it. */
+/** Creates the context of one case, and the function that cleans up after it. */
 export function createCaseContext(
   fixture: StoreFixture,
   capabilities: StoreCapabilities,
@@ -26,7 +26,7 @@ export function createCaseContext(
   const open = async () => {
     if (fixture.reopen === undefined)
       throw new TypeError(
-        `The fixture needs reopen(): the store claims durability '${capabilities.durability}'.`,
+        `The fixture needs reopen(), because the store states durability '${capabilities.durability}'.`,
       );
     const store = await fixture.reopen();
     opened.push(store);

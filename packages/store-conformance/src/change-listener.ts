@@ -3,11 +3,11 @@ const patience = 4_000;
 export interface ChangeListener {
   /** The listener to pass to `watchEvents`. */
   readonly listen: () => void;
-  /** Waits for a call of the listener (since the last one waited for) at which the condition holds. */
+  /** Waits for a call of the listener, after the last awaited one, at which the condition is true. */
   calledUntil(what: string, condition: () => Promise<boolean>): Promise<void>;
 }
 
-/** Turns calls of a listener into something to wait for. Gives up after a few seconds: that is a failed case. */
+/** Lets a case wait for calls of a listener. After a few seconds without a call, the case fails. */
 export function createChangeListener(): ChangeListener {
   let wasCalled = false;
   let wake = () => {};

@@ -20,7 +20,7 @@ export const claimedWrites = {
     store.updateDispatch(taskDir, dispatchId, {}),
 } as const;
 
-/** Fails unless each write is refused, also the second time, and none of them changed anything. */
+/** Fails unless each write is refused twice and none of them changed anything. */
 export async function takesNoWrite(store: DispatchStoreProvider, state: string): Promise<void> {
   const before = await store.getDispatchEnvelope(taskDir, dispatchId);
   const events = await store.getDispatchEvents(taskDir, dispatchId);

@@ -3,13 +3,13 @@ import type { CaseContext } from './case-context.ts';
 
 export type CapabilityFlag = keyof StoreCapabilities;
 
-/** What a case of the kit is called, and to which stores it applies. */
+/** The name of a case of the kit, and the stores to which it applies. */
 export interface StoreConformanceCase {
   /** `family/name`; stable between versions of the kit. */
   readonly id: string;
-  /** The rule of `DispatchStoreProvider` that it checks; null for what the contract says about one method or flag. */
+  /** The rule of `DispatchStoreProvider` that it checks; null for an obligation of one method or flag. */
   readonly rule: number | null;
-  /** What the user of a conforming store gets. */
+  /** The result for the user of a conforming store. */
   readonly title: string;
   /** The flags that a store must claim for this case to apply: all of them. Empty: it applies to every store. */
   readonly needs: readonly CapabilityFlag[];
@@ -19,7 +19,7 @@ export interface RunnableCase extends StoreConformanceCase {
   run(context: CaseContext): Promise<void>;
 }
 
-/** A case as the file of its family writes it. */
+/** A case as its family defines it. */
 export interface NamedCase {
   readonly name: string;
   readonly rule: number | null;
@@ -28,7 +28,7 @@ export interface NamedCase {
   run(context: CaseContext): Promise<void>;
 }
 
-/** The cases of one file, their ids made of the family and their names. */
+/** The cases of one family. An id is the family and the name. */
 export function caseFamily(family: string, cases: readonly NamedCase[]): readonly RunnableCase[] {
   return cases.map(({ name, needs = [], ...rest }) => ({ id: `${family}/${name}`, needs, ...rest }));
 }
@@ -41,7 +41,7 @@ const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) 
   deleteDispatch: ({ deleteDispatch }) => deleteDispatch,
 };
 
-/** Whether a store with these capabilities has to pass the case. */
+/** Whether a store with these capabilities must pass the case. */
 export function appliesTo({ needs }: StoreConformanceCase, capabilities: StoreCapabilities): boolean {
   return needs.every((flag) => claims[flag](capabilities));
 }

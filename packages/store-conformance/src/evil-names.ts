@@ -1,4 +1,4 @@
-/** Task paths that would leave the root of a store, or that some file system reads as something else. */
+/** Task paths that would leave the root of a store, or that some file system changes. */
 export const evilTaskDirs = [
   '',
   '/',

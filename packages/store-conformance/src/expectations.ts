@@ -27,7 +27,7 @@ export async function refuses(
   assert.fail(`${what} should be ${code}, but answered ${preview(answer)}`);
 }
 
-/** Settles calls that are under way at once, whether they throw or reject: the errors, in the order of the calls. */
+/** Makes calls at the same time, whether they throw or reject. @returns the errors, in the order of the calls */
 export async function errorsOf(calls: ReadonlyArray<() => Awaitable<unknown>>): Promise<unknown[]> {
   const settled = await Promise.allSettled(calls.map(async (call) => call()));
   return settled.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);

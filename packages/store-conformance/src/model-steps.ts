@@ -44,7 +44,7 @@ const deleteStep: (typeof stepMakers)[number] = [
   (random) => ({ method: 'deleteDispatch', args: anyPlace(random) }),
 ];
 
-/** Gives one random step after the other that a store with these capabilities knows. */
+/** Random steps that a store with these capabilities supports. */
 export function createStepSource(random: Random, capabilities: StoreCapabilities): () => Step {
   const makers = [
     ...stepMakers,
@@ -62,7 +62,7 @@ export function createStepSource(random: Random, capabilities: StoreCapabilities
   };
 }
 
-/** Every step that reads, to compare all that there is. */
+/** Every step that reads, to compare the whole content. */
 export function allReads(): readonly Step[] {
   return [
     { method: 'listTasks', args: [] },
@@ -96,7 +96,7 @@ function anyUpdates(random: Random): EnvelopeUpdates {
   };
 }
 
-/** The content follows from the id, so the same id is mostly a retry and now and then a conflict. */
+/** The content depends on the id, so an event with a used id is mostly a retry and sometimes a conflict. */
 function anyEvent(random: Random): CapturedEvent {
   const number = random.below(eventIds);
   const conflicting = random.below(12) === 0;

@@ -17,7 +17,7 @@ interface ModelDispatch {
   events: CapturedEvent[];
 }
 
-/** What the model holds. Give the same data to a second model to open it again. */
+/** The data of a model. Give it to a second model to open it again. */
 export interface ModelData {
   readonly tasks: Map<string, TaskRecord>;
   /** By task, then by dispatch. */
@@ -27,8 +27,8 @@ export interface ModelData {
 export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: new Map() });
 
 /**
- * What the contract says, in the plainest words there are: lists that are looked through from the front, and a deep
- * copy of everything that comes in or goes out. What a store does is compared with it.
+ * The contract as the simplest code: lists that are searched from the front, and deep copies of all arguments and results.
+ * The answers of a store are compared with its answers.
  */
 export function createModelStore(data: ModelData = emptyModelData()) {
   const claimed = new Set<ModelDispatch>();

@@ -4,11 +4,11 @@ import type { CaseContext } from './case-context.ts';
 import { sameContent } from './expectations.ts';
 import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
 
-/** Where most cases work: a task with one dispatch. */
+/** The task and the dispatch of most cases. */
 export const taskDir = 'research/tasks/route-models';
 export const dispatchId = '01JQ00000000000000000000AA';
 
-/** What a prepared store holds: a task with its record, and one dispatch with three events. */
+/** The content of a prepared store: a task with its record, and one dispatch with three events. */
 export const prepared = {
   task: sampleTask('route-models'),
   envelope: sampleEnvelope(dispatchId),
@@ -20,7 +20,7 @@ export async function prepareStore(store: DispatchStoreProvider): Promise<void> 
   await beginDispatch(store, prepared.events);
 }
 
-/** Begins the dispatch that most cases use, claimed and with these events in it. */
+/** Creates the dispatch of most cases, claimed and with these events. */
 export async function beginDispatch(
   store: DispatchStoreProvider,
   events: readonly CapturedEvent[] = [],
@@ -29,14 +29,14 @@ export async function beginDispatch(
   if (events.length > 0) await store.appendEvents(taskDir, dispatchId, events);
 }
 
-/** Opens the data of a case again, and claims the dispatch that most cases use. */
+/** Opens the data of a case again, and claims the dispatch of most cases. */
 export async function reopenClaimed({ reopen }: Pick<CaseContext, 'reopen'>): Promise<DispatchStoreProvider> {
   const store = await reopen();
   await store.claimDispatch(taskDir, dispatchId);
   return store;
 }
 
-/** Fails unless the dispatch holds exactly these events, by each of the three ways to read them. */
+/** Fails unless each of the three ways to read returns exactly these events. */
 export async function holdsEvents(
   store: DispatchStoreProvider,
   expected: readonly CapturedEvent[],
@@ -50,7 +50,7 @@ export async function holdsEvents(
   sameContent(page, { events: expected, first: 0, next: expected.length - 1 }, 'readEvents');
 }
 
-/** A method that a store has by capability. */
+/** An optional method, which a capability requires. */
 export function optionalMethod<Name extends 'searchEvents' | 'watchEvents' | 'deleteDispatch'>(
   store: DispatchStoreProvider,
   name: Name,

@@ -5,9 +5,9 @@ import { runnableCases } from './store-conformance-cases.ts';
 import type { StoreFixture } from './store-fixture.ts';
 
 export interface StoreUnderTest {
-  /** What the store claims. It chooses the cases, and one case checks that the opened store says the same. */
+  /** The capabilities of the store. They choose the cases, and one case compares them with those of the opened store. */
   readonly capabilities: StoreCapabilities;
-  /** Opens a fresh, empty store; called once for each case. */
+  /** Opens a new, empty store; called once for each case. */
   readonly create: () => Awaitable<StoreFixture>;
   /** Replays the random sequence of the model case; so does the environment variable `HANSARD_SEED`. */
   readonly seed?: number;
@@ -17,7 +17,7 @@ export function casesFor({ capabilities }: StoreUnderTest): readonly RunnableCas
   return runnableCases.filter((one) => appliesTo(one, capabilities));
 }
 
-/** Runs one case on a store of its own, which is closed and removed afterwards also when the case failed. */
+/** Runs one case on its own store, which is closed and removed afterwards, including when the case failed. */
 export async function runCase(
   one: RunnableCase,
   { create, capabilities, seed }: StoreUnderTest,

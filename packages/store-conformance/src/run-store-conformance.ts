@@ -3,7 +3,7 @@ import { casesFor, runCase, type StoreUnderTest } from './run-case.ts';
 export interface StoreConformanceResult {
   /** The case's id. */
   readonly id: string;
-  /** What it failed with; null: it passed. */
+  /** The error of a failed case; null if it passed. */
   readonly error: unknown;
 }
 

@@ -2,7 +2,7 @@ import type { CapturedEvent, DispatchEnvelope, JsonObject, TaskRecord } from '@h
 
 export const startOfDay = '2026-03-01T09:00:00.000Z';
 
-/** An envelope of a dispatch that has just begun. */
+/** The envelope of a new dispatch. */
 export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
   return {
     dispatchId,
@@ -27,7 +27,7 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
   };
 }
 
-/** An event that says something. */
+/** An event with text. */
 export function sampleEvent(id: string, text = `the text of ${id}`): CapturedEvent {
   return { id, type: 'agent:text', timestamp: startOfDay, data: { text } };
 }
@@ -37,7 +37,7 @@ export function sampleEvents(count: number, prefix = 'event'): CapturedEvent[] {
   return Array.from({ length: count }, (_, index) => sampleEvent(`${prefix}-${index}`));
 }
 
-/** An event of a type that nobody knows, with any data. */
+/** An event of an unknown type, with any data. */
 export function valueEvent(id: string, data: JsonObject): CapturedEvent {
   return { id, type: 'kit:value', timestamp: startOfDay, data };
 }

@@ -1,6 +1,6 @@
 import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
 
-/** One fresh, empty store for one case. */
+/** A new, empty store for one case. */
 export interface StoreFixture {
   readonly store: DispatchStoreProvider;
   /**
@@ -8,6 +8,6 @@ export interface StoreFixture {
    * `writers: 'dispatch'`, which open it twice on purpose. Required unless `durability` is `memory`.
    */
   readonly reopen?: () => Awaitable<DispatchStoreProvider>;
-  /** Removes what the store kept. The kit has closed everything by then. */
+  /** Removes the data of the store. The kit has closed every opening before. */
   readonly dispose: () => Awaitable<void>;
 }

@@ -7,7 +7,7 @@ import { modelCapabilities, openModel } from './open-model.ts';
 type Reopen = (data: ModelData) => DispatchStoreProvider;
 type Beside = (store: DispatchStoreProvider, data: ModelData) => DispatchStoreProvider;
 
-/** Faults that only show when a store is opened again; those of an open store are tried with store-memory. */
+/** Faults that appear only when a store is opened again. Faults of an open store are tested with store-memory. */
 const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reopen]> = [
   ['is empty when it is opened again', 'reopened/everything', () => createModelStore()],
   [
@@ -20,7 +20,7 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reo
     },
   ],
   [
-    'calls every running dispatch crashed',
+    'marks every running dispatch as crashed',
     'reopened/still-running',
     (data) => {
       for (const dispatches of data.dispatches.values())
@@ -39,10 +39,10 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, reopen: Reo
   ],
 ];
 
-/** Faults that only show when a store is opened twice at the same time. */
+/** Faults that appear only when a store is opened twice at the same time. */
 const sharingFaults: ReadonlyArray<readonly [fault: string, caseIds: readonly string[], beside: Beside]> = [
   [
-    'lets every opening claim what another one has claimed',
+    'lets every opening claim a dispatch of another one',
     ['claims/second-claim-refused', 'claims/claimed-at-once', 'claims/not-deleted-beside'],
     (_, data) => createModelStore(data),
   ],
@@ -57,7 +57,7 @@ const sharingFaults: ReadonlyArray<readonly [fault: string, caseIds: readonly st
     (_, data) => ({
       ...createModelStore(data),
       claimDispatch() {
-        throw new StoreError('STORE_LOCKED', 'Somebody else has it.');
+        throw new StoreError('STORE_LOCKED', 'It belongs to another opening.');
       },
     }),
   ],
@@ -84,7 +84,7 @@ describe('the kit', () => {
     expect(await failureOf(caseId, create)).toBeInstanceOf(Error);
   });
 
-  it('says what is missing where a durable store comes without reopen', async () => {
+  it('reports the missing reopen of a durable store', async () => {
     const error = await failureOf('reopened/everything', () => ({
       store: createModelStore(),
       dispose: () => {},

@@ -10,7 +10,7 @@ export function openModel(): StoreFixture {
   return { store: createModelStore(data), reopen: () => createModelStore(data), dispose: () => {} };
 }
 
-/** The same, but each method answers with a promise and fails by rejecting it. */
+/** The same with promises: each method returns one, and rejects it to fail. */
 export function openAsyncModel(): StoreFixture {
   const data = emptyModelData();
   const open = () => answerLater(createModelStore(data));

@@ -36,7 +36,7 @@ describe('a failure of the model case', () => {
     expect(message).toContain('HANSARD_SEED=42');
   });
 
-  it('comes again, step for step, with the seed as option or in the environment', async () => {
+  it('is repeated step by step with the seed as option or in the environment', async () => {
     vi.stubEnv('HANSARD_SEED', '');
     const first = await failureOfModelCase();
     const seed = Number(/seed (\d+)/.exec(first)?.[1]);

@@ -1,4 +1,4 @@
-// What programs need that do not show a log: amounts, texts of others, policies. None of the libraries of the views are loaded.
+// Functions for programs that do not show a log: amounts, untrusted text, policies. Loads none of the libraries of the views.
 export { type ContextPolicy, parseContextPolicy } from './context/context-policy.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';

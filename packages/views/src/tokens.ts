@@ -16,23 +16,23 @@ export interface TokenCounterOptions {
   readonly encoding?: TokenEncoding;
 }
 
-/** Text is counted in pieces of so many characters where it has a run without a break: of one, the library's time grows with the square. */
+/** Text with a longer run without a break is counted in pieces of this many characters: the library takes quadratic time for a run. */
 const longestRun = 256;
 
 /**
- * Counts tokens with the gpt-tokenizer library, of which these two encodings are part of this package. It counts as the
- * models of OpenAI do; those of others have other tokenizers, so leave a reserve.
+ * Creates a counter that uses the gpt-tokenizer library, of which two encodings are part of this package. It counts as the
+ * models of OpenAI do; other models have other tokenizers, so leave a reserve.
  *
- * @throws TypeError for an encoding that there is not
+ * @throws TypeError for an unknown encoding
  */
 export async function createTokenCounter({
   encoding = 'o200k_base',
 }: TokenCounterOptions = {}): Promise<TokenCounter> {
   const load = encodings[encoding];
   if (load === undefined)
-    throw new TypeError(`There is no encoding ${encoding}; there are ${tokenEncodings.join(', ')}.`);
+    throw new TypeError(`Unknown encoding ${encoding}; use ${tokenEncodings.join(' or ')}.`);
   const { countTokens } = await load();
-  // Text may quote what is a special token elsewhere; here it is text.
+  // A special token that is quoted in a text counts as text.
   const count = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
   return {
     id: `gpt-tokenizer/${encoding}`,
@@ -45,7 +45,7 @@ export async function createTokenCounter({
   };
 }
 
-/** Looks back from where a run would be too long: most characters are never looked at. */
+/** Searches backwards from the first position where a run would be too long, so that most characters are skipped. */
 function hasLongRun(text: string): boolean {
   let start = 0;
   while (start + longestRun < text.length) {
@@ -58,7 +58,7 @@ function hasLongRun(text: string): boolean {
   return false;
 }
 
-/** Of ASCII; other spaces are in no run that is worth a look. */
+/** ASCII only; other spaces do not end a run. */
 function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }

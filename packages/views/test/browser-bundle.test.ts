@@ -9,7 +9,7 @@ import { marketLog } from './market-log.ts';
 
 const mostBytes = 40_000;
 
-/** What a page gets that asks for some views: one script without imports, which leaves them in `views`. */
+/** The script for a page that imports some views: without imports of its own, with the views in the global `views`. */
 async function bundleFor(names: readonly string[]) {
   const { outputFiles, metafile } = await build({
     stdin: {
@@ -40,11 +40,11 @@ describe('views on a page', () => {
     expect(modules.filter((module) => /node_modules\/zod\//.test(module))).toEqual([]);
   });
 
-  it('say there what they say in Node', async () => {
+  it('give the same result as in Node', async () => {
     const { text } = await bundleFor(['createLogIndex', 'hearingMatrix', 'sessionView', 'renderSessionView']);
     const log = JSON.stringify(marketLog());
     const dispatch = JSON.stringify(envelope());
-    // A context has what the language has: no require, no process, no console, no modules.
+    // A context has only the language itself: no require, no process, no console, no modules.
     const answer: unknown = runInContext(
       `${text}
       const events = ${log};

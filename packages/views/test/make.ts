@@ -21,7 +21,7 @@ export function event<T extends KnownEventType>(
   return anyEvent(type, data as JsonObject, links);
 }
 
-/** An event of whatever type and data. */
+/** An event of any type and data. */
 export function anyEvent(
   type: CapturedEvent['type'],
   data: JsonObject,

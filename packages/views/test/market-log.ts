@@ -7,7 +7,7 @@ export function created(id: string, agentId: string, name?: string, links: Links
   return event('agent:created', name === undefined ? {} : { name }, { id, agentId, ...links });
 }
 
-export function told(id: string, agentId: string, text: string): CapturedEvent {
+export function instructed(id: string, agentId: string, text: string): CapturedEvent {
   return event('agent:system_prompt', { text }, { id, agentId, messageId: id });
 }
 
@@ -68,8 +68,8 @@ export function decides(
 }
 
 /**
- * A market morning. Olga (the root) lets Ben, who sells bread, and Ann, who buys it, meet, and Carl listen. Ann asks her
- * conscience. A hook keeps the recipe from Ann and the whole offer from Carl.
+ * A market morning. Olga (the root) arranges a talk of Ben, who sells bread, and Ann, who buys it; Carl listens. Ann asks an
+ * agent of her own, Conscience. A hook alters the recipe for Ann and withholds the whole offer from Carl.
  */
 export function marketLog(): CapturedEvent[] {
   return [
@@ -81,7 +81,7 @@ export function marketLog(): CapturedEvent[] {
     calls('e3.3', 'olga', 'c2', 'task', { name: 'Ann' }, { messageId: 'e3' }),
     calls('e3.4', 'olga', 'c3', 'task', { name: 'Carl' }, { messageId: 'e3' }),
     created('e4', 'ben', 'Ben', { cause: 'e3.2' }),
-    told('e5', 'ben', 'You sell bread.'),
+    instructed('e5', 'ben', 'You sell bread.'),
     receives('e6', 'olga', 'c1', 'Ben is there'),
     created('e7', 'ann', 'Ann', { cause: 'e3.3' }),
     receives('e8', 'olga', 'c2', 'Ann is there'),

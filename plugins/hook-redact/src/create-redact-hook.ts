@@ -19,8 +19,8 @@ interface Redaction {
 }
 
 /**
- * Alters deliveries in which a pattern occurs. Of tool calls it has no opinion.
- * @throws PLUGIN_CONFIG_INVALID naming the pattern that is no regular expression
+ * Alters deliveries in which a pattern occurs. It does not decide on tool calls.
+ * @throws PLUGIN_CONFIG_INVALID naming the pattern that is not a regular expression
  */
 export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
   const redactions = patterns.map(toRedaction);
@@ -46,7 +46,7 @@ function toRedaction(
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_CONFIG_INVALID',
-      `The configuration of plugin hook-redact is not valid: patterns[${index}] is no regular expression. ${(cause as Error).message}`,
+      `The configuration of plugin hook-redact is not valid: patterns[${index}] is not a regular expression. ${(cause as Error).message}`,
       { cause, details: { plugin: 'hook-redact', pattern, flags } },
     );
   }

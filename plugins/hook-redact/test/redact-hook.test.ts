@@ -80,7 +80,7 @@ it.each([
   ['flags', { pattern: 'a', flags: 'x' }],
 ])('refuses a wrong %s when it is created, and says which', (_what, wrong) => {
   const create = () => createRedactHook({ patterns: [{ pattern: 'a' }, wrong] });
-  expect(create).toThrow('patterns[1] is no regular expression');
+  expect(create).toThrow('patterns[1] is not a regular expression');
   let error: unknown;
   try {
     create();

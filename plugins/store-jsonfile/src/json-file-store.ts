@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
-  assertDispatchId,
   type DispatchClaim,
   type DispatchListing,
   type DispatchStoreProvider,
@@ -11,10 +10,11 @@ import {
   type ReadEventsOptions,
   type StopWatching,
   type StoreCapabilities,
-  StoreError,
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
+import { assertDispatchPath, storeClosed, toFileError, withFile } from '@hansard/store-kit';
+import { dispatchPaths, names } from './disk-format.ts';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-file.ts';
@@ -22,13 +22,12 @@ import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
 import { listDispatches } from './dispatch/list-dispatches.ts';
-import { fileError, withFile } from './errors.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
-import { dispatchPaths, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
-import { WriterLocks } from './writer-lock.ts';
+import { resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
+import { WriterLocks } from './writer-locks.ts';
 
-/** Keeps each dispatch in one JSON file. Every method answers at once. Made by `openJsonFileStore`. */
+/** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
   readonly contract = 1;
   readonly capabilities: StoreCapabilities;
@@ -46,7 +45,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
-    this.#locks = new WriterLocks(join(root, '.writers'));
+    this.#locks = new WriterLocks(join(root, names.writers));
     this.#context = {
       claims: new DispatchClaims(this.#locks),
       sync,
@@ -57,14 +56,13 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const { dispatchId } = envelope;
-    const folder = this.#taskFolder(taskDir);
-    assertDispatchId(dispatchId);
-    const paths = dispatchPaths(folder, dispatchId);
+    const name = this.#name(taskDir, dispatchId);
+    const { paths } = name;
     withFile('create', paths.file, () => {
       mkdirSync(paths.folder, { recursive: true });
-      createDispatchFile(this.#context, this.#root, { taskDir, dispatchId, paths }, envelope);
+      createDispatchFile(this.#context, this.#root, name, envelope);
     });
-    this.#index.refresh(folder, dispatchId);
+    this.#index.refresh(paths.task, dispatchId);
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
@@ -82,16 +80,16 @@ export class JsonFileStore implements DispatchStoreProvider {
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notice(paths.file);
+    this.#watchers.notify(paths.file);
     return envelope;
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
     const handle = this.#handle(taskDir, dispatchId);
     try {
-      if (handle.append(event)) this.#watchers.notice(handle.name.paths.file);
+      if (handle.append(event)) this.#watchers.notify(handle.name.paths.file);
     } catch (error) {
-      throw fileError(error, 'append to', handle.name.paths.file);
+      throw toFileError(error, 'append to', handle.name.paths.file);
     }
   }
 
@@ -99,7 +97,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handle(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
-      if (handle.appendAll(events)) this.#watchers.notice(file);
+      if (handle.appendAll(events)) this.#watchers.notify(file);
     });
   }
 
@@ -115,9 +113,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    const folder = this.#taskFolder(taskDir);
-    assertDispatchId(dispatchId);
-    const { file } = dispatchPaths(folder, dispatchId);
+    const { file } = this.#name(taskDir, dispatchId).paths;
     return withFile('read', file, () => readDispatchEnvelope(file));
   }
 
@@ -161,7 +157,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handle(taskDir, dispatchId);
     const { paths } = handle.name;
     return withFile('watch', paths.folder, () => {
-      handle.assertThere();
+      handle.assertExists();
       return this.#watchers.add(paths, onChange);
     });
   }
@@ -172,7 +168,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     withFile('delete', paths.file, () => handle.remove());
     this.#handles.close(handle);
     this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notice(paths.file);
+    this.#watchers.notify(paths.file);
   }
 
   getRepairs(): StoreRepair[] {
@@ -218,7 +214,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     );
   }
 
-  /** Releases a claim, including when the head can't be written; a dispatch whose file is gone has none. */
+  /** Releases a claim, including when the head cannot be written. If the file is missing, there is no head to write. */
   #release(name: DispatchName): void {
     try {
       this.#handle(name.taskDir, name.dispatchId).finish();
@@ -230,8 +226,9 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   #name(taskDir: string, dispatchId: string): DispatchName {
+    this.#assertOpen();
+    assertDispatchPath(taskDir, dispatchId);
     const folder = this.#taskFolder(taskDir);
-    assertDispatchId(dispatchId);
     return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
   }
 
@@ -241,7 +238,6 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   #assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new StoreError('STORE_CLOSED', `The store at ${this.#root} is closed; open it again to go on.`);
+    if (this.#isClosed) throw storeClosed(this.#root);
   }
 }

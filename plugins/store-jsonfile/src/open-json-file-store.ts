@@ -1,11 +1,10 @@
 import { opendirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
-import { isSystemError, withFile } from './errors.ts';
+import { orMissing, realPath, withFile } from '@hansard/store-kit';
 import { JsonFileStore } from './json-file-store.ts';
-import { realPath } from './task-folder.ts';
 
-/** What a store opened without options can do; with `durability: 'disk'` only that differs. */
+/** The capabilities of a store that is opened without options. Another `durability` changes only that field. */
 export const jsonFileStoreCapabilities: StoreCapabilities = {
   durability: 'process',
   writers: 'dispatch',
@@ -15,25 +14,20 @@ export const jsonFileStoreCapabilities: StoreCapabilities = {
 };
 
 export interface JsonFileStoreOptions {
-  /** The folder below which tasks lie; made at the first write where it is not there. */
+  /** The folder of the tasks. The first write creates it if it does not exist. */
   readonly root: string;
-  /** `process`: what was appended survives the death of the process. `disk`: also the loss of power, at the disk's pace. */
+  /**
+   * The failures that an appended event survives. `process` (the default): the end of the process. `disk`: also the loss of
+   * power; each append then waits for the disk.
+   */
   readonly durability?: 'process' | 'disk';
 }
 
-/** Opens the store below a folder. @throws STORE_UNAVAILABLE */
+/** Opens the store in a folder. Reading creates nothing. @throws STORE_UNAVAILABLE if the root is not a readable folder */
 export function openJsonFileStore({ root, durability = 'process' }: JsonFileStoreOptions): JsonFileStore {
   const realRoot = withFile('open', root, () => {
-    assertNoOtherFile(root);
+    orMissing(() => opendirSync(root).closeSync(), ['ENOENT']);
     return realPath(resolve(root));
   });
   return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability });
-}
-
-function assertNoOtherFile(root: string): void {
-  try {
-    opendirSync(root).closeSync();
-  } catch (error) {
-    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
-  }
 }

@@ -54,7 +54,7 @@ function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
   }
 }
 
-/** Where the events of a file begin and where the last one ends. */
+/** The offsets of the first event and of the end of the last one. */
 function eventsIn(bytes: Buffer): { readonly start: number; readonly end: number } {
   return { start: bytes.indexOf('"events":[') + '"events":['.length, end: bytes.lastIndexOf('\n]') };
 }
@@ -75,7 +75,7 @@ describe.each([
   ['whose envelope outgrew its slot at the end', { status: 'completed', ...longResult }],
   ['that crashed', { status: 'crashed' }],
 ] as const)('an ended dispatch %s, cut at any byte of its events', (_, updates) => {
-  it('is STORE_CORRUPT for each read and each write, and stays as it is', () => {
+  it('is STORE_CORRUPT for each read and each write, and is not changed', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', updates);
     store.close();
@@ -93,7 +93,7 @@ describe.each([
     }
   });
 
-  it('reads whole where only closing brackets are gone, which the next claim repairs', () => {
+  it('reads complete if only closing brackets are missing, which the next claim repairs', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', updates);
     store.close();
@@ -111,8 +111,8 @@ describe.each([
   });
 });
 
-describe('how far the events of an ended dispatch reach', () => {
-  it('stands in its first line as eventBytes and is no part of the envelope', () => {
+describe('eventBytes, the recorded length of the events of an ended dispatch', () => {
+  it('is in the head line and not part of the envelope', () => {
     const { file, store } = makeDispatch();
     expect(readDocument(file)).not.toHaveProperty('eventBytes');
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
@@ -123,7 +123,7 @@ describe('how far the events of an ended dispatch reach', () => {
     expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope]);
   });
 
-  it('lets late events follow, whose torn end is repaired, until the next change records them, too', () => {
+  it('allows late events after it, with a torn tail that is repaired, until the next change records them', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.appendEvent(taskDir, 'd1', late);
@@ -147,13 +147,13 @@ describe('how far the events of an ended dispatch reach', () => {
 
   it.each([
     ['is released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
-    ['is given back by a store that closes', (store: JsonFileStore) => store.close()],
-  ])('is exact once it %s, whether it runs or has ended', (_, giveBack) => {
+    ['is released by a store that closes', (store: JsonFileStore) => store.close()],
+  ])('is exact after the dispatch %s, whether it runs or has ended', (_, release) => {
     for (const updates of [{}, { status: 'completed' }, { status: 'running', ...longResult }] as const) {
       const { root, file, store } = makeDispatch();
       store.updateDispatch(taskDir, 'd1', updates);
       store.appendEvents(taskDir, 'd1', [late, makeEvent(98)]);
-      giveBack(store);
+      release(store);
       const bytes = readFileSync(file);
       const { start, end } = eventsIn(bytes);
       expect(readDocument(file)).toMatchObject({ ...updates, eventBytes: end - start });
@@ -180,7 +180,7 @@ describe('how far the events of an ended dispatch reach', () => {
     }
   });
 
-  it('holds for one that runs again, also in a slot that grew, while the events since then may be torn', () => {
+  it('stays valid for a dispatch that runs again, including in a longer slot, while later events may be torn', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.updateDispatch(taskDir, 'd1', { status: 'running', ...longResult });
@@ -199,7 +199,7 @@ describe('how far the events of an ended dispatch reach', () => {
     });
   });
 
-  it('is asked by a reader that had the dispatch open before it ended', () => {
+  it('is checked by a reader that had the dispatch open before it ended', () => {
     const { root, file, store } = makeDispatch();
     const reader = openStore(root);
     for (const read of reads) expect(read(reader)).toEqual(events);
@@ -214,7 +214,7 @@ describe('how far the events of an ended dispatch reach', () => {
     expectMissing(() => store.close(), file, size - 10);
   });
 
-  it('is asked by a reader that finds the file as long as it was before', () => {
+  it('is checked by a reader that finds the file as long as it was before', () => {
     const { root, file, store } = makeDispatch();
     const reader = openStore(root);
     for (const read of reads) expect(read(reader)).toEqual(events);
@@ -227,7 +227,7 @@ describe('how far the events of an ended dispatch reach', () => {
     expectMissing(() => store.close(), file, size);
   });
 
-  it('is not known of files that were written without it, which read as before', () => {
+  it('may be missing in a file, which then reads as before', () => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.close();
@@ -243,7 +243,7 @@ describe('how far the events of an ended dispatch reach', () => {
     expect(readDocument(file)).toMatchObject({ cost: 1, eventBytes: expect.any(Number) });
   });
 
-  it.each(['-1', '1.5', '"12"', 'true'])('is STORE_CORRUPT where it is %s', (value) => {
+  it.each(['-1', '1.5', '"12"', 'true'])('is STORE_CORRUPT if it is %s', (value) => {
     const { root, file, store } = makeDispatch();
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.close();
@@ -255,7 +255,7 @@ describe('how far the events of an ended dispatch reach', () => {
 });
 
 describe('a dispatch that is cut off while a store writes it', () => {
-  it('does not end as if nothing were missing', () => {
+  it('cannot end as if nothing were missing', () => {
     const { file, store } = makeDispatch();
     const { size } = statSync(file);
     truncateSync(file, size - 30);
@@ -267,12 +267,12 @@ describe('a dispatch that is cut off while a store writes it', () => {
 
   it.each([
     ['released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
-    ['given back by a store that closes', (store: JsonFileStore) => store.close()],
-  ])('is reported when it is %s, where no write did, and is free then', (_, giveBack) => {
+    ['released by a store that closes', (store: JsonFileStore) => store.close()],
+  ])('is reported when it is %s, if no write has reported it, and can then be claimed', (_, release) => {
     const { root, file, store } = makeDispatch();
     const { size } = statSync(file);
     truncateSync(file, size - 30);
-    expectMissing(() => giveBack(store), file, size - 30);
+    expectMissing(() => release(store), file, size - 30);
     expect(codeOf(() => store.close())).toBe('none');
     expect(openClaimed(root).getRepairs()).toHaveLength(1);
   });

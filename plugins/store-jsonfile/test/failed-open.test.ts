@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentProcess } from '@hansard/provider/process-owner';
+import { currentProcess } from '@hansard/store-kit';
 import { describe, expect, it, vi } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
-/** What the system refuses to open, from the time on when it did so often open it. */
+/** The end of the names that the system refuses to open, after it has opened some of them. */
 const refused = vi.hoisted(() => ({ suffix: '', after: 0, code: '' }));
 
 vi.mock(import('node:fs'), async (load) => {
@@ -23,7 +23,7 @@ vi.mock(import('node:fs'), async (load) => {
   return { ...actual, openSync: refusing(actual.openSync), readFileSync: refusing(actual.readFileSync) };
 });
 
-/** Runs work while files whose names end so can't be opened, but for the first few times. */
+/** Runs work while files with this end of their names cannot be opened, except for the first `after` times. */
 function refusing<T>(suffix: string, code: string, work: () => T, after = 0): T {
   Object.assign(refused, { suffix, code, after });
   try {
@@ -44,7 +44,7 @@ const task = {
 describe.each(['EMFILE', 'EIO'])(
   'a store whose lock could not be opened while it was released (%s)',
   (code) => {
-    it('ends the dispatch all the same, and writes late events to it when files can be opened again', () => {
+    it('still ends the dispatch, and writes late events to it when files can be opened again', () => {
       const root = makeRoot();
       const [store, other] = [openStore(root), openStore(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -61,7 +61,7 @@ describe.each(['EMFILE', 'EIO'])(
     it.each<[string, (store: ReturnType<typeof openStore>) => void]>([
       ['with the next lock that it takes', (store) => store.createDispatch(taskDir, makeEnvelope('d2'))],
       ['when it closes', (store) => store.close()],
-    ])('lets others write %s', (_, next) => {
+    ])('lets other stores write %s', (_, next) => {
       const root = makeRoot();
       const [store, other] = [openStore(root), openStore(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -84,7 +84,7 @@ describe.each(['EMFILE', 'EIO'])(
   },
 );
 
-it('a takeover that the system refused half-way keeps nobody from writing', () => {
+it('a takeover that the system refused in the middle does not prevent later claims', () => {
   const root = makeRoot();
   const [store, other] = [openStore(root), openStore(root)];
   store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));

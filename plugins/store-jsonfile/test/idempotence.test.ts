@@ -45,7 +45,7 @@ describe('an event that is appended again', () => {
     expect(again.getDispatchEvents(taskDir, 'd1')).toHaveLength(3_002);
   });
 
-  it('is found where it was appended in this session, with an id below the others', () => {
+  it('is found if this store appended it, even with an id below the others', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -73,7 +73,7 @@ describe('an event that is appended again', () => {
   });
 });
 
-/** Events of all sizes, some longer than what is read at once, under ids in no order. */
+/** Events of all sizes, some longer than one read, with ids in random order. */
 function makeLog(count: number, random: () => number): CapturedEvent[] {
   const sizes = [10, 300, 3_000, 70_000];
   return Array.from({ length: count }, (_, at) => {
@@ -91,8 +91,8 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-describe('a log that is appended once more', () => {
-  it.each([1, 2, 3])('adds what is new and nothing else, in whatever pieces it comes (seed %i)', (seed) => {
+describe('a log that is appended again', () => {
+  it.each([1, 2, 3])('adds only its new events, in batches of any size (seed %i)', (seed) => {
     const random = randomFrom(seed);
     const log = makeLog(120, random);
     const root = makeRoot();
@@ -119,7 +119,7 @@ describe('a log that is appended once more', () => {
     }
   });
 
-  it('is not searched for where it stands in the same order', () => {
+  it('is compared without a search if its order is the same', () => {
     const log = makeLog(60, randomFrom(9));
     const root = makeRoot();
     const store = openStore(root);
@@ -128,7 +128,7 @@ describe('a log that is appended once more', () => {
     store.close();
     const file = dispatchFile(root, 'd1');
     const bytes = readFileSync(file);
-    // A damaged line that only a search comes to.
+    // A damaged line that only a search reads.
     bytes.write('\\', bytes.indexOf(`{"id":"${log[30]?.id}"`) + '{"id":"'.length);
     writeFileSync(file, bytes);
     const again = openClaimed(root);
@@ -140,7 +140,7 @@ describe('a log that is appended once more', () => {
 });
 
 describe('the index of ids', () => {
-  it('finds every line, however many there are', () => {
+  it('finds every line of many', () => {
     const index = new EventIndex();
     for (let number = 1; number <= 50_000; number += 1) index.add(`id-${number}`, number);
     for (let number = 1; number <= 50_000; number += 1) {

@@ -20,7 +20,7 @@ describe('the file of a dispatch', () => {
     expect(readDocument(file)).toEqual({ ...makeEnvelope('d1', { cost: 0.25 }), events: makeEvents(1, 5) });
   });
 
-  it('holds each event on one line, so that grep finds it whole', () => {
+  it('has each event on one line, so that grep finds all of it', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -29,7 +29,7 @@ describe('the file of a dispatch', () => {
     expect(JSON.parse(found.trim().replace(/,$/, ''))).toEqual(makeEvent(2, 'line one\nline two'));
   });
 
-  it('keeps its place on the disk when the envelope changes and fits its slot', () => {
+  it('stays the same file when the envelope changes and fits its slot', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -77,7 +77,7 @@ describe('the file of a dispatch', () => {
     expect(readDocument(dispatchFile(root, 'd1'))).toEqual({ ...makeEnvelope('d1'), events: [] });
   });
 
-  it('lies beside nothing but its lock while it is written, and beside nothing when the store is closed', () => {
+  it('has only its lock beside it while it is written, and nothing when the store is closed', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -90,7 +90,7 @@ describe('the file of a dispatch', () => {
     expect(readdirSync(join(root, taskDir)).sort()).toEqual(['dispatches', 'task.json']);
   });
 
-  it('tells in its closing brackets whether ids grow, so that a reopened one need not be read whole', () => {
+  it('shows in its closing brackets whether ids grow, so that opening it again does not read all events', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -102,7 +102,7 @@ describe('the file of a dispatch', () => {
     expect(readDocument(dispatchFile(root, 'd1')).events).toHaveLength(4);
   });
 
-  it('stays open for many dispatches at once without losing any', () => {
+  it('loses no event when more dispatches are written at once than files are kept open', () => {
     const root = makeRoot();
     const store = openStore(root);
     const ids = Array.from({ length: 100 }, (_, index) => `d${index}`);

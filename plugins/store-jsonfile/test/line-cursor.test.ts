@@ -16,7 +16,7 @@ vi.mock(import('../src/lines/file-io.ts'), async (load) => {
   };
 });
 
-it('reads far less than its longest piece for each event of a log that comes again in another order', () => {
+it('reads far less than a whole window for each event of a log that is appended again in another order', () => {
   const events = makeEvents(1, 4_000);
   const store = openStore(makeRoot());
   store.createDispatch(taskDir, makeEnvelope('d1'));

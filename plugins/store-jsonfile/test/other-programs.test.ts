@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
 
-/** Puts a copy in the place of a file, as an editor does that saves it. */
-function saveAnew(file: string): void {
+/** Replaces a file by a copy, as an editor does that saves it. */
+function saveAgain(file: string): void {
   copyFileSync(file, `${file}.new`);
   renameSync(`${file}.new`, file);
 }
@@ -19,11 +19,11 @@ function writing() {
   return { root, store, file: dispatchFile(root, 'd1') };
 }
 
-describe('a dispatch that another program touches while it is written', () => {
+describe('a dispatch whose file another program changes while a store writes it', () => {
   it.each([
-    ['saved anew', saveAnew, 'STORE_CORRUPT'],
+    ['saved again', saveAgain, 'STORE_CORRUPT'],
     ['removed', (file: string) => rmSync(file), 'STORE_DISPATCH_NOT_FOUND'],
-  ])('is not written into nowhere where its file was %s', (_, touch, code) => {
+  ])('refuses writes after its file was %s', (_, touch, code) => {
     const { store, file } = writing();
     touch(file);
     expect(codeOf(() => store.updateDispatch(taskDir, 'd1', { cost: 1 }))).toBe(code);
@@ -35,9 +35,9 @@ describe('a dispatch that another program touches while it is written', () => {
     now.mockRestore();
   });
 
-  it('can be written by the next store with what is in its place', () => {
+  it('can be written by the next store, with the content of the new file', () => {
     const { root, store, file } = writing();
-    saveAnew(file);
+    saveAgain(file);
     expect(codeOf(() => store.updateDispatch(taskDir, 'd1', { cost: 1 }))).toBe('STORE_CORRUPT');
     store.close();
     const next = openClaimed(root);
@@ -45,21 +45,21 @@ describe('a dispatch that another program touches while it is written', () => {
     expect(next.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2)]);
   });
 
-  it('is reported as saved anew when the store closes, where no write reported it', () => {
+  it('is reported as replaced when the store closes, if no write has reported it', () => {
     const { root, store, file } = writing();
-    saveAnew(file);
+    saveAgain(file);
     expect(codeOf(() => store.close())).toBe('STORE_CORRUPT');
     expect(openClaimed(root).getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
   });
 
-  it('is not missed by a store that releases it, where its file was removed', () => {
+  it('can be released without an error after its file was removed', () => {
     const { store, file } = writing();
     rmSync(file);
     expect(codeOf(() => store.releaseDispatch(taskDir, 'd1'))).toBe('none');
     expect(codeOf(() => store.close())).toBe('none');
   });
 
-  it('is not there for who deletes it after somebody else did', () => {
+  it('is STORE_DISPATCH_NOT_FOUND for a store that deletes it after another store did', () => {
     const root = makeRoot();
     const [store, other] = [openStore(root), openStore(root)];
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
@@ -69,8 +69,8 @@ describe('a dispatch that another program touches while it is written', () => {
   });
 });
 
-describe('the names of the writers', () => {
-  it('are left again where somebody cleared them away', () => {
+describe('the leases of the writers', () => {
+  it('are written again after somebody removed them', () => {
     const { root, store } = writing();
     rmSync(join(root, '.writers'), { recursive: true });
     store.createDispatch(taskDir, makeEnvelope('d2'));

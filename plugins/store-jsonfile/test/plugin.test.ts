@@ -7,11 +7,11 @@ import { makeRoot, readDocument, taskDir } from './sample.ts';
 
 const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../plugin.json'), 'utf8'));
 
-it('the plugin is what its manifest says', () => {
+it('the plugin has the id and the type of its manifest', () => {
   expect(plugin).toMatchObject({ id: manifest.id, provides: manifest.provides });
 });
 
-it('the plugin opens its store below the folder of the configuration, with what that asks for', async () => {
+it('the plugin opens its store below the folder of the configuration, with the configured options', async () => {
   const baseDir = makeRoot();
   const root = manifest.configSchema.properties.root.default;
   const store = await plugin.create(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { currentProcess } from '@hansard/provider/process-owner';
+import { currentProcess } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import {
@@ -48,7 +48,7 @@ function prepare(...dispatchIds: string[]): string {
 }
 
 describe('a process that is killed while it appends', () => {
-  it('loses nothing that was acknowledged, and the next one goes on', async () => {
+  it('loses nothing that was acknowledged, and the next process continues', async () => {
     const root = prepare('d1');
     let expected = 0;
     for (const length of ['10', '5000', '200000']) {
@@ -76,7 +76,7 @@ describe('a process that is killed while it appends', () => {
 });
 
 describe('a reader beside a busy writer of another process', () => {
-  it('never fails, never sees half an event or half a batch, and never sees an event go', async () => {
+  it('never fails, never reads half an event or half a batch, and never misses an event that it has read', async () => {
     const root = prepare('d1');
     const child = start('append-events', root, taskDir, 'd1', '3000');
     await nextLine(child);
@@ -108,8 +108,8 @@ describe('a reader beside a busy writer of another process', () => {
   });
 });
 
-describe('processes that want to write one dispatch at once', () => {
-  it('leave it to exactly one of them, also where the owner before them is dead', async () => {
+describe('processes that claim one dispatch at the same time', () => {
+  it('leave it to exactly one of them, including when the process of the last owner has exited', async () => {
     const root = prepare('d1', 'd2', 'd3');
     const { pid } = spawnSync(process.execPath, ['--version']);
     const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
@@ -128,7 +128,7 @@ describe('processes that want to write one dispatch at once', () => {
 });
 
 describe('a process that finds several lock files emptied by a loss of power', () => {
-  it('takes the lock instead of going round in them', () => {
+  it('takes the lock and does not follow them in a circle', () => {
     const root = prepare('d1');
     const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
     for (const emptied of [lock, `${lock}.unreadable`]) writeFileSync(emptied, '');
@@ -164,7 +164,7 @@ describe('processes that work on one task at once', () => {
 });
 
 describe('watching a dispatch', () => {
-  it('tells of appends by another process', async () => {
+  it('reports appends by another process', async () => {
     const root = prepare('d1');
     const store = openStore(root);
     const noticed = new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ describe('watching a dispatch', () => {
     expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
   });
 
-  it('tells of changes by this store, and of none after it was stopped', async () => {
+  it('reports changes by this store, and none after it was stopped', async () => {
     const root = prepare('d1');
     const store = openClaimed(root);
     let calls = 0;
@@ -206,14 +206,14 @@ describe('watching a dispatch', () => {
     expect(calls).toBe(before);
   });
 
-  it('of a dispatch that is not there is STORE_DISPATCH_NOT_FOUND', () => {
+  it('is STORE_DISPATCH_NOT_FOUND for a missing dispatch', () => {
     const store = openStore(prepare());
     expect(codeOf(() => store.watchEvents(taskDir, 'd1', () => {}))).toBe('STORE_DISPATCH_NOT_FOUND');
   });
 });
 
 describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
-  it('fails the append as STORE_UNAVAILABLE, leaves the log as it was, and takes the next that fits', async () => {
+  it('makes the append STORE_UNAVAILABLE, leaves the log as it was, and accepts the next event that fits', async () => {
     const root = prepare('d1');
     const command = 'ulimit -f 20 && exec "$0" "$@"';
     const child = spawn('bash', [

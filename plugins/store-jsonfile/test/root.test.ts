@@ -5,7 +5,7 @@ import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeRoot, openStore, taskDir } from './sample.ts';
 
 describe('the root of a store', () => {
-  it('is made by the first write; reading leaves no trace', () => {
+  it('is created by the first write; reading creates nothing', () => {
     const folder = makeRoot();
     const root = join(folder, 'logs', 'store');
     const store = openStore(root);
@@ -19,7 +19,7 @@ describe('the root of a store', () => {
     expect(existsSync(dispatchFile(root, 'd1'))).toBe(true);
   });
 
-  it('may lie behind a link, also while it is not there yet', () => {
+  it('may be reached through a link, including before it exists', () => {
     const folder = makeRoot();
     mkdirSync(join(folder, 'disk'));
     symlinkSync(join(folder, 'disk'), join(folder, 'link'));
@@ -29,7 +29,7 @@ describe('the root of a store', () => {
   });
 
   it.each(['', 'below'])(
-    'that is a file, or lies in one, is refused and not taken for empty: file/%s',
+    'that is a file, or is in the place of one, is refused and not read as empty: file/%s',
     (rest) => {
       const file = join(makeRoot(), 'file');
       writeFileSync(file, '');

@@ -49,7 +49,7 @@ export function readDocument(file: string): { events: unknown[] } & Record<strin
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** The code of the error that `work` throws; `none` where it throws nothing. */
+/** The code of the error that `work` throws; `none` if it throws nothing. */
 export function codeOf(work: () => unknown): string {
   try {
     work();

@@ -7,7 +7,7 @@ import { openJsonFileStore } from '../src/index.ts';
 import { makeEnvelope } from './envelope.ts';
 import { makeRoot, openStore, taskDir } from './sample.ts';
 
-/** What may lie in the place of a file, by how the error calls it. */
+/** Things in the place of a file, by their name in the error. */
 const kinds = {
   'a named pipe (FIFO)': (path: string) => spawnSync('mkfifo', [path]),
   'a folder': (path: string) => mkdirSync(path),
@@ -19,7 +19,7 @@ const allKinds = Object.keys(kinds) as Kind[];
 const places = {
   dispatch: 'dispatches/bad.json',
   'lock of a dispatch': 'dispatches/bad.lock',
-  'file of a new dispatch, while it is made': 'dispatches/.new.tmp',
+  'file of a new dispatch, while it is created': 'dispatches/.new.tmp',
   'record of the task': 'task.json',
   'lock of the task': '.task.lock',
   'record of the task, while it is written': '.task.tmp',
@@ -34,7 +34,7 @@ const rootOf = (place: Place, kind: Kind) =>
 const fileOf = (place: Place, kind: Kind) => join(rootOf(place, kind), taskDir, places[place]);
 let outcomes: Map<string, Outcomes>;
 
-/** A process of its own does it all, for one that hangs can only be killed. */
+/** A separate process does the work, because a process that hangs can only be killed. */
 beforeAll(() => {
   const roots: string[] = [];
   for (const place of Object.keys(places) as Place[])
@@ -78,7 +78,7 @@ function expectRefused(outcome: string | undefined, place: Place, kind: Kind): v
 }
 
 describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of a', (kind) => {
-  it('dispatch is an error that names it, and hides neither its sibling nor the task', () => {
+  it('dispatch is an error that names it, and hides neither the other dispatch nor the task', () => {
     const { close, create, listed, tasks, ...found } = outcomesOf('dispatch', kind);
     for (const refused of ['envelope', 'events', 'claim', 'append', 'update', 'envelopes'])
       expectRefused(found[refused], 'dispatch', kind);
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
     expect(tasks).toEqual([`${taskDir} `]);
   });
 
-  it('lock of a dispatch is an error that names it, and stops only writing to that dispatch', () => {
+  it('lock of a dispatch is an error that names it, and prevents only writes to that dispatch', () => {
     const { claim, append, update, listed, tasks, ...found } = outcomesOf('lock of a dispatch', kind);
     for (const refused of [claim, append, update]) expectRefused(refused, 'lock of a dispatch', kind);
     for (const outcome of Object.values(found)) expect(outcome).toBe('done');
@@ -97,15 +97,15 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
     expect(tasks).toEqual([`${taskDir} `]);
   });
 
-  it('file of a new dispatch, while it is made, is an error that names it', () => {
-    const place = 'file of a new dispatch, while it is made';
+  it('file of a new dispatch, while it is created, is an error that names it', () => {
+    const place = 'file of a new dispatch, while it is created';
     const { create, listed, tasks, ...found } = outcomesOf(place, kind);
     expectRefused(create, place, kind);
     for (const outcome of Object.values(found)) expect(outcome).toBe('done');
     expect(listed).toEqual(['bad ', 'good ']);
   });
 
-  it('record of a task hinders no dispatch', () => {
+  it('record of a task does not prevent writes to dispatches', () => {
     const { getTask, putTask, listed, tasks, ...found } = outcomesOf('record of the task', kind);
     // A dangling link is not a record; a write replaces it.
     if (kind === 'a link to nothing') expect(getTask).toBe('done');
@@ -118,7 +118,7 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
   });
 
   it.each(['lock of the task', 'record of the task, while it is written'] as const)(
-    '%s is an error that names it, and hinders no dispatch',
+    '%s is an error that names it, and does not prevent writes to dispatches',
     (place) => {
       const { putTask, listed, tasks, ...found } = outcomesOf(place, kind);
       expectRefused(putTask, place, kind);
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
 });
 
 describe('a link to a device in the place of the record of a task', () => {
-  it.skipIf(process.platform === 'win32')('is an error that says so', () => {
+  it.skipIf(process.platform === 'win32')('is an error that names the device', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
@@ -141,7 +141,7 @@ describe('a link to a device in the place of the record of a task', () => {
   });
 });
 
-/** Permissions do not stop root. */
+/** Root can read everything. */
 describe.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('what may not be read', () => {
   it('hides no other dispatch and no other task', () => {
     const root = makeRoot();

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { taskLockPath } from '../src/task/task-file.ts';
-import { WriterLocks } from '../src/writer-lock.ts';
+import { WriterLocks } from '../src/writer-locks.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
@@ -15,7 +15,7 @@ const task = {
 };
 
 describe('task.json', () => {
-  it('holds the record of the task and a summary of each dispatch (D10)', () => {
+  it('contains the record of the task and an entry for each dispatch (D10)', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.putTask(taskDir, task);
@@ -46,7 +46,7 @@ describe('task.json', () => {
     expect(store.getTask(taskDir)).toEqual(task);
   });
 
-  it('invents no record for a task that has only dispatches', () => {
+  it('has no record for a task that has only dispatches', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -56,30 +56,33 @@ describe('task.json', () => {
     expect(store.listTasks()).toEqual([]);
   });
 
-  it.each(['', 'not JSON', '[]'])('that is damaged (%j) says so, and hinders no dispatch', (content) => {
-    const root = makeRoot();
-    const store = openStore(root);
-    store.putTask(taskDir, task);
-    const file = join(root, taskDir, 'task.json');
-    writeFileSync(file, content);
-    store.createDispatch(taskDir, makeEnvelope('d1'));
-    store.appendEvent(taskDir, 'd1', makeEvent(1));
-    store.updateDispatch(taskDir, 'd1', { status: 'completed' });
-    expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
-    expect(() => store.getTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
-    const other = 'lab/tasks/other';
-    store.putTask(other, task);
-    expect(store.listTasks()).toMatchObject([
-      { taskDir, task: null, error: { code: 'STORE_CORRUPT', details: { file } } },
-      { taskDir: other, task },
-    ]);
-    expect(readFileSync(file, 'utf8')).toBe(content);
-    store.putTask(taskDir, task);
-    expect(store.getTask(taskDir)).toEqual(task);
-    expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([{ status: 'completed' }]);
-  });
+  it.each(['', 'not JSON', '[]'])(
+    'that is damaged (%j) is STORE_CORRUPT, and does not prevent writes to dispatches',
+    (content) => {
+      const root = makeRoot();
+      const store = openStore(root);
+      store.putTask(taskDir, task);
+      const file = join(root, taskDir, 'task.json');
+      writeFileSync(file, content);
+      store.createDispatch(taskDir, makeEnvelope('d1'));
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
+      store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+      expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
+      expect(() => store.getTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
+      const other = 'lab/tasks/other';
+      store.putTask(other, task);
+      expect(store.listTasks()).toMatchObject([
+        { taskDir, task: null, error: { code: 'STORE_CORRUPT', details: { file } } },
+        { taskDir: other, task },
+      ]);
+      expect(readFileSync(file, 'utf8')).toBe(content);
+      store.putTask(taskDir, task);
+      expect(store.getTask(taskDir)).toEqual(task);
+      expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([{ status: 'completed' }]);
+    },
+  );
 
-  it('gets an index made anew where that is damaged or behind', () => {
+  it('gets a new index if the index is damaged or old', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.putTask(taskDir, task);
@@ -95,7 +98,7 @@ describe('task.json', () => {
     }
   });
 
-  it('learns later of an end that came while another process wrote it', () => {
+  it('has, after the next change, the end of a dispatch that ended while another process wrote the file', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -109,7 +112,7 @@ describe('task.json', () => {
     expect(dispatches).toMatchObject([{ status: 'completed' }, { status: 'running' }]);
   });
 
-  it('leaves a damaged dispatch out of its index and the record as it was', () => {
+  it('omits a damaged dispatch from its index and keeps its record', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
@@ -121,7 +124,7 @@ describe('task.json', () => {
 });
 
 describe('the root', () => {
-  it('lists tasks at any depth and passes over what is none', () => {
+  it('lists tasks at any depth and skips other files', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.putTask('a/tasks/one', task);
@@ -164,14 +167,14 @@ describe('the root', () => {
   });
 
   it.each(['dispatches', 'a/Dispatches/b', 'a/task.json'])(
-    'has no task named %s, for the store uses that name',
+    'has no task named %s, because the store reserves that name',
     (dir) => {
       const store = openStore(makeRoot());
       expect(codeOf(() => store.createDispatch(dir, makeEnvelope('d1')))).toBe('STORE_INVALID_PATH');
     },
   );
 
-  it('that is a file, or has one in the way, is STORE_UNAVAILABLE naming it', () => {
+  it('is STORE_UNAVAILABLE with the name of the file if a part of its path is a file', () => {
     const root = makeRoot();
     writeFileSync(join(root, 'file'), '');
     expect(codeOf(() => openStore(join(root, 'file')))).toBe('STORE_UNAVAILABLE');
@@ -180,7 +183,7 @@ describe('the root', () => {
     expect(codeOf(() => store.createDispatch('file/task', makeEnvelope('d1')))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('that holds a folder in the place of a dispatch is STORE_CORRUPT, not an empty log', () => {
+  it('is STORE_CORRUPT, not an empty log, for a folder in the place of a dispatch', () => {
     const root = makeRoot();
     const store = openStore(root);
     mkdirSync(dispatchFile(root, 'd1'), { recursive: true });
@@ -188,7 +191,7 @@ describe('the root', () => {
     expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_CORRUPT');
   });
 
-  it('knows at once of a dispatch whose file was removed and made again', () => {
+  it('reads a dispatch whose file was removed and created again', () => {
     const root = makeRoot();
     const writer = openStore(root);
     const reader = openStore(root);

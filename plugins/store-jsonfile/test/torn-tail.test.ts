@@ -16,7 +16,7 @@ import {
 
 const late = makeEvent(99);
 
-/** A dispatch of single events and a batch, its bytes, and after which byte how many events are complete. */
+/** A dispatch of single events and a batch, its bytes, and the number of complete events after each byte. */
 function makeSample(root: string, shuffled = false) {
   const store = openStore(root);
   const file = dispatchFile(root, 'd1');
@@ -37,13 +37,13 @@ function makeSample(root: string, shuffled = false) {
   note(5);
   store.appendEvent(taskDir, 'd1', events[5] ?? late);
   note(6);
-  // As a killed process leaves it: closing the store would write how far the events reach.
+  // The file of a killed process: closing the store would write `eventBytes`.
   const bytes = readFileSync(file);
   store.close();
   return { file, events, complete, bytes };
 }
 
-/** Every offset of a file, but of the padding of its envelope only some. */
+/** Every offset of a file, but only some offsets of the padding. */
 function offsetsIn(bytes: Buffer): number[] {
   const padding = bytes.indexOf('      ');
   const end = bytes.indexOf(',\n');
@@ -63,7 +63,7 @@ describe.each([
   ['whose ids grow', false],
   ['whose ids are in no order', true],
 ])('a dispatch %s, cut at any byte', (_, shuffled) => {
-  it('reads as the events that were complete, without being written to', () => {
+  it('reads as the events that were complete, and is not changed', () => {
     const root = makeRoot();
     const { file, events, complete, bytes } = makeSample(root, shuffled);
     const [empty] = complete;
@@ -86,7 +86,7 @@ describe.each([
     }
   });
 
-  it('is repaired by the next claim, which reports it, and takes appends', () => {
+  it('is repaired by the next claim, which reports it, and accepts appends', () => {
     const root = makeRoot();
     const { file, events, complete, bytes } = makeSample(root, shuffled);
     const [empty] = complete;
@@ -162,7 +162,7 @@ describe('an append that overwrote only a part of the closing brackets', () => {
 });
 
 describe('a changed byte', () => {
-  it('anywhere is STORE_CORRUPT with file and offset, or leaves all events there', () => {
+  it('anywhere is STORE_CORRUPT with file and offset, or changes no number of events', () => {
     const root = makeRoot();
     const { file, events, bytes } = makeSample(root);
     let found = 0;
@@ -191,7 +191,7 @@ describe('a changed byte', () => {
     expect(found).toBeGreaterThan(500);
   });
 
-  it('between events is never taken for a torn end', () => {
+  it('between events is never read as a torn tail', () => {
     const root = makeRoot();
     const { file, bytes } = makeSample(root);
     const first = bytes.indexOf('\n{"id"') + 1;

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type CapturedEvent, StoreError } from '@hansard/provider';
+import type { CapturedEvent } from '@hansard/provider';
+import { eventConflict, hasSameContent } from '@hansard/store-kit';
 
-/** The events of one dispatch as lines of JSON, so that every read makes new objects. */
+/** The events of one dispatch as lines of JSON, so that every read creates new objects. */
 export class EventLog {
   readonly #lines: string[] = [];
   readonly #positions = new Map<string, number>();
@@ -15,9 +15,9 @@ export class EventLog {
     const added = new Map<string, string>();
     for (const event of events) {
       const line = JSON.stringify(event);
-      const known = added.get(event.id) ?? this.#lines[this.#positions.get(event.id) ?? -1];
-      if (known === undefined) added.set(event.id, line);
-      else if (!hasSameContent(known, line)) throw conflict(event.id);
+      const stored = added.get(event.id) ?? this.#lines[this.#positions.get(event.id) ?? -1];
+      if (stored === undefined) added.set(event.id, line);
+      else if (!hasSameContent(stored, line)) throw eventConflict(event.id);
     }
     for (const [id, line] of added) this.#positions.set(id, this.#lines.push(line) - 1);
   }
@@ -26,17 +26,4 @@ export class EventLog {
   read(start: number, end: number): CapturedEvent[] {
     return this.#lines.slice(start, end).map((line) => JSON.parse(line) as CapturedEvent);
   }
-}
-
-/** The same content may come with its keys in another order. */
-function hasSameContent(line: string, other: string): boolean {
-  return line === other || isDeepStrictEqual(JSON.parse(line), JSON.parse(other));
-}
-
-function conflict(eventId: string): StoreError {
-  return new StoreError(
-    'STORE_EVENT_CONFLICT',
-    `Event ${eventId} is in the dispatch already, with other content. Append changed content under a new id.`,
-    { details: { eventId } },
-  );
 }

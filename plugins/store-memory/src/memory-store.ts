@@ -13,13 +13,22 @@ import {
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
-  StoreError,
   type TaskListing,
   type TaskRecord,
 } from '@hansard/provider';
-import { dispatchExists, dispatchNotClaimed, dispatchNotFound } from './errors.ts';
+import {
+  assertDispatchPath,
+  dispatchExists,
+  dispatchNotClaimed,
+  dispatchNotFound,
+  type MergedCalls,
+  mergeCalls,
+  pageRange,
+  splitWords,
+  storeClosed,
+  stringsOf,
+} from '@hansard/store-kit';
 import { EventLog } from './event-log.ts';
-import { wordsOf, wordsOfEvent } from './event-words.ts';
 
 export const memoryStoreCapabilities: StoreCapabilities = {
   durability: 'memory',
@@ -29,7 +38,7 @@ export const memoryStoreCapabilities: StoreCapabilities = {
   deleteDispatch: true,
 };
 
-/** Makes an empty store that lives as long as the object does. */
+/** Creates an empty store. Its data is lost when the store is closed or the object is released. */
 export function createMemoryStore(): MemoryStore {
   return new MemoryStore();
 }
@@ -38,11 +47,11 @@ interface Dispatch {
   /** JSON, for the same reason as the lines of the log. */
   envelope: string;
   readonly log: EventLog;
-  readonly listeners: Set<() => void>;
+  readonly listeners: Set<MergedCalls>;
   isClaimed: boolean;
 }
 
-/** The store contract in memory. Every method answers at once. Made by {@link createMemoryStore}. */
+/** The store contract in memory. Every method is synchronous. Created by {@link createMemoryStore}. */
 export class MemoryStore implements DispatchStoreProvider {
   readonly contract = 1;
   readonly capabilities = memoryStoreCapabilities;
@@ -59,7 +68,7 @@ export class MemoryStore implements DispatchStoreProvider {
     const dispatch = {
       envelope: JSON.stringify(envelope),
       log: new EventLog(),
-      listeners: new Set<() => void>(),
+      listeners: new Set<MergedCalls>(),
       isClaimed: envelope.status === 'running',
     };
     this.#dispatches.set(taskDir, dispatches.set(dispatchId, dispatch));
@@ -72,10 +81,8 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const dispatches = this.#dispatchesOf(taskDir);
-    assertDispatchId(dispatchId);
-    const dispatch = dispatches.get(dispatchId);
-    if (dispatch !== undefined) dispatch.isClaimed = false;
+    const dispatch = this.#find(taskDir, dispatchId);
+    if (dispatch !== null) dispatch.isClaimed = false;
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
@@ -101,10 +108,8 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    const dispatches = this.#dispatchesOf(taskDir);
-    assertDispatchId(dispatchId);
-    const dispatch = dispatches.get(dispatchId);
-    return dispatch === undefined ? null : envelopeOf(dispatch);
+    const dispatch = this.#find(taskDir, dispatchId);
+    return dispatch === null ? null : envelopeOf(dispatch);
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
@@ -117,25 +122,10 @@ export class MemoryStore implements DispatchStoreProvider {
     return log.read(Math.max(0, log.length - count), log.length);
   }
 
-  readEvents(
-    taskDir: string,
-    dispatchId: string,
-    { after = -1, limit = 1_000, last }: ReadEventsOptions = {},
-  ): EventPage {
+  readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
     const { log } = this.#dispatch(taskDir, dispatchId);
-    if (last !== undefined) {
-      const first = Math.max(0, log.length - last);
-      return { events: log.read(first, log.length), first, next: log.length - 1 };
-    }
-    if (after >= log.length) {
-      throw new StoreError(
-        'STORE_INVALID_CURSOR',
-        `Dispatch ${dispatchId} has ${log.length} events, none at position ${after}. Read from the beginning.`,
-        { details: { taskDir, dispatchId, after } },
-      );
-    }
-    const events = log.read(after + 1, after + 1 + limit);
-    return { events, first: after + 1, next: after + events.length };
+    const { first, end } = pageRange(log.length, options);
+    return { events: log.read(first, end), first, next: end - 1 };
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
@@ -154,14 +144,14 @@ export class MemoryStore implements DispatchStoreProvider {
     return [...taskDirs].sort(compare).map((taskDir) => ({ taskDir, task: this.getTask(taskDir) }));
   }
 
-  /** Words are runs of letters and digits, without regard to case, in any string of an event's data. */
+  /** Searches all strings in an event's data for whole words, as `splitWords` of the kit splits them; case is ignored. */
   searchEvents(
     taskDir: string,
     query: string,
     { dispatchId, limit = 100 }: SearchEventsOptions = {},
   ): SearchHit[] {
     if (dispatchId !== undefined) assertDispatchId(dispatchId);
-    const words = wordsOf(query);
+    const words = lowerCaseWords(query);
     if (words.length === 0) return [];
     return this.getDispatchEnvelopes(taskDir)
       .filter((envelope) => dispatchId === undefined || envelope.dispatchId === dispatchId)
@@ -173,7 +163,7 @@ export class MemoryStore implements DispatchStoreProvider {
         })),
       )
       .filter(({ event }) => {
-        const found = wordsOfEvent(event);
+        const found = new Set(stringsOf(event).flatMap(lowerCaseWords));
         return words.every((word) => found.has(word));
       })
       .sort((left, right) => compare(left.event.timestamp, right.event.timestamp))
@@ -182,11 +172,11 @@ export class MemoryStore implements DispatchStoreProvider {
 
   watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
     const { listeners } = this.#dispatch(taskDir, dispatchId);
-    // A listener of its own for each call, so that the same function can watch twice.
-    const listener = () => onChange();
-    listeners.add(listener);
+    const calls = mergeCalls(onChange);
+    listeners.add(calls);
     return () => {
-      listeners.delete(listener);
+      calls.stop();
+      listeners.delete(calls);
     };
   }
 
@@ -201,7 +191,7 @@ export class MemoryStore implements DispatchStoreProvider {
   close(): void {
     this.#closed = true;
     for (const dispatches of this.#dispatches.values())
-      for (const { listeners } of dispatches.values()) listeners.clear();
+      for (const { listeners } of dispatches.values()) for (const calls of listeners) calls.stop();
     this.#tasks.clear();
     this.#dispatches.clear();
   }
@@ -211,7 +201,7 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   #enter(taskDir?: string): void {
-    if (this.#closed) throw new StoreError('STORE_CLOSED', 'The store is closed. Create a new one to go on.');
+    if (this.#closed) throw storeClosed('in memory');
     if (taskDir !== undefined) assertTaskDir(taskDir);
   }
 
@@ -227,11 +217,15 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   #dispatch(taskDir: string, dispatchId: string): Dispatch {
-    const dispatches = this.#dispatchesOf(taskDir);
-    assertDispatchId(dispatchId);
-    const dispatch = dispatches.get(dispatchId);
-    if (dispatch !== undefined) return dispatch;
+    const dispatch = this.#find(taskDir, dispatchId);
+    if (dispatch !== null) return dispatch;
     throw dispatchNotFound(taskDir, dispatchId);
+  }
+
+  #find(taskDir: string, dispatchId: string): Dispatch | null {
+    this.#enter();
+    assertDispatchPath(taskDir, dispatchId);
+    return this.#dispatches.get(taskDir)?.get(dispatchId) ?? null;
   }
 }
 
@@ -239,13 +233,12 @@ function envelopeOf({ envelope }: Dispatch): DispatchEnvelope {
   return JSON.parse(envelope) as DispatchEnvelope;
 }
 
-/** Calls the listeners when the write is done, so that one that throws does not fail it. */
 function notify({ listeners }: Dispatch): void {
-  for (const listener of listeners) {
-    queueMicrotask(() => {
-      if (listeners.has(listener)) listener();
-    });
-  }
+  for (const calls of listeners) calls.notify();
+}
+
+function lowerCaseWords(text: string): string[] {
+  return splitWords(text.toLowerCase());
 }
 
 function compare(left: string, right: string): number {

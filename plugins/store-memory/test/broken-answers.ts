@@ -7,7 +7,7 @@ import {
 import { MemoryStore } from '../src/memory-store.ts';
 import type { BrokenStore } from './broken-store.ts';
 
-/** Stores that answer wrongly to an update or to a read of the last events. */
+/** Stores with wrong answers to an update or to a read of the last events. */
 export const brokenAnswers: readonly BrokenStore[] = [
   {
     fault: 'returns the envelope from before an update',
@@ -48,7 +48,7 @@ export const brokenAnswers: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives one of the last events too few',
+    fault: 'returns one of the last events too few',
     caseIds: ['last/tail', 'last/long-dispatch', 'model/random-steps'],
     create: () =>
       new (class extends MemoryStore {
@@ -59,7 +59,7 @@ export const brokenAnswers: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives all events for the last 0',
+    fault: 'returns all events for the last 0',
     caseIds: ['last/none'],
     create: () =>
       new (class extends MemoryStore {
@@ -82,7 +82,7 @@ export const brokenAnswers: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'fails where fewer events are there than the last that were asked for',
+    fault: 'fails if fewer events exist than the last that are requested',
     caseIds: ['last/more-than-there-are'],
     create: () =>
       new (class extends MemoryStore {

@@ -41,7 +41,7 @@ export const brokenClaims: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'takes an empty batch for a dispatch that is not claimed',
+    fault: 'accepts an empty batch for a dispatch that is not claimed',
     caseIds: ['claims/batch-claims-nothing'],
     create: () =>
       new (class extends MemoryStore {
@@ -95,7 +95,7 @@ export const brokenClaims: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'releases the namesakes of a dispatch in other tasks',
+    fault: 'releases dispatches with the same id in other tasks',
     caseIds: ['claims/one-dispatch'],
     create: () =>
       new (class extends MemoryStore {
@@ -148,7 +148,7 @@ export const brokenClaims: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives the envelope as it was created with each claim',
+    fault: 'returns the first envelope with each claim',
     caseIds: ['claims/gives-the-envelope'],
     create: () => {
       const created = new Map<string, DispatchEnvelope>();
@@ -166,7 +166,7 @@ export const brokenClaims: readonly BrokenStore[] = [
     },
   },
   {
-    fault: 'forgets the claims of dispatches beyond a hundred',
+    fault: 'loses a claim when it has more than a hundred',
     caseIds: ['claims/many'],
     create: () => {
       const used = new Set<string>();

@@ -14,7 +14,15 @@ import type { BrokenStore, Events } from './broken-store.ts';
 /** The memory store, each time with one fault. */
 export const brokenStores: readonly BrokenStore[] = [
   {
-    fault: 'drops an event in silence',
+    fault: 'was written for another version of the contract',
+    caseIds: ['capabilities/contract-version'],
+    create: () =>
+      new (class extends MemoryStore {
+        override readonly contract = 2 as never;
+      })(),
+  },
+  {
+    fault: 'drops an event without an error',
     caseIds: ['appends/batch-is-whole', 'appends/each-is-readable'],
     create: () =>
       new (class extends MemoryStore {
@@ -38,7 +46,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'takes other content under a known id for a retry',
+    fault: 'accepts other content under a stored id as a retry',
     caseIds: ['idempotence/conflict', 'idempotence/close-values'],
     create: () =>
       new (class extends MemoryStore {
@@ -52,7 +60,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'forgets a field of an event',
+    fault: 'loses a field of an event',
     caseIds: ['values/links'],
     create: () =>
       new (class extends MemoryStore {
@@ -77,7 +85,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'begins a dispatch that does not exist',
+    fault: 'creates a missing dispatch when it is used',
     caseIds: ['dispatches/missing-append-event', 'dispatches/missing-append-events'],
     create: () =>
       new (class extends MemoryStore {
@@ -101,22 +109,22 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives away the envelope that it holds',
+    fault: 'returns the envelope that it keeps, not a copy',
     caseIds: ['reads/copies-get-dispatch-envelope'],
     create: () => {
       const given = new Map<string, DispatchEnvelope | null>();
       return new (class extends MemoryStore {
         override getDispatchEnvelope(taskDir: string, dispatchId: string) {
           const fresh = super.getDispatchEnvelope(taskDir, dispatchId);
-          const held = given.get(dispatchId) ?? fresh;
-          given.set(dispatchId, held);
-          return held;
+          const kept = given.get(dispatchId) ?? fresh;
+          given.set(dispatchId, kept);
+          return kept;
         }
       })();
     },
   },
   {
-    fault: 'gives the newest of the last events first',
+    fault: 'returns the newest of the last events first',
     caseIds: ['reads/recent-oldest-first', 'open/get-recent-events'],
     create: () =>
       new (class extends MemoryStore {
@@ -136,7 +144,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives a cursor that is one too far',
+    fault: 'returns a cursor that is one too great',
     caseIds: ['pages/first-and-next', 'pages/walk', 'model/random-steps'],
     create: () =>
       new (class extends MemoryStore {
@@ -147,7 +155,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'gives an empty page for a cursor beyond the end',
+    fault: 'returns an empty page for a cursor after the end',
     caseIds: ['pages/beyond-the-end'],
     create: () =>
       new (class extends MemoryStore {
@@ -182,7 +190,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'answers that there is nothing above its root',
+    fault: 'returns null for a task above its root',
     caseIds: ['paths/get-task'],
     create: () =>
       new (class extends MemoryStore {
@@ -192,7 +200,7 @@ export const brokenStores: readonly BrokenStore[] = [
       })(),
   },
   {
-    fault: 'goes on after it was closed',
+    fault: 'still works after it was closed',
     caseIds: ['closed/append-event', 'closed/read-events', 'closed/list-tasks'],
     create: () =>
       new (class extends MemoryStore {

@@ -12,7 +12,7 @@ defineStoreConformance({
 });
 
 describe('the plugin', () => {
-  it('is what its manifest says, and creates an empty store', async () => {
+  it('has the id and the type of its manifest, and creates an empty store', async () => {
     expect(plugin).toMatchObject({ id: manifest.id, provides: manifest.provides });
     const store = await plugin.create({}, { baseDir: '.', signal: new AbortController().signal });
     expect(await store.listTasks()).toEqual([]);

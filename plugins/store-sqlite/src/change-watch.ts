@@ -1,25 +1,24 @@
 import type { StopWatching } from '@hansard/provider';
+import { dispatchNotFound, type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import type { Statements } from './database/statements.ts';
-import { dispatchNotFound } from './events/find-dispatch.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 interface Watcher {
   readonly taskDir: string;
   readonly dispatchId: string;
-  readonly onChange: () => void;
-  /** What the dispatch looked like when the watcher was last told; changes with every event and update. */
+  readonly calls: MergedCalls;
+  /** The state of the dispatch when the timer last saw it; every event and every update changes it. */
   fingerprint: string | undefined;
 }
 
 /**
- * Tells listeners that a dispatch changed. What this store does it is told by `changed`; what others do it sees in
- * SQLite's data version, which one timer reads while somebody listens.
+ * Calls listeners when a dispatch changes. `changed` reports the writes of this store. For the writes of other stores, one
+ * timer reads SQLite's data version while there is a listener.
  */
 export class ChangeWatch {
   readonly #connection: StoreConnection;
   readonly #interval: number;
   readonly #watchers = new Set<Watcher>();
-  readonly #due = new Set<Watcher>();
   #timer: NodeJS.Timeout | undefined;
   #seen: { readonly statements: Statements; readonly dataVersion: number | undefined } | undefined;
 
@@ -34,10 +33,11 @@ export class ChangeWatch {
       fingerprintOf(statements, taskDir, dispatchId),
     );
     if (fingerprint === undefined) throw dispatchNotFound(taskDir, dispatchId);
-    const watcher = { taskDir, dispatchId, onChange, fingerprint };
+    const watcher = { taskDir, dispatchId, calls: mergeCalls(onChange), fingerprint };
     this.#watchers.add(watcher);
     this.#timer ??= setInterval(() => this.#poll(), this.#interval);
     return () => {
+      watcher.calls.stop();
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.stopAll();
     };
@@ -46,11 +46,12 @@ export class ChangeWatch {
   changed(taskDir: string, dispatchId: string): void {
     if (this.#watchers.size === 0) return;
     for (const watcher of this.#watchers) {
-      if (watcher.dispatchId === dispatchId && watcher.taskDir === taskDir) this.#tell(watcher);
+      if (watcher.dispatchId === dispatchId && watcher.taskDir === taskDir) watcher.calls.notify();
     }
   }
 
   stopAll(): void {
+    for (const { calls } of this.#watchers) calls.stop();
     this.#watchers.clear();
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -65,23 +66,13 @@ export class ChangeWatch {
         const fingerprint = fingerprintOf(statements, watcher.taskDir, watcher.dispatchId);
         if (fingerprint === watcher.fingerprint) continue;
         watcher.fingerprint = fingerprint;
-        this.#tell(watcher);
+        watcher.calls.notify();
       }
       this.#seen = { statements, dataVersion };
     } catch {
-      // Whoever reads now meets the same error, and can answer to it; a timer can't.
-      for (const watcher of this.#watchers) this.#tell(watcher);
+      // A timer has no caller to throw to. The listeners read the store, and receive the same error there.
+      for (const { calls } of this.#watchers) calls.notify();
     }
-  }
-
-  /** Calls a listener once the caller's own work is done, however often it was asked to meanwhile. */
-  #tell(watcher: Watcher): void {
-    if (this.#due.has(watcher)) return;
-    this.#due.add(watcher);
-    queueMicrotask(() => {
-      this.#due.delete(watcher);
-      if (this.#watchers.has(watcher)) watcher.onChange();
-    });
   }
 }
 

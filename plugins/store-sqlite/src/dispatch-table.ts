@@ -1,9 +1,9 @@
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import { type DispatchClaim, StoreError } from '@hansard/provider';
+import type { DispatchClaim } from '@hansard/provider';
+import { dispatchExists, dispatchNotFound } from '@hansard/store-kit';
 import { decodeJson } from './database/decode.ts';
 import type { DispatchRow } from './database/statements.ts';
 import { inTransaction } from './database/transaction.ts';
-import { dispatchNotFound } from './events/find-dispatch.ts';
 import type { StoreParts } from './store-connection.ts';
 
 /** @throws STORE_DISPATCH_EXISTS */
@@ -17,7 +17,7 @@ export function insertDispatch(
     const text = JSON.stringify(envelope);
     const { changes, lastInsertRowid } = statements.insertDispatch.run(taskDir, dispatchId, text);
     if (changes === 0) throw dispatchExists(taskDir, dispatchId);
-    if (status === 'running') leases.take(Number(lastInsertRowid), dispatchId);
+    if (status === 'running') leases.claim(Number(lastInsertRowid), dispatchId);
   });
 }
 
@@ -31,7 +31,7 @@ export function claimDispatch(
   const { database, leases } = parts;
   return inTransaction(database, () => {
     const row = findRow(parts, taskDir, dispatchId);
-    leases.take(row.number, dispatchId);
+    leases.claim(row.number, dispatchId);
     return { envelope: decodeEnvelope(row, file) };
   });
 }
@@ -42,19 +42,19 @@ export function isClaimedHere(
   dispatchId: string,
 ): boolean {
   const row = statements.getDispatch.get(taskDir, dispatchId);
-  return row !== undefined && leases.holds(row.number);
+  return row !== undefined && leases.isClaimed(row.number);
 }
 
 export function releaseDispatch(parts: StoreParts, taskDir: string, dispatchId: string): void {
   const { database, statements, leases, writer } = parts;
   inTransaction(database, () => {
     const row = statements.getDispatch.get(taskDir, dispatchId);
-    if (row !== undefined && leases.holds(row.number)) leases.release(row.number);
+    if (row !== undefined && leases.isClaimed(row.number)) leases.release(row.number);
   });
   writer.forget(taskDir, dispatchId);
 }
 
-/** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where it is not claimed here */
+/** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED if this store has not claimed it */
 export function updateEnvelope(
   parts: StoreParts,
   taskDir: string,
@@ -65,23 +65,23 @@ export function updateEnvelope(
   const { database, statements, leases } = parts;
   return inTransaction(database, () => {
     const row = findRow(parts, taskDir, dispatchId);
-    leases.assertHeld(row.number, dispatchId);
+    leases.assertClaimed(row.number, taskDir, dispatchId);
     const changed: Record<string, unknown> = { ...decodeEnvelope(row, file) };
     for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
     const text = JSON.stringify(changed);
     statements.setEnvelope.run(text, row.number);
     if (changed.status !== 'running') leases.keepEventCount(row.number);
-    // A copy: nobody else holds what is returned.
+    // A copy, which only the caller has.
     return JSON.parse(text) as DispatchEnvelope;
   });
 }
 
-/** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another store has claimed it */
+/** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED if another store has claimed it */
 export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: string): void {
   const { database, statements, leases, writer } = parts;
   inTransaction(database, () => {
     const { number } = findRow(parts, taskDir, dispatchId);
-    leases.assertFree(number, dispatchId);
+    leases.assertClaimable(number, dispatchId);
     statements.deleteSearchText.run(number, number);
     statements.deleteEventIds.run(number);
     statements.deleteEvents.run(number);
@@ -100,12 +100,4 @@ function findRow({ statements }: StoreParts, taskDir: string, dispatchId: string
   const row = statements.getDispatch.get(taskDir, dispatchId);
   if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
   return row;
-}
-
-function dispatchExists(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
-    'STORE_DISPATCH_EXISTS',
-    `Task ${taskDir} already has a dispatch ${dispatchId}. Update it, or create one with a new id.`,
-    { details: { taskDir, dispatchId } },
-  );
 }

@@ -3,23 +3,23 @@ import { SqliteStore } from './sqlite-store.ts';
 import { openConnection } from './store-connection.ts';
 
 export interface SqliteStoreOptions {
-  /** The database file. It and its folder are made at the first write where they are not there. */
+  /** The database file. The first write creates it and its folder if they do not exist. */
   readonly path: string;
   /**
-   * What an acknowledged append survives: `process` (the default), the death of the process; `disk`, also the loss of
-   * power, at the price of a flush of the disk per append.
+   * The failures that an acknowledged append survives: `process` (the default), the end of the process; `disk`, also the
+   * loss of power, at the price of one flush of the disk per append.
    */
   readonly durability?: 'process' | 'disk';
-  /** Milliseconds that a call waits for another process that is writing; then it is STORE_UNAVAILABLE. Default 5,000. */
+  /** The time in milliseconds that a call waits for a writing process before it is STORE_UNAVAILABLE. Default 5,000. */
   readonly busyTimeout?: number;
-  /** Milliseconds between two looks for what other processes wrote, while somebody watches. Default 100. */
+  /** The interval in milliseconds at which a watching store looks for writes of other processes. Default 100. */
   readonly watchInterval?: number;
 }
 
 /**
- * Opens the store that lies in a database file.
- * @throws STORE_UNAVAILABLE where the file can't be opened, belongs to another program or was written by a newer version
- * @throws STORE_CORRUPT where it is not a database, a damaged one, or emptied
+ * Opens the store in a database file. Reading creates nothing.
+ * @throws STORE_UNAVAILABLE if the file cannot be opened, belongs to another program or was written by a newer version
+ * @throws STORE_CORRUPT if the file is not a database, is damaged or is empty
  */
 export function openSqliteStore({
   path,

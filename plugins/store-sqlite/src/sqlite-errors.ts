@@ -1,4 +1,5 @@
 import { StoreError } from '@hansard/provider';
+import { isSystemError } from '@hansard/store-kit';
 
 /** SQLite's primary result codes: https://sqlite.org/rescode.html */
 const result = {
@@ -20,11 +21,11 @@ const unavailable: Readonly<Record<number, string>> = {
   [result.locked]: 'is locked by another connection. Try again',
   [result.readonly]: 'may not be written. Check the permissions of the file and of its folder',
   [result.io]: 'could not be read or written. Check the disk',
-  [result.full]: 'has no room left on its disk. Nothing of this call was written; make room and try again',
-  [result.cantOpen]: 'could not be opened. Check that the folder is there and may be written',
+  [result.full]: 'has no free space on its disk. This call wrote nothing. Free some space and try again',
+  [result.cantOpen]: 'could not be opened. Check that the folder exists and may be written',
 };
 
-/** What SQLite or the file system threw, as an error of the store; anything else as it is. */
+/** An error of SQLite or of the file system as an error of the contract. Any other error is returned unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = resultCode(error);
   if (code === null && !isSystemError(error)) return error;
@@ -32,14 +33,15 @@ export function toStoreError(error: unknown, file: string): unknown {
   if (code === result.corrupt || code === result.notDatabase || reason.includes('malformed JSON')) {
     return corrupt(file, reason, { cause: error });
   }
-  const what = code === null ? 'could not be reached or made' : (unavailable[code] ?? 'refused a statement');
+  const what =
+    code === null ? 'could not be opened or created' : (unavailable[code] ?? 'refused a statement');
   return new StoreError('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
   });
 }
 
-/** @returns a STORE_CORRUPT that names the file and says what is wrong in it */
+/** A STORE_CORRUPT that names the file and the damage. */
 export function corrupt(
   file: string,
   reason: string,
@@ -47,24 +49,20 @@ export function corrupt(
 ): StoreError {
   return new StoreError(
     'STORE_CORRUPT',
-    `${file} is damaged: ${reason}. Keep a copy, then restore a backup, or save what is left with sqlite3's .recover.`,
+    `${file} is damaged: ${reason}. Keep a copy, then restore a backup, or extract the readable data with the command .recover of sqlite3.`,
     { cause: options.cause, details: { file, ...options.details } },
   );
 }
 
-/** Whether a row with that key was there already. */
+/** Whether a row with that key already existed. */
 export function isConstraintError(error: unknown): boolean {
   return resultCode(error) === result.constraint;
 }
 
-/** Whether it was refused for want of a permission, of the file or of its folder. */
+/** Whether a permission of the file or of its folder is missing. */
 export function isPermissionError(error: unknown): boolean {
   const code = resultCode(error);
   return code === result.readonly || code === result.cantOpen;
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }
 
 function resultCode(error: unknown): number | null {

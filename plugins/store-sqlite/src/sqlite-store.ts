@@ -12,9 +12,9 @@ import {
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
-  StoreError,
   type TaskListing,
 } from '@hansard/provider';
+import { assertDispatchPath, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import { decodeJson } from './database/decode.ts';
 import {
@@ -36,7 +36,7 @@ export interface SqliteStoreSetup {
   readonly watchInterval: number;
 }
 
-/** A store in one SQLite database. Every method answers at once. Made by {@link openSqliteStore}. */
+/** A store in one SQLite database. Every method is synchronous. Created by {@link openSqliteStore}. */
 export class SqliteStore implements DispatchStoreProvider {
   readonly contract = 1;
   readonly capabilities: StoreCapabilities;
@@ -54,21 +54,21 @@ export class SqliteStore implements DispatchStoreProvider {
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     this.#guard(() => {
-      assertPlace(taskDir, envelope.dispatchId);
+      assertDispatchPath(taskDir, envelope.dispatchId);
       this.#connection.writeFirst((parts) => insertDispatch(parts, taskDir, envelope));
     });
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     return this.#write((parts) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return claimDispatch(parts, taskDir, dispatchId, this.#file);
     });
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
     const isClaimed = this.#run((parts) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return isClaimedHere(parts, taskDir, dispatchId);
     });
     if (isClaimed) this.#write((parts) => releaseDispatch(parts, taskDir, dispatchId));
@@ -76,7 +76,7 @@ export class SqliteStore implements DispatchStoreProvider {
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
     return this.#write((parts) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       const envelope = updateEnvelope(parts, taskDir, dispatchId, updates, this.#file);
       this.#watch.changed(taskDir, dispatchId);
       return envelope;
@@ -109,7 +109,7 @@ export class SqliteStore implements DispatchStoreProvider {
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
     return this.#run(({ statements }) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       const row = statements.getDispatch.get(taskDir, dispatchId);
       return row === undefined ? null : decodeEnvelope(row, this.#file);
     });
@@ -117,21 +117,21 @@ export class SqliteStore implements DispatchStoreProvider {
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
     return this.#run(({ reader }) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return reader.all(taskDir, dispatchId);
     });
   }
 
   getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
     return this.#run(({ reader }) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return reader.recent(taskDir, dispatchId, count);
     });
   }
 
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
     return this.#run(({ reader }) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return reader.page(taskDir, dispatchId, options);
     });
   }
@@ -159,7 +159,7 @@ export class SqliteStore implements DispatchStoreProvider {
     );
   }
 
-  /** Words are runs of letters and digits, without regard to case and accents, in any string of an event's data. */
+  /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
   searchEvents(taskDir: string, query: string, options: SearchEventsOptions = {}): SearchHit[] {
     return this.#run(({ search }) => {
       assertTaskDir(taskDir);
@@ -170,14 +170,14 @@ export class SqliteStore implements DispatchStoreProvider {
 
   watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
     return this.#guard(() => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       return this.#watch.watch(taskDir, dispatchId, onChange);
     });
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
     this.#write((parts) => {
-      assertPlace(taskDir, dispatchId);
+      assertDispatchPath(taskDir, dispatchId);
       removeDispatch(parts, taskDir, dispatchId);
       this.#watch.changed(taskDir, dispatchId);
     });
@@ -211,11 +211,7 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   #guard<T>(work: () => T): T {
-    if (this.#closed) {
-      throw new StoreError('STORE_CLOSED', `The store ${this.#file} is closed. Open it again to use it.`, {
-        details: { file: this.#file },
-      });
-    }
+    if (this.#closed) throw storeClosed(this.#file);
     try {
       return work();
     } catch (error) {
@@ -235,11 +231,6 @@ export class SqliteStore implements DispatchStoreProvider {
   #decodeTask(taskDir: string, task: string | null): TaskRecord | null {
     return task === null ? null : decodeJson(task, `the record of task ${taskDir}`, this.#file, { taskDir });
   }
-}
-
-function assertPlace(taskDir: string, dispatchId: string): void {
-  assertTaskDir(taskDir);
-  assertDispatchId(dispatchId);
 }
 
 function compare(left: string, right: string): number {

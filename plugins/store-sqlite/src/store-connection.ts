@@ -6,12 +6,12 @@ import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { toStoreError } from './sqlite-errors.ts';
-import { WriterLeases } from './writer-lease.ts';
+import { WriterLeases } from './writer-leases.ts';
 
-/** How often appends look whether the file is still in its place, in milliseconds. A look costs a tenth of an append. */
-const lookEvery = 50;
+/** Appends check at this interval, in milliseconds, that the file is at its path. A check costs a tenth of an append. */
+const checkInterval = 50;
 
-/** What works on one opened database. */
+/** The objects that work on one opened database. */
 export interface StoreParts {
   readonly database: DatabaseSync;
   readonly statements: Statements;
@@ -26,7 +26,7 @@ interface OpenedParts {
   readonly parts: StoreParts;
 }
 
-/** The database of a store, opened again when another one lies at its path. Made by {@link openConnection}. */
+/** The database of a store, opened again if another one is at its path. Created by {@link openConnection}. */
 export class StoreConnection {
   readonly #options: DatabaseOptions;
   #opened: OpenedDatabase;
@@ -43,7 +43,7 @@ export class StoreConnection {
     return this.#parts;
   }
 
-  /** Gives what `work` gives, which is done again where the database changed under it as it can't notice. */
+  /** Returns the result of `work`. If a database that is read without locks changed meanwhile, the work is repeated. */
   use<T>(work: (parts: StoreParts) => T): T {
     const parts = this.current();
     const { isCurrent } = this.#opened;
@@ -56,29 +56,29 @@ export class StoreConnection {
     return this.use(work);
   }
 
-  /** As `use`, for work that writes. @throws STORE_CORRUPT where the file was renamed, removed or replaced */
-  write<T>(work: (parts: StoreParts) => T, longestUnseen = 0): T {
+  /** As `use`, for work that writes. @throws STORE_CORRUPT if the file was renamed, removed or replaced */
+  write<T>(work: (parts: StoreParts) => T, interval = 0): T {
     return this.use((parts) => {
       const { place } = this.#opened;
-      place?.assertKept(longestUnseen);
+      place?.assertKept(interval);
       const answer = work(parts);
       place?.noteWrite();
       return answer;
     });
   }
 
-  /** As `write`, for an append, which looks only where the last look is some time ago. */
+  /** As `write`, for an append, which checks the place of the file only at intervals. */
   append<T>(work: (parts: StoreParts) => T): T {
-    return this.write(work, lookEvery);
+    return this.write(work, checkInterval);
   }
 
-  /** As `write`, with the database made where there is none. */
+  /** As `write`; creates the database if there is none. */
   writeFirst<T>(work: (parts: StoreParts) => T): T {
-    for (this.current(); !this.#opened.isThere; this.current()) createDatabase(this.#options.file);
+    for (this.current(); !this.#opened.exists; this.current()) createDatabase(this.#options.file);
     return this.write(work);
   }
 
-  /** @throws STORE_CORRUPT where acknowledged writes are not in the file at the path, and no call has reported it */
+  /** @throws STORE_CORRUPT if acknowledged writes are not in the file at the path, and no call has reported it */
   close(): void {
     const { database, place } = this.#opened;
     try {
@@ -96,7 +96,7 @@ export class StoreConnection {
   }
 }
 
-/** Opens what lies at the path, and creates nothing there. */
+/** Opens the database at the path, and creates nothing there. */
 export function openConnection(options: DatabaseOptions): StoreConnection {
   return new StoreConnection(options, openParts(options));
 }

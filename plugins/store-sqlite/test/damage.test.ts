@@ -27,7 +27,7 @@ function closedDatabase(): string {
   return path;
 }
 
-/** What a reader gets: all events, or an error of the closed set that names the file. */
+/** The result of a reader: all events, or an error of the contract that names the file. */
 function readAll(path: string): { readonly length: number } | StoreError {
   try {
     const store = openSqliteStore({ path });
@@ -43,7 +43,7 @@ function readAll(path: string): { readonly length: number } | StoreError {
 }
 
 describe('a damaged database', () => {
-  it('is STORE_CORRUPT with its file where a page is overwritten', () => {
+  it('is STORE_CORRUPT with its file if a page is overwritten', () => {
     const path = closedDatabase();
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(4096, 0xee), 0, 4096, Math.floor(statSync(path).size / 8192) * 4096);
@@ -94,7 +94,7 @@ describe('a damaged database', () => {
       expect(read).toThrow(expect.objectContaining({ code: 'STORE_CORRUPT', details }));
   });
 
-  it('is listed with the reason where the record of a task is not JSON, beside every other task', () => {
+  it('lists a task whose record is not JSON with the reason, and every other task', () => {
     const path = closedDatabase();
     const task = {
       slug: 'a',
@@ -118,7 +118,7 @@ describe('a damaged database', () => {
   });
 });
 
-describe('a database that can not be used', () => {
+describe('a database that cannot be used', () => {
   it('is STORE_UNAVAILABLE when a newer version wrote it, and says what to do', () => {
     const path = closedDatabase();
     const raw = new DatabaseSync(path);
@@ -127,7 +127,7 @@ describe('a database that can not be used', () => {
     expect(() => openSqliteStore({ path })).toThrow(/newer .* \(schema 99; .*Update the package/);
   });
 
-  it('is STORE_UNAVAILABLE when it belongs to another program, and stays as it is', () => {
+  it('is STORE_UNAVAILABLE when it belongs to another program, and is not changed', () => {
     const path = temporaryPath();
     const raw = new DatabaseSync(path);
     raw.exec('CREATE TABLE recipes (name TEXT)');
@@ -136,7 +136,7 @@ describe('a database that can not be used', () => {
     raw.close();
   });
 
-  it('is STORE_UNAVAILABLE when its path is a folder, or lies below a file', () => {
+  it('is STORE_UNAVAILABLE when its path is a folder or is below a file', () => {
     const path = temporaryPath();
     mkdirSync(path);
     expect(codeOf(() => openSqliteStore({ path }))).toBe('STORE_UNAVAILABLE');
@@ -145,7 +145,7 @@ describe('a database that can not be used', () => {
     expect(codeOf(() => openSqliteStore({ path: below }))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('is STORE_UNAVAILABLE while another process writes for too long, and loses nothing by it', () => {
+  it('is STORE_UNAVAILABLE while another process writes for too long, and loses nothing', () => {
     const path = closedDatabase();
     const store = openClaimed(path, { busyTimeout: 1 });
     store.appendEvent(taskDir, dispatchId, textEvent('f'));
@@ -163,7 +163,7 @@ describe('a database that can not be used', () => {
   });
 
   it.each([
-    [13, 'STORE_UNAVAILABLE', 'no room left'],
+    [13, 'STORE_UNAVAILABLE', 'no free space'],
     [8, 'STORE_UNAVAILABLE', 'may not be written'],
     [10 | (3 << 8), 'STORE_UNAVAILABLE', 'could not be read or written'],
     [11 | (1 << 8), 'STORE_CORRUPT', 'is damaged'],

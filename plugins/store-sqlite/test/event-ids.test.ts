@@ -5,8 +5,8 @@ import { codeOf, openClaimed, type openStore, storeWithDispatch, temporaryPath }
 const idsOf = (store: ReturnType<typeof openStore>) =>
   store.getDispatchEvents(taskDir, dispatchId).map((event) => event.id);
 
-describe('an id that is already there', () => {
-  it('is passed over wherever it stands in a dispatch of growing ids', () => {
+describe('an id that is already stored', () => {
+  it('is skipped wherever it is in a dispatch of growing ids', () => {
     const store = storeWithDispatch();
     const events = growingEvents(100);
     store.appendEvents(taskDir, dispatchId, events);
@@ -32,7 +32,7 @@ describe('an id that is already there', () => {
     expect(idsOf(store)).toEqual(['a']);
   });
 
-  it('is known again after the store was closed, also where ids do not grow', () => {
+  it('is recognised after the store was closed, including when ids do not grow', () => {
     const path = temporaryPath();
     const store = storeWithDispatch(path);
     const ids = ['m', 'c', 'x', 'a', 'k'];
@@ -47,7 +47,7 @@ describe('an id that is already there', () => {
     expect(idsOf(reopened)).toEqual([...ids, 'b', 'z']);
   });
 
-  it('takes a whole batch back when one event of it is a conflict', () => {
+  it('rejects the whole batch when one of its events is a conflict', () => {
     const store = storeWithDispatch();
     store.appendEvents(taskDir, dispatchId, growingEvents(3));
     const batch = [textEvent('f'), textEvent('b'), textEvent('e000001', 'other words')];

@@ -7,10 +7,10 @@ import type { FilledDisk } from './processes/fill-the-disk.ts';
 import { dispatchId, envelope, taskDir } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 
-/** From less than a database needs to more than its first events need, in KB. */
+/** Sizes in KB, from less than a database needs to more than its first events need. */
 const sizes = Array.from({ length: 64 }, (_, index) => 4 * (index + 1));
 
-/** Mounts that nobody else sees, and that are gone with the process; also for users who may have them in a namespace of theirs. */
+/** Mounts that only the process sees and that end with it, including in a user namespace where the system allows one. */
 const inNamespace = ['unshare', '--user', '--map-root-user', '--mount'];
 
 function canRun(...[command = '', ...words]: readonly string[]): boolean {
@@ -41,7 +41,7 @@ function fillDisks(kind: string, start: readonly string[]): FilledDisk[] {
 
 describe.each(kinds)('a disk of 4 to 256 KB that is filled (as a $kind)', ({ kind, start, isPossible }) => {
   it.skipIf(!isPossible)(
-    'fails the first write or a later append with STORE_UNAVAILABLE, appends again once there is room, and keeps what was acknowledged',
+    'makes the first write or a later append STORE_UNAVAILABLE, appends again when there is free space, and keeps acknowledged events',
     { timeout: 60_000 },
     () => {
       const disks = fillDisks(kind, start);
@@ -53,17 +53,17 @@ describe.each(kinds)('a disk of 4 to 256 KB that is filled (as a $kind)', ({ kin
           !isWhole,
       );
       expect(wrong).toEqual([]);
-      // Both of it: the first write failed on the smallest, and some could take events.
+      // Both cases occur: the first write failed on the smallest disk, and some disks took events.
       expect(disks[0]?.created).toBe('STORE_UNAVAILABLE');
       expect(disks.at(-1)?.acknowledged).toBeGreaterThan(0);
     },
   );
 });
 
-describe('a new database of which not all reached the disk', () => {
+describe('a new database that the disk did not keep completely', () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it.each([0, 4096, 8192])('is not put in its place where %d bytes did', (length) => {
+  it.each([0, 4096, 8192])('is not put at its path if the disk kept %d bytes', (length) => {
     const close = DatabaseSync.prototype.close;
     const closing = vi.spyOn(DatabaseSync.prototype, 'close').mockImplementation(function (
       this: DatabaseSync,
@@ -76,7 +76,7 @@ describe('a new database of which not all reached the disk', () => {
     const store = openStore(path);
     const create = () => store.createDispatch(taskDir, envelope());
     expect(codeOf(create)).toBe('STORE_UNAVAILABLE');
-    expect(create).toThrow(`${path} could not be made`);
+    expect(create).toThrow(`${path} could not be created`);
     expect(readdirSync(dirname(path))).toEqual([]);
     closing.mockRestore();
     create();

@@ -30,7 +30,7 @@ function replaceByCopy(path: string): void {
   renameSync(`${path}.copy`, path);
 }
 
-/** The time that the store sees, which stands still until it is set. */
+/** The time that the store reads; it changes only when it is set. */
 function stopTime(): { pass(ms: number): void } {
   let now = 1_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -41,7 +41,7 @@ function stopTime(): { pass(ms: number): void } {
   };
 }
 
-/** A store, closed without regard to what it reports, whose file was seen in its place a moment ago. */
+/** A store that has just checked the place of its file. Errors of its close are ignored. */
 function writingStore(path: string): SqliteStore {
   const store = openSqliteStore({ path });
   onTestFinished(() => void codeOf(() => store.close()));
@@ -65,7 +65,7 @@ function errorOf(work: () => unknown): StoreError {
 }
 
 describe.each(touches)('a database that was %s while a store writes to it', (_, touch) => {
-  it('takes no append more than 50 ms after the last look, one by one or as a batch', () => {
+  it('refuses every append more than 50 ms after the last check, single or as a batch', () => {
     const path = temporaryPath();
     const time = stopTime();
     const store = writingStore(path);
@@ -80,7 +80,7 @@ describe.each(touches)('a database that was %s while a store writes to it', (_, 
     expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(1));
   });
 
-  it('takes no other write at all', () => {
+  it('refuses every other write', () => {
     const path = temporaryPath();
     stopTime();
     const store = writingStore(path);
@@ -94,7 +94,7 @@ describe.each(touches)('a database that was %s while a store writes to it', (_, 
       expect(codeOf(write)).toBe('STORE_CORRUPT');
   });
 
-  it('reports at the next write how many appends were acknowledged before it was noticed', () => {
+  it('reports at the next write the number of appends that were acknowledged before it was noticed', () => {
     const path = temporaryPath();
     const time = stopTime();
     const store = writingStore(path);
@@ -109,7 +109,7 @@ describe.each(touches)('a database that was %s while a store writes to it', (_, 
     expect(codeOf(() => store.close())).toBe('none');
   });
 
-  it('reports it at close where no later write did', () => {
+  it('is reported at close if no later write has reported it', () => {
     const path = temporaryPath();
     stopTime();
     const store = writingStore(path);
@@ -150,7 +150,7 @@ describe('the data of a database that was renamed while a store writes to it', (
     expect(openStore(path).getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(20));
   });
 
-  it('takes writes again once it is moved back', () => {
+  it('accepts writes again after it was moved back', () => {
     const path = temporaryPath();
     const time = stopTime();
     const store = writingStore(path);
@@ -166,7 +166,7 @@ describe('the data of a database that was renamed while a store writes to it', (
 
 describe('a process that appends without end', () => {
   it.each(touches)(
-    'is stopped by an error that counts what may be lost when its database is %s',
+    'is stopped by an error with the number of writes that may be lost when its database is %s',
     async (_, touch) => {
       const path = temporaryPath();
       const script = join(import.meta.dirname, 'processes/append-until-stopped.ts');

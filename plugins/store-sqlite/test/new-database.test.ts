@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
-describe('a store whose database is not there yet', () => {
-  it('may lie at a path with marks that have a meaning in addresses', () => {
+describe('a store whose database does not exist yet', () => {
+  it('may have a path with characters that are special in a URL', () => {
     const path = join(dirname(temporaryPath()), 'a b?c#d%41&mode=ro', 'hansard.sqlite');
     const store = storeWithDispatch(path);
     expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
@@ -34,7 +34,7 @@ describe('a store whose database is not there yet', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('creates it at the first write, whole and with nothing left over', () => {
+  it('creates it at the first write, complete and without other files', () => {
     const path = temporaryPath();
     const store = openStore(path);
     store.createDispatch(taskDir, envelope());
@@ -56,14 +56,14 @@ describe('a store whose database is not there yet', () => {
 });
 
 describe('a database that was lost', () => {
-  it('is STORE_CORRUPT where its file was emptied, and stays as it is', () => {
+  it('is STORE_CORRUPT if its file was emptied, and is not changed', () => {
     const path = temporaryPath();
     writeFileSync(path, '');
     expect(codeOf(() => openStore(path))).toBe('STORE_CORRUPT');
     expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite']);
   });
 
-  it('is STORE_CORRUPT where its file is emptied before the first write', () => {
+  it('is STORE_CORRUPT if its file is emptied before the first write', () => {
     const path = temporaryPath();
     const store = openStore(path);
     writeFileSync(path, '');
@@ -71,7 +71,7 @@ describe('a database that was lost', () => {
     expect(codeOf(() => store.createDispatch(taskDir, envelope()))).toBe('STORE_CORRUPT');
   });
 
-  it('is STORE_CORRUPT where only its write-ahead log is left', () => {
+  it('is STORE_CORRUPT if only its write-ahead log exists', () => {
     const path = temporaryPath();
     const writer = storeWithDispatch(path);
     rmSync(path);
@@ -80,13 +80,13 @@ describe('a database that was lost', () => {
     expect(codeOf(() => writer.close())).toBe('STORE_CORRUPT');
   });
 
-  it('is STORE_UNAVAILABLE where a symbolic link in its place leads nowhere', () => {
+  it('is STORE_UNAVAILABLE if its path is a symbolic link to nothing', () => {
     const path = temporaryPath();
     symlinkSync(`${path}.gone`, path);
     expect(codeOf(() => openStore(path))).toBe('STORE_UNAVAILABLE');
   });
 
-  it('is STORE_UNAVAILABLE where a database without tables is in its place', () => {
+  it('is STORE_UNAVAILABLE if a database without tables is at its path', () => {
     const path = temporaryPath();
     const raw = new DatabaseSync(path);
     raw.exec('CREATE TABLE passing (a); DROP TABLE passing');

@@ -8,7 +8,7 @@ import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from
 const isRoot = process.geteuid?.() === 0;
 const nobody = 65534;
 
-/** Runs `work` as a user who may read the database and what lies beside it, and may write nothing. */
+/** Runs `work` as a user who may read the files of the database, and may write nothing. */
 function asReader<T>(path: string, work: () => T): T {
   const folder = dirname(path);
   const setMode = (mode: number) => {
@@ -27,7 +27,7 @@ function asReader<T>(path: string, work: () => T): T {
 }
 
 describe.skipIf(process.platform === 'win32')('a user who may read the database but not write it', () => {
-  it('reads one that nobody has open, and leaves nothing beside it', () => {
+  it('reads one that no process has open, and creates no files', () => {
     const path = temporaryPath();
     const writer = storeWithDispatch(path);
     writer.appendEvents(taskDir, dispatchId, growingEvents(5));
@@ -52,7 +52,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     );
   });
 
-  it('sees what a writer adds that came later, while it is open and when it is gone again', () => {
+  it('reads the events of a later writer, while its store is open and after it is closed', () => {
     const path = temporaryPath();
     storeWithDispatch(path).close();
     const read = () => asReader(path, () => reader.getDispatchEvents(taskDir, dispatchId));
@@ -67,7 +67,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     expect(read()).toEqual([textEvent('a'), textEvent('b')]);
   });
 
-  it('never gets what was read while a writer came and went', () => {
+  it('never gets an answer that was read while a writer opened and closed the database', () => {
     const file = temporaryPath();
     storeWithDispatch(file).close();
     const connection = asReader(file, () =>
@@ -104,16 +104,16 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     expect(asReader(copy, () => codeOf(read))).toBe(expected);
   });
 
-  it('is told of what a writer adds that came later', async () => {
+  it('is notified of the events of a later writer', async () => {
     const path = temporaryPath();
     storeWithDispatch(path).close();
     const reader = asReader(path, () => openStore(path, { watchInterval: 2 }));
-    const told = new Promise<void>((resolve) => {
+    const notified = new Promise<void>((resolve) => {
       asReader(path, () => reader.watchEvents(taskDir, dispatchId, resolve));
     });
     const writer = openClaimed(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a'));
-    await told;
+    await notified;
     expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
@@ -121,7 +121,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     ['closed', true],
     ['in use', false],
   ])(
-    'gets STORE_UNAVAILABLE with what to check for each claim, and each write that needs none, to a database that is %s',
+    'gets STORE_UNAVAILABLE with advice for each claim, and for each write that needs none, to a database that is %s',
     (_, closed) => {
       const path = temporaryPath();
       const writer = storeWithDispatch(path);
@@ -152,7 +152,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     },
   );
 
-  it('searches what was indexed, and is refused an answer that would lack the latest events', () => {
+  it('can search only if every event of the task is in the index', () => {
     const path = temporaryPath();
     const writer = storeWithDispatch(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a', 'apple'));

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
-/** The ways to start a program in a PID namespace of its own, by what the machine may allow. */
+/** The ways to start a program in a PID namespace of its own. The machine may allow none of them. */
 const ways = [
   ['--pid', '--fork', '--kill-child', '--mount-proc'],
   ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'],
@@ -29,7 +29,7 @@ function start(args: readonly string[], ...prefix: readonly string[]): Script {
   return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
 }
 
-it('a process in another PID namespace is refused, and the writer that it cannot see loses nothing', async (test) => {
+it('a process in another PID namespace is refused, and the writer that it cannot check loses nothing', async (test) => {
   if (allowed === undefined) test.skip('this machine does not allow `unshare --pid`');
   const path = temporaryPath();
   storeWithDispatch(path).close();

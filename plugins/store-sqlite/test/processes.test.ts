@@ -16,7 +16,7 @@ import {
 interface Writer {
   readonly process: ChildProcess;
   readonly acknowledged: string[];
-  /** When it said that so many events are in the store. */
+  /** Resolves when it has reported this number of events. */
   reached(count: number): Promise<void>;
   readonly ended: Promise<unknown>;
 }
@@ -56,7 +56,7 @@ function startWriter(path: string, count: number, dispatch = dispatchId): Writer
   };
 }
 
-it('reads what another process appends, and is refused by its name until that one is closed', async () => {
+it('reads the events of another process, and cannot claim its dispatch until that process closes its store', async () => {
   const path = temporaryPath();
   const store = openStore(path);
   const writer = startWriter(path, 3);
@@ -73,7 +73,7 @@ it('reads what another process appends, and is refused by its name until that on
   expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([...growingEvents(3), textEvent('f')]);
 });
 
-it('loses nothing acknowledged when a writer is killed, and takes the dispatch over from it', async () => {
+it('loses no acknowledged event when a writer is killed, and takes over its dispatch', async () => {
   const path = temporaryPath();
   const store = openStore(path);
   const writer = startWriter(path, 1_000_000);
@@ -89,7 +89,7 @@ it('loses nothing acknowledged when a writer is killed, and takes the dispatch o
   expect(openStore(path).getRecentEvents(taskDir, dispatchId, 1)).toEqual([textEvent('f')]);
 });
 
-it('lets several processes begin a new database and write side by side', async () => {
+it('lets several processes create a database at the same time and write to it', async () => {
   const path = temporaryPath();
   const dispatches = ['one', 'two', 'three'];
   const writers = dispatches.map((id) => startWriter(path, 300, id));
@@ -100,10 +100,10 @@ it('lets several processes begin a new database and write side by side', async (
   for (const id of dispatches) expect(store.getDispatchEvents(taskDir, id)).toEqual(growingEvents(300));
 });
 
-it('keeps a process alive that only waits for a change, and lets it end when it stops watching', async () => {
+it('keeps a process running while it watches, and lets it exit when it stops watching', async () => {
   const path = temporaryPath();
   const store = storeWithDispatch(path);
-  const script = join(import.meta.dirname, 'processes/watch-until-told.ts');
+  const script = join(import.meta.dirname, 'processes/watch-until-stopped.ts');
   const child = spawn(process.execPath, ['--conditions=@hansard/source', script, path, taskDir, dispatchId], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -114,5 +114,5 @@ it('keeps a process alive that only waits for a change, and lets it end when it 
     if (line === 'watching') store.appendEvent(taskDir, dispatchId, textEvent('a'));
   });
   const [code] = await once(child, 'close');
-  expect({ code, said }).toEqual({ code: 0, said: ['watching', 'told'] });
+  expect({ code, said }).toEqual({ code: 0, said: ['watching', 'changed'] });
 });

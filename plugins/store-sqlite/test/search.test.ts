@@ -50,14 +50,14 @@ describe('searchEvents', () => {
     '\0',
     '\ud800',
     'a\0b',
-  ])('takes %j for words, never for a command', (query) => {
+  ])('searches for %j as words, never as a command', (query) => {
     const store = storeWithDispatch();
     store.appendEvent(taskDir, dispatchId, textEvent('a', 'one plain sentence'));
     expect(store.searchEvents(taskDir, query)).toEqual([]);
     expect(store.searchEvents(taskDir, 'plain')).toHaveLength(1);
   });
 
-  it('finds what was appended after an earlier search, by any store on the database', () => {
+  it('finds events that any store on the database appended after an earlier search', () => {
     const path = temporaryPath();
     const store = storeWithDispatch(path);
     const reader = openStore(path);
@@ -70,7 +70,7 @@ describe('searchEvents', () => {
     expect(reader.searchEvents(taskDir, 'text', { limit: 5000 })).toHaveLength(1200);
   });
 
-  it('gives the newest hits of all dispatches, newest last, or those of one dispatch', () => {
+  it('returns the newest hits of all dispatches, newest last, or those of one dispatch', () => {
     const store = storeWithDispatch();
     store.createDispatch(taskDir, envelope({ dispatchId: 'later' }));
     store.createDispatch('another/task', envelope());

@@ -6,7 +6,7 @@ import plugin from '../src/index.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
-it('is made by the plugin below its root, relative to the folder of the configuration', async () => {
+it('is created by the plugin below its root, relative to the folder of the configuration', async () => {
   const path = temporaryPath();
   const baseDir = dirname(path);
   const signal = new AbortController().signal;
@@ -31,7 +31,7 @@ it('has a manifest that agrees with the plugin', () => {
   expect(Object.keys(manifest.configSchema.properties)).toEqual(['root', 'durability']);
 });
 
-it('keeps an event as the one line that every other store writes', () => {
+it('stores an event as the same line as every other store', () => {
   const path = temporaryPath();
   const store = storeWithDispatch(path);
   store.appendEvent(taskDir, dispatchId, textEvent('a', 'a\0b\ud800'));
@@ -55,7 +55,7 @@ it('keeps dispatches of the same id in two tasks apart', () => {
   expect(store.listTasks()).toEqual([{ taskDir: 'another/task', task: null }]);
 });
 
-it('gives pages by position, an empty one at the end, and refuses a cursor beyond it', () => {
+it('returns pages by position and an empty page at the end, and refuses a cursor after it', () => {
   const store = storeWithDispatch();
   expect(store.readEvents(taskDir, dispatchId)).toEqual({ events: [], first: 0, next: -1 });
   const events = growingEvents(5);
@@ -69,7 +69,7 @@ it('gives pages by position, an empty one at the end, and refuses a cursor beyon
   expect(codeOf(() => store.readEvents(taskDir, dispatchId, { after: 5 }))).toBe('STORE_INVALID_CURSOR');
 });
 
-it('deletes a dispatch with all that belongs to it, and begins anew under its id', () => {
+it('deletes a dispatch with all its data, and can create another one with its id', () => {
   const path = temporaryPath();
   const store = storeWithDispatch(path);
   store.appendEvents(taskDir, dispatchId, [textEvent('b'), textEvent('a')]);

@@ -5,14 +5,14 @@ import { onTestFinished } from 'vitest';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../src/index.ts';
 import { dispatchId, envelope, taskDir } from './sample-data.ts';
 
-/** The path of a database that is not there yet, in a folder that is gone when the test is done. */
+/** The path of a database that does not exist yet, in a folder that is removed when the test ends. */
 export function temporaryPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'hansard.sqlite');
 }
 
-/** Opens a store and closes it when the test is done. */
+/** Opens a store that is closed when the test ends. */
 export function openStore(path: string, options: Omit<SqliteStoreOptions, 'path'> = {}): SqliteStore {
   const store = openSqliteStore({ path, ...options });
   onTestFinished(() => store.close());
@@ -33,7 +33,7 @@ export function storeWithDispatch(path = temporaryPath()): SqliteStore {
   return store;
 }
 
-/** The code of what `work` throws, or `none`. */
+/** The code of the error that `work` throws, or `none`. */
 export function codeOf(work: () => unknown): string {
   try {
     work();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { createGate, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
-it('tells a watcher once of all that its own store wrote in one turn', async () => {
+it('calls a listener once for all writes of its own store in one turn', async () => {
   const store = storeWithDispatch();
   let calls = 0;
   store.watchEvents(taskDir, dispatchId, () => {
@@ -15,7 +15,7 @@ it('tells a watcher once of all that its own store wrote in one turn', async () 
   expect(calls).toBe(1);
 });
 
-it('tells a watcher of appends and updates by another connection, and only of those to its dispatch', async () => {
+it('calls a listener for appends and updates by another connection, but only to its dispatch', async () => {
   const path = temporaryPath();
   const writer = storeWithDispatch(path);
   writer.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
@@ -35,7 +35,7 @@ it('tells a watcher of appends and updates by another connection, and only of th
   expect(callsForAnother).toBe(0);
 });
 
-it('tells a watcher nothing more once it stopped', async () => {
+it('does not call a listener after it has stopped', async () => {
   const store = storeWithDispatch();
   let calls = 0;
   const stop = store.watchEvents(taskDir, dispatchId, () => {

@@ -17,7 +17,7 @@ export function deliverUtterance(
   return deliver(host, recipients, speaker, said, () => quote(speaker, said.text));
 }
 
-/** Delivers words of the caller: to its children as they are, for they know it by them; to others with its name. */
+/** Delivers a text of the caller: unchanged to its children, which expect it; to others with its name. */
 export function deliverOwnWords(
   host: AgentHost,
   recipients: readonly AgentInfo[],

@@ -53,7 +53,7 @@ describe('discuss', () => {
     });
   });
 
-  it('goes on for several rounds, and the result is made from what was said in all of them', async () => {
+  it('continues for several rounds, and the result is made from all of them', async () => {
     const host = fakeHost(both());
     const outcome = await call('discuss', { speakers: ['Jack', 'Jill'], rounds: 2 }, host);
     expect(outcome.text).toBe('[Jack]: Jack 1\n[Jill]: Jill 1\n[Jack]: Jack 2\n[Jill]: Jill 2');
@@ -89,7 +89,7 @@ describe('discuss', () => {
     expect(host.happened.slice(1, 3)).toEqual(['to Jack: [Jill]: And you?', 'to Inner: And you?']);
   });
 
-  it('tells in the result whom something did not reach, and why', async () => {
+  it('reports in the result which agent a text did not reach, and why', async () => {
     const host = fakeHost(both(), { denied: { Jill: 'Jill is asleep.' } });
     const outcome = await call('discuss', { speakers: ['Jack'], listeners: ['Jill'] }, host);
     expect(outcome).toMatchObject({

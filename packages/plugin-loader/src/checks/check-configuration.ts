@@ -2,8 +2,8 @@ import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 import { fillPlainConfiguration } from './plain-configuration.ts';
 
 /**
- * The configuration as the plugin gets it: a copy with the defaults of `configSchema` filled in; `{}` where there is
- * none. Without a `configSchema` nothing is checked. `format` says something to people only.
+ * The configuration as the plugin receives it: a copy with the defaults of `configSchema` filled in; `{}` if there is
+ * none. Without a `configSchema` nothing is checked. `format` is not checked.
  * @throws PLUGIN_CONFIG_SCHEMA_INVALID
  * @throws PLUGIN_CONFIG_INVALID naming each path, what is wrong and the value, unless it looks like a secret
  */

@@ -2,7 +2,7 @@ import { type Plugin, PluginError } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 
 /**
- * The plugin that an entry exports by default, which must be what the manifest said.
+ * Returns the plugin that an entry exports by default. It must have the id and the type of the manifest.
  * @throws PLUGIN_EXPORT_MISMATCH
  */
 export function checkExport(

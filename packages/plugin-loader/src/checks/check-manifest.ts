@@ -14,7 +14,7 @@ export function checkApiVersion({ id, apiVersion }: PluginManifest): void {
 }
 
 /**
- * The first plugin of an id has it. `claimed` has the location of each.
+ * The first plugin with an id keeps it. `claimed` has the location of each.
  * @throws PLUGIN_DUPLICATE_ID
  */
 export function checkDuplicateId(
@@ -27,8 +27,8 @@ export function checkDuplicateId(
   throw new PluginError(
     'PLUGIN_DUPLICATE_ID',
     first === location
-      ? `Plugin ${id} is configured twice, and not alike. Take one of the two out of the configuration.`
-      : `There is a plugin ${id} already, from ${first}. Take one of the two out of the configuration.`,
+      ? `Plugin ${id} is configured twice, with different configurations. Remove one of the two.`
+      : `Another plugin has the id ${id}, from ${first}. Remove one of the two from the configuration.`,
     { details: { plugin: id, location: first } },
   );
 }

@@ -16,8 +16,8 @@ const methodOfCapability = {
 } as const satisfies Partial<Record<keyof StoreCapabilities, keyof DispatchStoreProvider>>;
 
 /**
- * Whether a provider has the methods of its type, and a store those that its capabilities claim. Of a type that is
- * not known here nothing is asked.
+ * Checks that a provider has the methods of its type, and a store those of its capabilities. The provider types of third
+ * parties are not checked.
  * @throws PLUGIN_METHOD_MISSING
  */
 export function checkMethods(provider: object, { id, provides }: PluginManifest): void {
@@ -29,7 +29,7 @@ export function checkMethods(provider: object, { id, provides }: PluginManifest)
   if (missing.length === 0) return;
   throw new PluginError(
     'PLUGIN_METHOD_MISSING',
-    `The provider of plugin ${id} is no ${provides}: it lacks ${missing.join(', ')}.`,
+    `The provider of plugin ${id} does not implement ${provides}. It has no ${missing.join(', ')}.`,
     { details: { plugin: id, provides, missing } },
   );
 }

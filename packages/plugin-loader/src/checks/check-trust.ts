@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { PluginError } from '@hansard/provider';
 import { isAbsent, isInside } from '../manifest/plugin-path.ts';
 
-/** An entry of the deny list, as it was written and as the path that it would be. */
+/** An entry of the deny list, as it was written, and as a path. */
 export interface Denial {
   readonly written: string;
   readonly path: string;

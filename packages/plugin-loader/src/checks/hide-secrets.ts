@@ -4,8 +4,8 @@ const secretKey = /pass|secret|token|credential|auth|cookie|(?:api|access|privat
 const hidden = '(hidden)';
 
 /**
- * A value of a configuration on one short line, without what looks like a secret: whatever stands at or below a key
- * such as `apiKey` or `password`, and the user and password of a URL.
+ * A value of a configuration on one short line, without secrets: each value at or below a key such as
+ * `apiKey` or `password`, and the user and password of a URL, are hidden.
  */
 export function previewWithoutSecrets(value: unknown, keys: readonly string[]): string {
   if (value === undefined) return preview(value);

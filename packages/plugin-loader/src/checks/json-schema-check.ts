@@ -3,7 +3,8 @@ import { PluginError } from '@hansard/provider';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { previewWithoutSecrets } from './hide-secrets.ts';
 
-// One for all, as compiling the meta-schema takes 10 ms; each plugin's own schemas stay apart, for their $id may clash.
+// One instance for all plugins, because compiling the meta-schema takes 10 ms. Each plugin's own schemas have another
+// instance, because the same $id may occur in two of them.
 const metaSchema = new Ajv2020({ logger: false });
 
 /**
@@ -31,7 +32,7 @@ export function checkByJsonSchema(id: string, schema: Record<string, unknown>, c
 
 function compile(id: string, schema: Record<string, unknown>): ValidateFunction {
   try {
-    // The promise of an asynchronous schema would count as a yes.
+    // An asynchronous schema returns a promise, which would count as valid.
     if ('$async' in schema) throw new TypeError('$async is not supported');
     metaSchema.validateSchema(schema, true);
     return new Ajv2020({
@@ -48,7 +49,7 @@ function compile(id: string, schema: Record<string, unknown>): ValidateFunction 
     throw new PluginError(
       'PLUGIN_CONFIG_SCHEMA_INVALID',
       `The configSchema of plugin ${id} is not a usable JSON Schema (draft 2020-12): ${messageOf(cause)}. ` +
-        'This is for the author of the plugin to correct.',
+        'The author of the plugin must correct it.',
       { cause, details: { plugin: id } },
     );
   }

@@ -24,7 +24,7 @@ interface PlainField {
   readonly default?: unknown;
 }
 
-/** Which value each keyword may have; a schema with another keyword or value is not plain. */
+/** The allowed values of each keyword. A schema with another keyword or value is not plain. */
 const objectKeywords: Readonly<Record<string, (value: unknown) => boolean>> = {
   $schema: (value) => value === draft,
   type: (value) => value === 'object',

@@ -8,14 +8,14 @@ import type { PluginSource } from '../report/load-report.ts';
 
 /** A plugin below one of the `folders`. */
 export interface FolderPlugin {
-  /** What its manifest says; where that can't be read, the name of its folder. */
+  /** The id in its manifest; the name of its folder if the manifest cannot be read. */
   readonly id: string;
   readonly source: PluginSource;
 }
 
 /**
- * The plugins of a folder, by the name of their subfolder: each subfolder that holds a `plugin.json`.
- * @throws PLUGIN_NOT_FOUND where the folder can't be searched
+ * Lists the plugins of a folder by the name of their subfolder: each subfolder with a `plugin.json`.
+ * @throws PLUGIN_NOT_FOUND if the folder cannot be searched
  */
 export async function findFolderPlugins(folder: string): Promise<FolderPlugin[]> {
   try {
@@ -23,7 +23,7 @@ export async function findFolderPlugins(folder: string): Promise<FolderPlugin[]>
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_NOT_FOUND',
-      `The plugin folder ${folder} can't be searched: ${messageOf(cause)}. Correct it in the configuration.`,
+      `The plugin folder ${folder} cannot be searched: ${messageOf(cause)}. Correct it in the configuration.`,
       { cause, details: { folder } },
     );
   }

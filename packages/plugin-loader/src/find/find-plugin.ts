@@ -9,8 +9,8 @@ import type { PluginSource } from '../report/load-report.ts';
 import type { FolderPlugin } from './find-folder-plugins.ts';
 
 /**
- * Finds what a reference names: a path (absolute, or beginning with `.`), else an installed package, else a plugin of
- * the `folders` by its id. A package goes first, so that a folder of a workspace never takes the place of one.
+ * Finds the plugin of a reference: a path (absolute, or beginning with `.`), or an installed package, or a plugin of the
+ * `folders` by its id. Packages have precedence, so that a folder of a workspace never replaces one.
  * @throws PLUGIN_NOT_FOUND
  */
 export async function findPlugin(
@@ -41,7 +41,7 @@ export function isPath(reference: string): boolean {
   return isAbsolute(reference) || /^\.{1,2}(?:[/\\]|$)/.test(reference);
 }
 
-/** Goes by folders and not by `exports`, so that a package need not export its manifest. */
+/** Searches folders and not `exports`, so that a package need not export its manifest. */
 function findPackage(name: string, packageDirs: readonly string[]): string | null {
   if (!/^(?:@[\w.~-]+\/)?\w[\w.~-]*$/.test(name)) return null;
   for (const dir of packageDirs) {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const segment = String.raw`(?!\.{1,2}(?:/|$))[^/\\:]+`;
 
 /**
- * `plugin.json`: what a plugin says about itself, read without running any of its code. Keys that are not known here
- * are left out, so that a manifest for a newer minor still loads; the JSON Schema for editors points at them.
+ * `plugin.json`: the description of a plugin, read without running its code. Unknown keys are ignored, so that a manifest
+ * for a newer minor version still loads; the JSON Schema for editors reports them.
  */
 export const pluginManifestSchema = z.object({
   id: z
@@ -42,7 +42,7 @@ export const pluginManifestSchema = z.object({
 
 export type PluginManifest = z.infer<typeof pluginManifestSchema>;
 
-/** JSON Schema (draft 2020-12) of `plugin.json`, for editors. It knows no other keys, so that a typo shows. */
+/** JSON Schema (draft 2020-12) of `plugin.json`, for editors. It allows no other keys, so that editors report a mistyped key. */
 export function pluginManifestJsonSchema(): Record<string, unknown> {
   const { properties, ...schema } = z.toJSONSchema(pluginManifestSchema);
   return {

@@ -20,13 +20,13 @@ export interface ManifestFiles {
   readonly folder: string;
   /** The JSON of `plugin.json`, unchecked. */
   readonly manifest: unknown;
-  /** Null where the folder has no `package.json`. */
+  /** Null if the folder has no `package.json`. */
   readonly packageJson: PackageJson | null;
 }
 
 /**
- * The manifest of a plugin's folder, with name, version and description from the `package.json` beside it where it
- * has none. Runs no code of the plugin.
+ * Reads the manifest of a plugin's folder. Absent name, version and description come from the `package.json` beside it.
+ * Runs no code of the plugin.
  * @throws PLUGIN_MANIFEST_UNREADABLE, PLUGIN_MANIFEST_INVALID
  */
 export async function readPluginManifest(folder: string): Promise<PluginManifest> {
@@ -64,7 +64,7 @@ async function readPackageJson(file: string): Promise<PackageJson | null> {
   if (json === null) return null;
   const checked = packageJsonSchema.safeParse(json);
   if (checked.success) return checked.data;
-  throw new PluginError('PLUGIN_MANIFEST_UNREADABLE', `${file} does not hold an object.`, {
+  throw new PluginError('PLUGIN_MANIFEST_UNREADABLE', `${file} must contain a JSON object.`, {
     cause: checked.error,
     details: { file },
   });
@@ -76,7 +76,7 @@ async function readJson(file: string): Promise<unknown> {
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_MANIFEST_UNREADABLE',
-      `${file} can't be read as JSON: ${messageOf(cause)}`,
+      `${file} cannot be read as JSON: ${messageOf(cause)}`,
       { cause, details: { file } },
     );
   }

@@ -1,6 +1,6 @@
 import type { PluginErrorCode } from '@hansard/provider';
 
-/** The checks of loading a plugin, in their order, each with the code of an error in it that nobody foresaw. */
+/** The checks of loading a plugin, in their order, each with the code of an unexpected error in it. */
 export const loadChecks = {
   find: 'PLUGIN_NOT_FOUND',
   read: 'PLUGIN_MANIFEST_UNREADABLE',

@@ -1,7 +1,7 @@
 import type { PluginErrorCode } from '@hansard/provider';
 import type { LoadCheck } from './load-check.ts';
 
-/** What became of each plugin. Plain data. */
+/** The outcome for each plugin. Plain data. */
 export interface LoadReport {
   /** In the order of the configuration, then those that were found in folders and not named. */
   readonly plugins: readonly PluginReportEntry[];
@@ -10,18 +10,18 @@ export interface LoadReport {
 }
 
 export interface PluginReportEntry {
-  /** The manifest's id; before it could be read, the reference as it was written or the name of the folder. */
+  /** The manifest's id; before it could be read, the written reference or the name of the folder. */
   readonly id: string;
   readonly name?: string;
   readonly version?: string;
   readonly provides?: string;
   readonly source: PluginSource;
   readonly state: PluginState;
-  /** Where it stopped; absent once loaded. */
+  /** The check at which it stopped; absent if it was loaded. */
   readonly check?: LoadCheck;
-  /** Why it failed or was denied. */
+  /** The reason why it failed or was denied. */
   readonly error?: { readonly code: PluginErrorCode; readonly message: string };
-  /** What each check took, in milliseconds, as far as it got. */
+  /** The duration of each check that ran, in milliseconds. */
   readonly timings: Readonly<Partial<Record<LoadCheck, number>>>;
 }
 

@@ -22,7 +22,7 @@ function renderEntry(entry: PluginReportEntry): string[] {
   return [`  ${state.padEnd(6)} ${printable(title)}`, ...lines.map((line) => `         ${printable(line)}`)];
 }
 
-/** Checks that took no time worth showing are left out. */
+/** Checks shorter than 0.05 ms are left out. */
 function renderTimings({ timings }: PluginReportEntry): string {
   const times = Object.entries(timings);
   const total = times.reduce((sum, [, time]) => sum + time, 0);
@@ -36,7 +36,7 @@ function milliseconds(time: number): string {
   return `${time.toFixed(1)} ms`;
 }
 
-/** A manifest is text of somebody who is not trusted yet: it must not steer the terminal, or forge lines of the report. */
+/** A manifest is untrusted text: it must not control the terminal or forge lines of the report. */
 function printable(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '�');
 }

@@ -1,8 +1,8 @@
-/** Time as the loader sees it; a test brings its own. */
+/** The clock of the loader. Tests pass their own. */
 export interface LoadClock {
   /** Milliseconds that never go back. */
   now(): number;
-  /** Calls back once after so many milliseconds, unless the function that it gives back is called before. */
+  /** Calls back once after this time, unless the returned function is called before. */
   setTimer(callback: () => void, milliseconds: number): () => void;
 }
 

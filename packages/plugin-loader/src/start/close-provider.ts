@@ -2,7 +2,7 @@ import { messageOf } from '@hansard/events';
 import { type Awaitable, PluginError } from '@hansard/provider';
 
 /**
- * Closes a provider that has something to close.
+ * Closes a provider, if it has `close`.
  * @throws PLUGIN_CLOSE_FAILED
  */
 export async function closeProvider(id: string, provider: object): Promise<void> {

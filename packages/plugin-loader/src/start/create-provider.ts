@@ -7,12 +7,12 @@ export interface CreateOptions {
   readonly baseDir: string;
   readonly clock: LoadClock;
   readonly limitMs: number;
-  /** Takes a provider that arrived after its time. */
+  /** Receives a provider that arrived after the time limit, to close it. */
   discard(id: string, provider: object): void;
 }
 
 /**
- * The provider of a plugin. When the time is up its signal is aborted, and what arrives later is discarded.
+ * Creates the provider of a plugin. After the time limit its signal aborts, and a provider that arrives later is discarded.
  * @throws PLUGIN_CREATE_FAILED, PLUGIN_CREATE_TIMEOUT
  */
 export async function createProvider(
@@ -32,7 +32,7 @@ export async function createProvider(
     abort.abort(error);
     creating.then(
       (provider) => discard(id, provider),
-      () => undefined, // The plugin has failed by its timeout already; most answer the signal with a rejection.
+      () => undefined, // The timeout is reported; a rejection after the signal adds nothing.
     );
     return error;
   });
@@ -55,7 +55,11 @@ async function create(
     );
   }
   if (typeof provider === 'object' && provider !== null) return provider;
-  throw new PluginError('PLUGIN_CREATE_FAILED', `Plugin ${id} created ${String(provider)} and no provider.`, {
-    details: { plugin: id },
-  });
+  throw new PluginError(
+    'PLUGIN_CREATE_FAILED',
+    `Plugin ${id} created ${String(provider)}, which is not a provider.`,
+    {
+      details: { plugin: id },
+    },
+  );
 }

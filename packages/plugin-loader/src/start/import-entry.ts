@@ -13,8 +13,8 @@ const sourceCondition = '@hansard/source';
 const loaderRunsFromSource = import.meta.url.endsWith('.ts');
 
 /**
- * The module of a plugin's entry: the first time that code of it runs.
- * @throws PLUGIN_IMPORT_FAILED also for an entry that leads out of the plugin's folder, or does not finish in time
+ * Imports the module of a plugin's entry. Code of the plugin runs here for the first time.
+ * @throws PLUGIN_IMPORT_FAILED, including when the entry leads out of the plugin's folder or does not finish in time
  */
 export async function importEntry(
   { id, entry }: PluginManifest,
@@ -41,8 +41,8 @@ export async function importEntry(
 }
 
 /**
- * The entry, or the source that it is built from: a loader that itself runs from source, under the development
- * condition of the workspace, takes what the package's `exports` have for that condition in place of the entry.
+ * The entry, or the source from which it is built: a loader that runs from source, under the development condition of the
+ * workspace, uses the file that the package's `exports` name for that condition.
  */
 function entryFile(entry: string, { packageJson }: ManifestFiles): string {
   if (!loaderRunsFromSource || !isPlainObject(packageJson?.exports)) return entry;

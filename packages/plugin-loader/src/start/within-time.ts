@@ -1,6 +1,6 @@
 import type { LoadClock } from './clock.ts';
 
-/** Settles as the work does, or rejects with the error of `timeUp`, called once so many milliseconds have passed. */
+/** Settles as the work does, or rejects with the error of `timeUp` after the time limit. */
 export function withinTime<T>(
   work: Promise<T>,
   limitMs: number,

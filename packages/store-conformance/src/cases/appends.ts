@@ -10,7 +10,7 @@ export const appendCases = caseFamily('appends', [
   {
     name: 'order',
     rule: 4,
-    title: 'events stay in the order of their appends, whatever their ids and times say',
+    title: 'events stay in the order of their appends, with any ids and times',
     run: async ({ store }) => {
       await beginDispatch(store);
       const events: CapturedEvent[] = ['c', 'a', 'B', 'b', '10', '9', '2'].map((id, index) => ({
@@ -59,7 +59,7 @@ export const appendCases = caseFamily('appends', [
   {
     name: 'batch-all-or-nothing',
     rule: 2,
-    title: 'a conflict anywhere in a batch leaves nothing of the batch, nor its ids, behind',
+    title: 'a conflict anywhere in a batch stores no event of the batch and no id',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const [first, second] = sampleEvents(2, 'batch') as [CapturedEvent, CapturedEvent];
@@ -82,7 +82,7 @@ export const appendCases = caseFamily('appends', [
   {
     name: 'batch-conflict-in-itself',
     rule: 2,
-    title: 'two different events with one id in a batch are a conflict, and nothing of it is kept',
+    title: 'two different events with one id in a batch are a conflict, and nothing is stored',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const batch = [sampleEvent('new'), sampleEvent('twice', 'one'), sampleEvent('twice', 'two')];
@@ -115,7 +115,7 @@ export const appendCases = caseFamily('appends', [
   {
     name: 'calls-under-way',
     rule: 4,
-    title: 'appends that are started without waiting for each other are all there, once',
+    title: 'appends that do not wait for each other are all stored, once',
     run: async ({ store }) => {
       await beginDispatch(store);
       const events = sampleEvents(50);

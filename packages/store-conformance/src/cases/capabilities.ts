@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { requiredMethods } from '@hansard/provider';
+import { describeContractProblem, requiredMethods } from '@hansard/provider';
 import { caseFamily } from '../conformance-case.ts';
 import { sameContent } from '../expectations.ts';
 
 export const capabilityCases = caseFamily('capabilities', [
+  {
+    name: 'contract-version',
+    rule: null,
+    title: 'the opened store states the version of the contract that it implements',
+    run: async ({ store }) => {
+      const problem = describeContractProblem(store.contract);
+      assert.equal(problem, null, `the store ${problem}`);
+    },
+  },
   {
     name: 'as-stated',
     rule: null,

@@ -15,7 +15,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'created-running',
     rule: 6,
-    title: 'a dispatch that was created as running is claimed, and takes every write at once',
+    title: 'a dispatch that was created as running is claimed, and accepts every write at once',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       await store.updateDispatch(taskDir, dispatchId, { cost: 1 });
@@ -26,7 +26,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'created-ended',
     rule: 6,
-    title: 'a dispatch that was created with another status is not claimed, and takes no write until it is',
+    title: 'a dispatch that was created with another status is not claimed, and accepts no write until it is',
     run: async ({ store }) => {
       await store.createDispatch(taskDir, endedEnvelope);
       await takesNoWrite(store, 'before a claim');
@@ -83,7 +83,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'gives-the-envelope',
     rule: 6,
-    title: 'a claim gives the envelope as it is then',
+    title: 'a claim returns the current envelope',
     run: async ({ store }) => {
       await beginDispatch(store);
       sameContent(
@@ -103,7 +103,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'ended-dispatch',
     rule: 6,
-    title: 'a dispatch that ended and was released takes a late event after a claim, and stays ended',
+    title: 'a dispatch that ended and was released accepts a late event after a claim, and stays ended',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const envelope = await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
@@ -148,7 +148,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'release',
     rule: 6,
-    title: 'a released dispatch takes no write until it is claimed again, whether it runs or not',
+    title: 'a released dispatch accepts no write until it is claimed again, whether it runs or not',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       for (const status of ['running', 'completed'] as const) {
@@ -180,7 +180,7 @@ export const claimCases = caseFamily('claims', [
     name: 'one-dispatch',
     rule: 6,
     title:
-      'a claim and a release concern one dispatch: neither another of the task, nor its namesake in another',
+      'a claim and a release affect one dispatch: no other one of the task, and none with its id in another task',
     run: async ({ store }) => {
       const namesake = { taskDir: 'research/tasks/other', dispatchId };
       await beginDispatch(store, prepared.events);
@@ -200,7 +200,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'many',
     rule: 6,
-    title: 'a store keeps the claims of 200 dispatches, however long ago it wrote to them',
+    title: 'a store keeps the claims of 200 dispatches, even if it has not written to them for a long time',
     run: async ({ store }) => {
       const ids = Array.from({ length: 200 }, (_, index) => `D${index}`);
       for (const id of ids) await store.createDispatch(taskDir, sampleEnvelope(id));
@@ -216,7 +216,7 @@ export const claimCases = caseFamily('claims', [
   {
     name: 'not-inherited',
     rule: 6,
-    title: 'a dispatch that takes the place of a deleted one inherits no claim; deleting needs none',
+    title: 'a new dispatch with the id of a deleted one has no claim of the old one; deleting needs no claim',
     needs: ['deleteDispatch'],
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);

@@ -31,7 +31,7 @@ export const closedCases = caseFamily('closed', [
   {
     name: 'close-again',
     rule: 9,
-    title: 'closing twice, also at the same time, is safe',
+    title: 'closing twice, including at the same time, is safe',
     run: async ({ store }) => {
       await prepareStore(store);
       const errors = await errorsOf([() => store.close(), () => store.close()]);
@@ -63,7 +63,7 @@ export const closedCases = caseFamily('closed', [
   {
     name: 'finishes-what-is-under-way',
     rule: 2,
-    title: 'an append that was answered while the store closed exists after it was opened again',
+    title: 'an append that was acknowledged while the store closed exists after it was opened again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store);

@@ -15,7 +15,7 @@ export const deleteCases = caseFamily('delete', [
   {
     name: 'gone',
     rule: 1,
-    title: 'a deleted dispatch is in no listing and is touched by nothing; others stay',
+    title: 'a deleted dispatch is in no listing and every use of it is refused; others stay',
     needs: ['deleteDispatch'],
     run: async ({ store }) => {
       await prepareStore(store);
@@ -46,7 +46,7 @@ export const deleteCases = caseFamily('delete', [
   {
     name: 'begin-again',
     rule: 1,
-    title: 'a dispatch with the id of a deleted one begins empty and remembers nothing',
+    title: 'a dispatch with the id of a deleted one begins empty',
     needs: ['deleteDispatch'],
     run: async ({ store }) => {
       await prepareStore(store);
@@ -62,7 +62,7 @@ export const deleteCases = caseFamily('delete', [
     name: 'last-dispatch',
     rule: 1,
     title:
-      'a task without record is no longer listed once its last dispatch is deleted; one with a record is',
+      'a task without a record is no longer listed after its last dispatch was deleted; one with a record is',
     needs: ['deleteDispatch'],
     run: async ({ store }) => {
       await prepareStore(store);
@@ -76,7 +76,7 @@ export const deleteCases = caseFamily('delete', [
   {
     name: 'stays-gone',
     rule: 2,
-    title: 'a deleted dispatch is still gone after the store was opened again',
+    title: 'a deleted dispatch is still missing after the store was opened again',
     needs: ['deleteDispatch', 'durability'],
     run: async ({ store, reopen }) => {
       await prepareStore(store);

@@ -22,8 +22,8 @@ const missing = storeOperations
       rule: 1,
       title:
         whenMissing === 'refused'
-          ? `${method} where there is no such dispatch is STORE_DISPATCH_NOT_FOUND`
-          : `${method} of a missing task or dispatch answers that there is nothing`,
+          ? `${method} of a missing dispatch is STORE_DISPATCH_NOT_FOUND`
+          : `${method} of a missing task or dispatch returns an empty answer`,
       needs,
       run: async ({ store }) => {
         if (takes !== 'nothing') await prepareStore(store);
@@ -55,7 +55,7 @@ export const dispatchCases = caseFamily('dispatches', [
   {
     name: 'create-twice',
     rule: 1,
-    title: 'creating a dispatch that exists is STORE_DISPATCH_EXISTS and leaves the first as it was',
+    title: 'creating a dispatch that exists is STORE_DISPATCH_EXISTS and does not change the first',
     run: async ({ store }) => {
       await prepareStore(store);
       const other = sampleEnvelope(dispatchId, { role: 'usurper' });
@@ -132,7 +132,7 @@ export const dispatchCases = caseFamily('dispatches', [
   {
     name: 'ids-of-javascript',
     rule: 1,
-    title: 'a dispatch may be called __proto__ or constructor',
+    title: 'a dispatch id may be __proto__ or constructor',
     run: async ({ store }) => {
       const ids = ['__proto__', 'constructor', 'toString'];
       for (const id of ids) {
@@ -149,7 +149,7 @@ export const dispatchCases = caseFamily('dispatches', [
   {
     name: 'ended-takes-events',
     rule: null,
-    title: 'a dispatch that ended still takes events',
+    title: 'a dispatch that ended still accepts events',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       await store.updateDispatch(taskDir, dispatchId, {

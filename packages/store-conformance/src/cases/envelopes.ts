@@ -28,7 +28,7 @@ export const envelopeCases = caseFamily('envelopes', [
   {
     name: 'listed-by-start',
     rule: null,
-    title: 'envelopes are listed by start, then by id, whatever the order in which they were created',
+    title: 'envelopes are listed by start, then by id, in whatever order they were created',
     run: async ({ store }) => {
       const early = '2026-03-01T08:59:59.999Z';
       const envelopes = [
@@ -48,7 +48,7 @@ export const envelopeCases = caseFamily('envelopes', [
   {
     name: 'update-each-field',
     rule: 1,
-    title: 'an update changes the fields that it names and no other',
+    title: 'an update changes the fields that it names and no others',
     run: async ({ store }) => {
       await beginDispatch(store);
       let expected = prepared.envelope;
@@ -112,7 +112,7 @@ export const envelopeCases = caseFamily('envelopes', [
   {
     name: 'update-gives-the-envelope',
     rule: null,
-    title: 'an update returns the envelope as it is then, with the fields that it did not name',
+    title: 'an update returns the changed envelope, with the fields that it did not name',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       let expected = prepared.envelope;
@@ -156,7 +156,7 @@ export const envelopeCases = caseFamily('envelopes', [
   {
     name: 'update-of-any-size',
     rule: 4,
-    title: 'an envelope that grows to a megabyte and shrinks again leaves the events whole',
+    title: 'an envelope that grows to a megabyte and shrinks again does not change the events',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const expected = [...prepared.events];

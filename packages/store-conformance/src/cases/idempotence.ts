@@ -11,7 +11,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'retry-same-event',
     rule: 3,
-    title: 'appending an event again changes nothing, however many came after it',
+    title: 'appending an event again changes nothing, even after many others',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       for (const event of prepared.events)
@@ -46,7 +46,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'batch-with-itself',
     rule: 3,
-    title: 'an event that is twice in a batch counts once, where it stood first',
+    title: 'an event that is twice in a batch counts once, at its first place',
     run: async ({ store }) => {
       await beginDispatch(store);
       const [first, other] = sampleEvents(2) as [CapturedEvent, CapturedEvent];
@@ -104,7 +104,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'close-values',
     rule: 3,
-    title: 'values that only look alike are different content',
+    title: 'values that only look equal are different content',
     run: async ({ store }) => {
       await beginDispatch(store);
       const pairs = [
@@ -130,7 +130,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'ids-told-apart',
     rule: 3,
-    title: 'event ids are told apart by every character, and may be names that JavaScript knows',
+    title: 'event ids differ by every character, and may be names that JavaScript knows',
     run: async ({ store }) => {
       await beginDispatch(store);
       const ids = ['a', 'A', 'a.1', 'a:1', 'a-1', '1', '01', '__proto__', 'constructor', 'x'.repeat(128)];
@@ -159,8 +159,7 @@ export const idempotenceCases = caseFamily('idempotence', [
   {
     name: 'retry-under-way',
     rule: 3,
-    title:
-      'a retry that overtakes the first try still counts once; of two different events with one id one wins',
+    title: 'a retry at the same time counts once; of two different events with one id, exactly one is stored',
     run: async ({ store }) => {
       await beginDispatch(store);
       const event = sampleEvent('one');

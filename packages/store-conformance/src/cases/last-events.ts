@@ -38,7 +38,7 @@ export const lastEventCases = caseFamily('last', [
   {
     name: 'more-than-there-are',
     rule: 5,
-    title: 'asking for more of the last events than there are gives all there are',
+    title: 'a request for more of the last events than exist returns all of them',
     run: async ({ store }) => {
       await beginDispatch(store);
       sameContent(
@@ -58,7 +58,7 @@ export const lastEventCases = caseFamily('last', [
   {
     name: 'next-reads-on',
     rule: 5,
-    title: 'the next of the last events, also of none, reads what is appended after them',
+    title: 'the next of the last events, including of none, reads the events that are appended after them',
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       for (const last of [0, 2]) {
@@ -76,7 +76,7 @@ export const lastEventCases = caseFamily('last', [
   {
     name: 'long-dispatch',
     rule: 5,
-    title: 'the last events of a dispatch of 3,000 keep their positions while it grows and is paged through',
+    title: 'the last events of a dispatch of 3,000 keep their positions while it grows and is read by pages',
     run: async ({ store }) => {
       const events = sampleEvents(3_000);
       await beginDispatch(store, events);
@@ -105,7 +105,7 @@ export const lastEventCases = caseFamily('last', [
   {
     name: 'of-any-size',
     rule: 5,
-    title: 'the last N events are right where events of very different sizes follow each other',
+    title: 'the last N events are correct when events of very different sizes follow each other',
     run: async ({ store }) => {
       const sizes = [0, 1, 4_095, 70_000, 0, 65_536, 3, 200_000, 1, 131_071, 0];
       const events = sizes.map((size, index) =>

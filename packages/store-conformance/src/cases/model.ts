@@ -13,7 +13,7 @@ export const modelCases = caseFamily('model', [
   {
     name: 'random-steps',
     rule: 4,
-    title: `${stepCount} random steps give what the plain model of the contract gives`,
+    title: `${stepCount} random steps have the same results as the plain model of the contract`,
     run: async (context) => {
       const seed = chooseSeed(context.seed);
       const data = emptyModelData();
@@ -46,7 +46,7 @@ function chooseSeed(given: CaseContext['seed']): number {
   return seed;
 }
 
-/** What a call answered, or the code of its error. What a method that gives nothing answers does not count. */
+/** The answer of a call, or the code of its error. The answer of a method without a result is ignored. */
 async function outcomeOf(store: DispatchStoreProvider, { method, args }: Step): Promise<unknown> {
   const methods = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
   try {

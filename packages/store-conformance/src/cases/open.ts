@@ -7,7 +7,7 @@ export const openCases = caseFamily(
   storeOperations.map((operation) => ({
     name: operation.name,
     rule: null,
-    title: `${operation.method} does its work on an open store`,
+    title: `${operation.method} works on an open store`,
     needs: operation.needs,
     run: async ({ store }) => {
       await prepareStore(store);

@@ -8,7 +8,7 @@ export const pageCases = caseFamily('pages', [
   {
     name: 'first-and-next',
     rule: 5,
-    title: 'a page says the position of its first event, and what to ask for next',
+    title: 'a page has the position of its first event and the cursor of the next page',
     run: async ({ store }) => {
       const events = sampleEvents(10);
       await beginDispatch(store, events);
@@ -41,7 +41,7 @@ export const pageCases = caseFamily('pages', [
   {
     name: 'walk',
     rule: 5,
-    title: 'following next gives every event once, in order, whatever the limit',
+    title: 'following next returns every event once, in order, with any limit',
     run: async ({ store }) => {
       const events = sampleEvents(24);
       await beginDispatch(store, events);
@@ -105,7 +105,7 @@ export const pageCases = caseFamily('pages', [
   {
     name: 'beyond-the-end',
     rule: 5,
-    title: 'a cursor that no event of this dispatch can have given is STORE_INVALID_CURSOR',
+    title: 'a cursor after the last event is STORE_INVALID_CURSOR',
     run: async ({ store }) => {
       await beginDispatch(store);
       const read = (after: number) => () => store.readEvents(taskDir, dispatchId, { after });

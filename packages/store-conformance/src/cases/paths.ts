@@ -12,7 +12,7 @@ const refusals = storeOperations
     ({ name, method, needs, takes, call }): NamedCase => ({
       name,
       rule: 8,
-      title: `${method} refuses a ${takes.replace('and', 'or')} that could leave the root, and leaves no trace of it`,
+      title: `${method} refuses a ${takes.replace('and', 'or')} that could leave the root, and stores nothing`,
       needs,
       run: async ({ store }) => {
         await prepareStore(store);

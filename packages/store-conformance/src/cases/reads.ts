@@ -17,7 +17,7 @@ const copies = storeOperations
     ({ name, method, needs, call }): NamedCase => ({
       name: `copies-${name}`,
       rule: 4,
-      title: `what ${method} gives is a copy: changing it changes nothing that is read later`,
+      title: `the result of ${method} is a copy: changing it changes no later read`,
       needs,
       run: async ({ store }) => {
         await prepareStore(store);
@@ -37,7 +37,7 @@ export const readCases = caseFamily('reads', [
   {
     name: 'copies-are-apart',
     rule: 4,
-    title: 'two ways to read an event give two copies of it',
+    title: 'two ways to read an event return two copies of it',
     run: async ({ store, capabilities }) => {
       await prepareStore(store);
       const answers = [
@@ -65,7 +65,7 @@ export const readCases = caseFamily('reads', [
   {
     name: 'recent-oldest-first',
     rule: 5,
-    title: 'the last N events come oldest first, for every N up to all there are',
+    title: 'the last N events are in order, oldest first, for every N up to the number of events',
     run: async ({ store }) => {
       const events = sampleEvents(30);
       await beginDispatch(store, events);
@@ -80,7 +80,7 @@ export const readCases = caseFamily('reads', [
   {
     name: 'recent-more-than-there-are',
     rule: 5,
-    title: 'asking for more than there are gives all there are',
+    title: 'a request for more events than exist returns all of them',
     run: async ({ store }) => {
       await beginDispatch(store);
       sameContent(
@@ -100,7 +100,7 @@ export const readCases = caseFamily('reads', [
   {
     name: 'recent-of-any-size',
     rule: 5,
-    title: 'the last N events are right where events of very different sizes follow each other',
+    title: 'the last N events are correct when events of very different sizes follow each other',
     run: async ({ store }) => {
       const sizes = [0, 1, 4_095, 4_096, 70_000, 0, 65_536, 3, 200_000, 16_384, 1, 131_071, 0];
       const events = sizes.map((size, index) =>
@@ -118,7 +118,7 @@ export const readCases = caseFamily('reads', [
   },
 ]);
 
-/** Changes whatever in a value lets itself be changed. */
+/** Changes everything in a value that can be changed. */
 function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const key of Object.keys(value)) {

@@ -17,7 +17,7 @@ const operations = storeOperations.map(
   (operation): NamedCase => ({
     name: operation.name,
     rule: 2,
-    title: `${operation.method} does its work on a store that was closed and opened again`,
+    title: `${operation.method} works on a store that was closed and opened again`,
     needs: ['durability', ...operation.needs],
     run: async ({ store, reopen }) => {
       await prepareStore(store);
@@ -32,7 +32,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'everything',
     rule: 2,
-    title: 'all tasks, dispatches and events exist, as often as the store is opened',
+    title: 'all tasks, dispatches and events exist each time the store is opened',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       const tasks = ['p/tasks/one', 'p/tasks/one/inner', 'q'];
@@ -70,7 +70,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'retry',
     rule: 3,
-    title: 'a retry is safe and a conflict is refused also after the store was opened again',
+    title: 'a retry is safe and a conflict is refused, including after the store was opened again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store, prepared.events);
@@ -91,7 +91,7 @@ export const reopenedCases = caseFamily('reopened', [
   {
     name: 'goes-on',
     rule: 2,
-    title: 'a dispatch continues over many openings, with the positions that it had',
+    title: 'a dispatch continues over many openings, and its events keep their positions',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
       await beginDispatch(store);

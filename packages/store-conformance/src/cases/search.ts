@@ -10,12 +10,12 @@ const spoken = [
   sampleEvent('three', 'the fox and the badger talk'),
 ];
 
-/** Only plain words: which texts are searched and how words are told apart is each store's to say. */
+/** Only plain words, because each store decides which texts it searches and how it splits words. */
 export const searchCases = caseFamily('search', [
   {
     name: 'every-word',
     rule: null,
-    title: 'a search finds the events that contain every word, newest last, each with its place',
+    title: 'a search finds the events that contain every word, newest last, each with its position',
     needs: ['search'],
     run: async ({ store }) => {
       await beginDispatch(store, spoken);
@@ -55,7 +55,7 @@ export const searchCases = caseFamily('search', [
   {
     name: 'limit',
     rule: null,
-    title: 'a search gives as many hits as asked for, and 100 where nothing was said',
+    title: 'a search returns at most as many hits as its limit, and 100 without a limit',
     needs: ['search'],
     run: async ({ store }) => {
       await beginDispatch(
@@ -79,7 +79,7 @@ export const searchCases = caseFamily('search', [
   {
     name: 'any-query',
     rule: null,
-    title: 'a search takes any text for what it is, never for a command of its engine',
+    title: 'a search reads any text as words, never as a command of its engine',
     needs: ['search'],
     run: async ({ store }) => {
       await beginDispatch(store, spoken);

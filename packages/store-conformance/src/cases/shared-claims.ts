@@ -18,7 +18,7 @@ export const sharedClaimCases = caseFamily('claims', [
   {
     name: 'second-claim-refused',
     rule: 6,
-    title: 'a claim of what another opening has claimed is STORE_LOCKED and names the owner',
+    title: 'a claim of a dispatch that another opening has claimed is STORE_LOCKED and names the owner',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
@@ -37,7 +37,8 @@ export const sharedClaimCases = caseFamily('claims', [
   {
     name: 'writes-refused-beside',
     rule: 6,
-    title: 'no opening writes to what another one has claimed, and trying takes nothing from the owner',
+    title:
+      'no opening writes to a dispatch that another one has claimed, and an attempt does not change its claim',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
@@ -51,7 +52,7 @@ export const sharedClaimCases = caseFamily('claims', [
   {
     name: 'passes-on-and-back',
     rule: 6,
-    title: 'a dispatch passes from one opening to another and back, with all that each of them wrote',
+    title: 'a dispatch passes from one opening to another and back, with the events of both',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
@@ -111,7 +112,7 @@ export const sharedClaimCases = caseFamily('claims', [
   {
     name: 'not-deleted-beside',
     rule: 6,
-    title: 'deleting what another opening has claimed is STORE_LOCKED, until it is released',
+    title: 'deleting a dispatch that another opening has claimed is STORE_LOCKED, until it is released',
     needs: ['durability', 'writers', 'deleteDispatch'],
     run: async ({ store, openBeside }) => {
       const second = await openBeside();

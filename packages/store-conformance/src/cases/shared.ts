@@ -3,12 +3,12 @@ import { refuses, sameContent } from '../expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../sample-data.ts';
 
-/** One store opened twice at the same time, in one process. Real processes beside each other are not tried here. */
+/** One store opened twice at the same time, in one process. Several processes are not tested here. */
 export const sharedCases = caseFamily('shared', [
   {
     name: 'reads-what-another-writes',
     rule: 6,
-    title: 'a store that is opened twice shows each opening what the other wrote',
+    title: 'each opening of a store that is opened twice reads the events of the other',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       const reader = await openBeside();
@@ -51,7 +51,7 @@ export const sharedCases = caseFamily('shared', [
   {
     name: 'second-writer-refused',
     rule: 6,
-    title: 'a second writer on one dispatch is STORE_LOCKED, until the first has closed its store',
+    title: 'a second writer of one dispatch is STORE_LOCKED, until the first has closed its store',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       await beginDispatch(store, prepared.events);
@@ -118,8 +118,7 @@ export const sharedCases = caseFamily('shared', [
   {
     name: 'held-since-a-claim',
     rule: 6,
-    title:
-      'a running dispatch that its writer left is STORE_LOCKED for a third writer since a second claimed it',
+    title: 'a running dispatch that a second writer has claimed is STORE_LOCKED for a third one',
     needs: ['durability', 'writers'],
     run: async ({ store, openBeside }) => {
       await beginDispatch(store);

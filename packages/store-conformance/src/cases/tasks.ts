@@ -14,7 +14,7 @@ export const taskCases = caseFamily('tasks', [
   {
     name: 'replaced',
     rule: null,
-    title: 'putting a record again replaces it whole',
+    title: 'putting a record again replaces all of it',
     run: async ({ store }) => {
       await store.putTask(taskDir, { ...sampleTask('route-models'), note: 'only in the first' } as never);
       const second = sampleTask('route-models', { name: 'Renamed', status: 'done' });
@@ -42,7 +42,8 @@ export const taskCases = caseFamily('tasks', [
   {
     name: 'record-beside-dispatches',
     rule: 1,
-    title: 'a record put before, between or after dispatches leaves them alone, and they leave it alone',
+    title:
+      'a record that is put before, between or after dispatches does not change them, nor they the record',
     run: async ({ store }) => {
       await prepareStore(store);
       const task = sampleTask('route-models', { status: 'done' });
@@ -69,7 +70,7 @@ export const taskCases = caseFamily('tasks', [
   {
     name: 'nested',
     rule: 8,
-    title: 'tasks of any depth, one inside the other, with spaces and letters of any script, do not mix',
+    title: 'nested tasks of any depth, with spaces and letters of any script, are separate',
     run: async ({ store }) => {
       const names = [
         'solo',

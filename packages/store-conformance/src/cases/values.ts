@@ -87,13 +87,13 @@ export const valueCases = caseFamily('values', [
   ...values.map(([name, what, data]) => ({
     name,
     rule: 4,
-    title: `events hold ${what}`,
+    title: `events keep ${what}`,
     run: async ({ store }: { readonly store: DispatchStoreProvider }) => {
       const events = [sampleEvent('before'), valueEvent('value', data), sampleEvent('after')];
       await beginDispatch(store);
       for (const event of events) await store.appendEvent(taskDir, dispatchId, event);
       await holdsEvents(store, events);
-      // Not one of our strings may come back changed by a retry either.
+      // A retry must not change the strings either.
       await store.appendEvents(taskDir, dispatchId, events);
       sameContent(
         (await store.readEvents(taskDir, dispatchId)).next,
@@ -105,7 +105,7 @@ export const valueCases = caseFamily('values', [
   {
     name: 'links',
     rule: 4,
-    title: 'all fields of an event come back, and those that were absent stay absent',
+    title: 'all fields of an event are returned, and absent fields stay absent',
     run: async ({ store }) => {
       const { cause: _, ...withoutCause } = allLinks;
       const events = [
@@ -144,7 +144,7 @@ export const valueCases = caseFamily('values', [
   {
     name: 'undefined-is-absent',
     rule: 4,
-    title: 'a key that is undefined counts as absent, also for a retry',
+    title: 'a key that is undefined counts as absent, including in a retry',
     run: async ({ store }) => {
       const event = valueEvent('one', { text: 'x', note: undefined });
       await beginDispatch(store, [event]);
@@ -156,7 +156,7 @@ export const valueCases = caseFamily('values', [
   {
     name: 'in-envelopes-and-tasks',
     rule: 4,
-    title: 'envelopes and tasks hold any text and any result',
+    title: 'envelopes and tasks keep any text and any result',
     run: async ({ store }) => {
       const text = 'a\0b\u2028\ud800🎈"\\\n]}';
       const structuredResult = Object.fromEntries(

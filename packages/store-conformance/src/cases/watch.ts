@@ -8,7 +8,7 @@ export const watchCases = caseFamily('watch', [
   {
     name: 'appends',
     rule: null,
-    title: 'a listener is called after an append, and finds the event when it reads',
+    title: 'a listener is called after an append, and reads the event',
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
@@ -69,7 +69,7 @@ export const watchCases = caseFamily('watch', [
   {
     name: 'stop-after-close',
     rule: 9,
-    title: 'closing a store ends its watching, and stopping a listener afterwards is safe',
+    title: 'closing a store stops its listeners, and stopping a listener afterwards is safe',
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store);
@@ -81,7 +81,7 @@ export const watchCases = caseFamily('watch', [
   {
     name: 'another-opening',
     rule: 6,
-    title: 'a listener hears of what another opening of the store appends',
+    title: 'a listener is called for an append by another opening of the store',
     needs: ['watch', 'durability', 'writers'],
     run: async ({ store, openBeside }) => {
       await beginDispatch(store);

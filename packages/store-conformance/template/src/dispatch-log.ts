@@ -1,12 +1,11 @@
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
+import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { type CapturedEvent, type DispatchEnvelope, StoreError, type StoreRepair } from '@hansard/provider';
-import { unavailable } from './unavailable.ts';
+import { dispatchExists, eventConflict, hasSameContent, orMissing, withFile } from '@hansard/store-kit';
 
-/** One line of a dispatch's file: its envelope from then on, or events that came together. */
+/** One line of a dispatch's file: its new envelope, or the events of one append. */
 type DispatchRecord = { readonly envelope: DispatchEnvelope } | { readonly events: readonly CapturedEvent[] };
 
-/** The content of the file of one dispatch. A batch is one line, so a torn line loses all of it or nothing. */
+/** The content of the file of one dispatch. A batch is one line, so a torn line contains all of it or nothing. */
 export interface DispatchLog {
   readonly file: string;
   envelope: DispatchEnvelope;
@@ -16,30 +15,29 @@ export interface DispatchLog {
   readonly repaired: Omit<StoreRepair, 'taskDir' | 'dispatchId'> | null;
 }
 
-export function createDispatchLog(file: string, envelope: DispatchEnvelope): DispatchLog {
-  try {
-    writeFileSync(file, toLine({ envelope }), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unavailable(file, error);
-    throw new StoreError('STORE_DISPATCH_EXISTS', `Dispatch ${envelope.dispatchId} exists: ${file}`, {
-      cause: error,
-    });
-  }
+/** @throws STORE_DISPATCH_EXISTS */
+export function createDispatchLog(file: string, taskDir: string, envelope: DispatchEnvelope): DispatchLog {
+  if (existsSync(file)) throw dispatchExists(taskDir, envelope.dispatchId);
+  withFile('create', file, () => writeFileSync(file, toLine({ envelope }), { flag: 'wx' }));
   return { file, envelope: structuredClone(envelope), events: [], positions: new Map(), repaired: null };
 }
 
-/** Reads a file, or returns null if there is none. An incomplete last line is removed. */
+/** Reads a file, or returns null if there is none. An incomplete last line is removed. @throws STORE_CORRUPT */
 export function readDispatchLog(file: string): DispatchLog | null {
-  const text = readText(file);
+  const text = withFile('read', file, () => orMissing(() => readFileSync(file, 'utf8')));
   if (text === null) return null;
   const lines = text.split('\n');
   const torn = lines.pop() ?? '';
   const records = lines.map((line, index) => parseLine(file, line, index + 1));
   const first = records[0];
   if (first === undefined || !('envelope' in first)) {
-    throw new StoreError('STORE_CORRUPT', `${file} does not begin with an envelope.`, {
-      details: { file, offset: 0 },
-    });
+    throw new StoreError(
+      'STORE_CORRUPT',
+      `${file} does not begin with an envelope. Restore it from a copy.`,
+      {
+        details: { file, offset: 0 },
+      },
+    );
   }
   const log: DispatchLog = {
     file,
@@ -58,32 +56,27 @@ export function readDispatchLog(file: string): DispatchLog | null {
 function cutTorn(file: string, text: string, torn: string): DispatchLog['repaired'] {
   if (torn === '') return null;
   const offset = Buffer.byteLength(text.slice(0, text.length - torn.length));
-  truncateSync(file, offset);
+  withFile('repair', file, () => truncateSync(file, offset));
   return {
     place: file,
     offset,
     removedBytes: Buffer.byteLength(torn),
-    reason: 'the last line was incomplete',
+    reason: 'The last line was incomplete.',
   };
 }
 
-/** Writes the events that do not exist yet, as one line. */
+/** Writes the events that do not exist yet, as one line. @throws STORE_EVENT_CONFLICT */
 export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]): void {
-  const fresh = new Map<string, CapturedEvent>();
+  const added = new Map<string, CapturedEvent>();
   for (const event of events) {
     const position = log.positions.get(event.id);
-    const existing = position === undefined ? fresh.get(event.id) : log.events[position];
-    if (existing === undefined) fresh.set(event.id, structuredClone(event));
-    else if (!isDeepStrictEqual(plain(existing), plain(event))) {
-      throw new StoreError(
-        'STORE_EVENT_CONFLICT',
-        `Event ${event.id} exists with other content: ${log.file}`,
-      );
-    }
+    const existing = position === undefined ? added.get(event.id) : log.events[position];
+    if (existing === undefined) added.set(event.id, structuredClone(event));
+    else if (!hasSameContent(JSON.stringify(existing), JSON.stringify(event))) throw eventConflict(event.id);
   }
-  if (fresh.size === 0) return;
-  write(log.file, { events: [...fresh.values()] });
-  addEvents(log, [...fresh.values()]);
+  if (added.size === 0) return;
+  write(log.file, { events: [...added.values()] });
+  addEvents(log, [...added.values()]);
 }
 
 export function writeEnvelope(log: DispatchLog, envelope: DispatchEnvelope): void {
@@ -98,17 +91,8 @@ function addEvents(log: DispatchLog, events: readonly CapturedEvent[]): void {
   }
 }
 
-/** The same JSON whatever the prototype of its objects. */
-function plain(event: CapturedEvent): unknown {
-  return JSON.parse(JSON.stringify(event));
-}
-
 function write(file: string, record: DispatchRecord): void {
-  try {
-    appendFileSync(file, toLine(record));
-  } catch (error) {
-    throw unavailable(file, error);
-  }
+  withFile('append to', file, () => appendFileSync(file, toLine(record)));
 }
 
 function toLine(record: DispatchRecord): string {
@@ -119,18 +103,13 @@ function parseLine(file: string, line: string, number: number): DispatchRecord {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new StoreError('STORE_CORRUPT', `Line ${number} of ${file} is damaged.`, {
-      cause,
-      details: { file, line: number },
-    });
-  }
-}
-
-function readText(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw unavailable(file, error);
+    throw new StoreError(
+      'STORE_CORRUPT',
+      `Line ${number} of ${file} is damaged. Restore the file from a copy.`,
+      {
+        cause,
+        details: { file, line: number },
+      },
+    );
   }
 }

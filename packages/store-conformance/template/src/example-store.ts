@@ -7,17 +7,28 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
-  assertDispatchId,
-  assertTaskDir,
   compareByStart,
   type DispatchStoreProvider,
+  isStoreError,
   type StoreCapabilities,
   StoreError,
   type StoreRepair,
+  type TaskListing,
   type TaskRecord,
 } from '@hansard/provider';
+import {
+  assertDispatchPath,
+  dispatchNotClaimed,
+  dispatchNotFound,
+  orMissing,
+  pageRange,
+  realPath,
+  storeClosed,
+  taskFolderBelow,
+  withFile,
+} from '@hansard/store-kit';
 import {
   appendToLog,
   createDispatchLog,
@@ -25,9 +36,6 @@ import {
   readDispatchLog,
   writeEnvelope,
 } from './dispatch-log.ts';
-import { unavailable } from './unavailable.ts';
-
-const defaultLimit = 1_000;
 
 export const exampleStoreCapabilities: StoreCapabilities = {
   durability: 'process',
@@ -37,28 +45,32 @@ export const exampleStoreCapabilities: StoreCapabilities = {
   deleteDispatch: false,
 };
 
-/** Opens the store in a folder. Simple on purpose: a dispatch that was touched stays in memory until the store is closed. */
-export function openExampleStore({ root }: { readonly root: string }): DispatchStoreProvider {
+/** Opens the store in a folder. It is simple: a dispatch that was used stays in memory until the store is closed. */
+export function openExampleStore(options: { readonly root: string }): DispatchStoreProvider {
+  const root = realPath(resolve(options.root));
   const logs = new Map<string, DispatchLog>();
-  /** The files of the claimed dispatches. One process has the store, so that nobody else can have claimed them. */
+  /** The files of the claimed dispatches. One process has the store, so no other opening can have claimed them. */
   const claimed = new Set<string>();
   const repairs: StoreRepair[] = [];
   let closed = false;
 
+  const assertOpen = () => {
+    if (closed) throw storeClosed(root);
+  };
   const taskFolder = (taskDir: string): string => {
-    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
-    assertTaskDir(taskDir);
-    return join(root, taskDir);
+    assertOpen();
+    return withFile('look up', root, () => taskFolderBelow(root, taskDir, 'dispatches'));
   };
   const logFile = (taskDir: string, dispatchId: string): string => {
-    const folder = taskFolder(taskDir);
-    assertDispatchId(dispatchId);
-    return join(folder, 'dispatches', `${dispatchId}.log`);
+    assertOpen();
+    assertDispatchPath(taskDir, dispatchId);
+    return join(root, taskDir, 'dispatches', `${dispatchId}.log`);
   };
   const findLog = (taskDir: string, dispatchId: string): DispatchLog | null => {
     const file = logFile(taskDir, dispatchId);
     const open = logs.get(file);
     if (open !== undefined) return open;
+    taskFolder(taskDir);
     const log = readDispatchLog(file);
     if (log === null) return null;
     logs.set(file, log);
@@ -68,16 +80,33 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
   const getLog = (taskDir: string, dispatchId: string): DispatchLog => {
     const log = findLog(taskDir, dispatchId);
     if (log !== null) return log;
-    throw new StoreError('STORE_DISPATCH_NOT_FOUND', `${taskDir} has no dispatch ${dispatchId}.`);
+    throw dispatchNotFound(taskDir, dispatchId);
   };
   const getClaimedLog = (taskDir: string, dispatchId: string): DispatchLog => {
     const log = getLog(taskDir, dispatchId);
     if (claimed.has(log.file)) return log;
-    throw new StoreError('STORE_LOCKED', `${dispatchId} of ${taskDir} is not claimed. Claim it first.`);
+    throw dispatchNotClaimed(taskDir, dispatchId);
   };
   const readTask = (taskDir: string): TaskRecord | null => {
     const file = join(taskFolder(taskDir), 'task.json');
-    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+    const text = withFile('read', file, () => orMissing(() => readFileSync(file, 'utf8')));
+    if (text === null) return null;
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw new StoreError('STORE_CORRUPT', `${file} is not JSON. Restore it from a copy.`, {
+        cause,
+        details: { file },
+      });
+    }
+  };
+  const listTask = (taskDir: string): TaskListing => {
+    try {
+      return { taskDir, task: readTask(taskDir) };
+    } catch (error) {
+      if (isStoreError(error)) return { taskDir, task: null, error };
+      throw error;
+    }
   };
 
   return {
@@ -86,8 +115,8 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
 
     createDispatch(taskDir, envelope) {
       const file = logFile(taskDir, envelope.dispatchId);
-      makeFolder(dirname(file));
-      logs.set(file, createDispatchLog(file, envelope));
+      createFolder(join(taskFolder(taskDir), 'dispatches'));
+      logs.set(file, createDispatchLog(file, taskDir, envelope));
       if (envelope.status === 'running') claimed.add(file);
     },
     claimDispatch(taskDir, dispatchId) {
@@ -123,39 +152,31 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
       const { events } = getLog(taskDir, dispatchId);
       return structuredClone(events.slice(Math.max(events.length - count, 0)));
     },
-    readEvents(taskDir, dispatchId, { after = -1, limit = defaultLimit, last } = {}) {
+    readEvents(taskDir, dispatchId, options) {
       const { events } = getLog(taskDir, dispatchId);
-      if (last !== undefined) {
-        const first = Math.max(events.length - last, 0);
-        return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
-      }
-      if (after >= events.length) {
-        throw new StoreError(
-          'STORE_INVALID_CURSOR',
-          `${dispatchId} has ${events.length} events; there is no position ${after}.`,
-        );
-      }
-      const page = structuredClone(events.slice(after + 1, after + 1 + limit));
-      return { events: page, first: after + 1, next: after + page.length };
+      const { first, end } = pageRange(events.length, options);
+      return { events: structuredClone(events.slice(first, end)), first, next: end - 1 };
     },
 
     putTask(taskDir, task) {
       const folder = taskFolder(taskDir);
-      makeFolder(folder);
+      createFolder(folder);
       const temporary = join(folder, `task.json.${process.pid}.tmp`);
-      writeFileSync(temporary, JSON.stringify(task, null, 2));
-      renameSync(temporary, join(folder, 'task.json'));
+      withFile('write', folder, () => {
+        writeFileSync(temporary, JSON.stringify(task, null, 2));
+        renameSync(temporary, join(folder, 'task.json'));
+      });
     },
     getTask: readTask,
     listTasks() {
-      if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+      assertOpen();
       const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: root }).map((path) =>
         path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
       );
-      return [...new Set(folders)].sort().map((taskDir) => ({ taskDir, task: readTask(taskDir) }));
+      return [...new Set(folders)].sort().map(listTask);
     },
     getRepairs() {
-      if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+      assertOpen();
       return structuredClone(repairs);
     },
     close() {
@@ -166,10 +187,6 @@ export function openExampleStore({ root }: { readonly root: string }): DispatchS
   };
 }
 
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw unavailable(folder, error);
-  }
+function createFolder(folder: string): void {
+  withFile('create', folder, () => mkdirSync(folder, { recursive: true }));
 }

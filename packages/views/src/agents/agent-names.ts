@@ -2,12 +2,12 @@ import type { CapturedEvent } from '@hansard/events';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
-/** What to call the agents of one dispatch, as far as its events have told: for whoever reads them one by one. */
+/** The names of the agents of one dispatch, for a reader that takes its events one by one. */
 export class AgentNames {
   readonly #names = new Map<string, string>();
   readonly #bearers = new Map<string, number>();
 
-  /** Takes in what an event tells of names; of most nothing. */
+  /** Reads the name that an event gives an agent. Most events give none. */
   learn(event: CapturedEvent): void {
     const { agentId = '' } = event;
     if (event.type !== 'agent:created' || this.#names.has(agentId)) return;
@@ -15,7 +15,7 @@ export class AgentNames {
     this.add(agentId, event.data.name);
   }
 
-  /** Takes in a name that was given before. An agent keeps its first one. */
+  /** Adds a name that is already known. An agent keeps its first name. */
   add(agentId: string, given: string): void {
     if (this.#names.has(agentId)) return;
     const name = neutraliseControlsInLine(given);
@@ -23,7 +23,10 @@ export class AgentNames {
     this.#bearers.set(name, (this.#bearers.get(name) ?? 0) + 1);
   }
 
-  /** The agent's name, with its id where several share the name; the id where it has none; '' for the dispatched agent. */
+  /**
+   * The agent's name, followed by its id if several agents have that name; the id if it has no name; '' for a dispatched agent
+   * without a name.
+   */
   of(agentId = ''): string {
     const id = neutraliseControlsInLine(agentId);
     const name = this.#names.get(agentId);

@@ -1,13 +1,13 @@
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 
-/** An agent with those that it created. */
+/** An agent and the agents that it created. */
 export interface AgentTreeNode {
   readonly agent: LogAgent;
-  /** How many messages its transcript has. */
+  /** The number of messages in its transcript. */
   readonly messages: number;
   readonly children: readonly AgentTreeNode[];
-  /** What is said to have created it is not in the log, or happened after it. */
+  /** The recorded cause of its creation is not in the log, or is later than the creation. */
   readonly orphan: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Node extends AgentTreeNode {
   orphan: boolean;
 }
 
-/** The agents of a log as trees: whose tool call created whom. Every agent is in it exactly once. */
+/** The agents of a log as trees: a child is an agent that a tool call of its parent created. Each agent occurs exactly once. */
 export function agentTree(index: LogIndex): AgentTreeNode[] {
   const nodes = new Map(
     [...index.agents.values()].map((agent): [string, Node] => {
@@ -37,7 +37,7 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
   return roots;
 }
 
-/** Only an agent that was there before another can be its parent, so that bad data makes no ring. */
+/** The parent is an agent that was created earlier, so that bad data cannot form a cycle. */
 function parentBy(
   index: LogIndex,
   { created }: LogAgent,

@@ -5,8 +5,8 @@ import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { AgentTreeNode } from './agent-tree.ts';
 
 /**
- * Trees as aligned lines with branches: name, id, model, messages, and what does not add up. An agent without a name has
- * its id in that place, and only there.
+ * Trees as aligned lines with branches: name, id, model, number of messages, and a note for an agent without a creation or a
+ * creator. An agent without a name has its id in the place of the name only.
  */
 export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
   if (nodes.length === 0) return '(no agents)';

@@ -1,14 +1,14 @@
 import type { CapturedEvent, DispatchEnvelope, EventOf } from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
-/** Whose transcript a row belongs to. */
+/** The agent whose transcript a row belongs to. */
 export interface SessionAgent {
   /** '' for the dispatched agent itself. */
   readonly agentId: string;
-  /** The name it was given, with its id where several share the name; the id where it has none. */
+  /** Its name, followed by its id if several agents have that name; the id if it has no name. */
   readonly name: string;
   readonly languageModel: string | null;
-  /** How far below the dispatched agent: 0 for that one, 1 for an agent that it made. */
+  /** Levels below the dispatched agent: 0 for that agent, 1 for an agent that it created. */
   readonly depth: number;
 }
 
@@ -22,7 +22,7 @@ export function sessionAgents(
   for (const event of events) {
     const agentId = event.agentId ?? '';
     owners.set(event.id, agentId);
-    // A cause may name the message where that is all that an imported log knows.
+    // A cause in an imported log may name a message instead of an event.
     if (event.messageId !== undefined && !owners.has(event.messageId)) owners.set(event.messageId, agentId);
     if (isReadableAs(event, 'agent:created') && !created.has(agentId)) created.set(agentId, event);
   }
@@ -60,7 +60,7 @@ function depthOf(
   const seen = new Set<string>();
   let depth = 0;
   let current = agentId;
-  // Bad data may have agents that made each other; each is counted once.
+  // In bad data agents can have created each other; each is counted once.
   while (current !== '' && !seen.has(current)) {
     seen.add(current);
     const event = created.get(current);

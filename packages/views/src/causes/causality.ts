@@ -8,17 +8,17 @@ export interface CausalRow {
   readonly id: string;
   readonly event: CapturedEvent;
   readonly position: number;
-  /** How many links away from the event that was asked about, which is 0. */
+  /** The number of links between it and the event that was asked for, which has 0. */
   readonly distance: number;
-  /** Why it is there, by other rows; of a reference that leads nowhere, the id as recorded. */
+  /** Its causes, by the ids of other rows. `isLost`: the event is not in this log, and the id is as recorded. */
   readonly because: readonly { readonly kind: LinkKind; readonly id: string; readonly isLost: boolean }[];
 }
 
 type LinksOf = (node: LogNode) => readonly GraphLink[];
 
 /**
- * Everything that brought an event or message about, oldest first, itself last. Each event is there once, also where
- * bad data has causes that go in a ring.
+ * All direct and indirect causes of an event or message, oldest first, with the event itself. Each event occurs once,
+ * including when bad data has cyclic causes.
  *
  * @throws TypeError for an id that is not in the log
  */
@@ -28,7 +28,7 @@ export function causesOf(index: LogIndex, id: string): CausalRow[] {
 }
 
 /**
- * Everything that an event or message brought about, oldest first, itself first.
+ * All direct and indirect effects of an event or message, oldest first, with the event itself.
  *
  * @throws TypeError for an id that is not in the log
  */
@@ -42,7 +42,7 @@ export function effectsOf(index: LogIndex, id: string): CausalRow[] {
   }));
 }
 
-/** The id of a message names all its blocks, any other id one event. */
+/** The id of a message means all its blocks, any other id one event. */
 function blocksNamed(index: LogIndex, id: string): readonly LogNode[] {
   const node = nodeNamed(index, id);
   return node.event.messageId === id ? (index.messageOf(node)?.blocks ?? [node]) : [node];

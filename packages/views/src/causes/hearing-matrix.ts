@@ -2,23 +2,23 @@ import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { HowHeard, Saying } from '../log/saying.ts';
 
-/** Everything that was said against all who took part in the talk. */
+/** A row for each thing that was said, a column for each agent that said or heard something. */
 export interface HearingMatrix {
-  /** Those who said or heard something, in the order in which they appear in the log. */
+  /** In the order of their first events. */
   readonly agents: readonly LogAgent[];
   readonly rows: readonly HearingRow[];
 }
 
 export interface HearingRow {
   readonly saying: Saying;
-  /** By agent id, in the order of the log; an agent that is not in it never heard it. */
+  /** By agent id. An agent that is absent neither said nor heard it. */
   readonly cells: ReadonlyMap<string, HearingCell>;
 }
 
-/** That an agent said it, then every way in which it was delivered to the agent or withheld from it. */
+/** `said` if the agent said it, then one entry for each delivery to the agent or decision that withheld it, in the order of the log. */
 export type HearingCell = readonly (HowHeard | 'said')[];
 
-/** Who said and who heard what, and how. */
+/** Which agents said and heard each saying of a log, and how. */
 export function hearingMatrix(index: LogIndex): HearingMatrix {
   const present = new Set<string>();
   const rows = index.sayings.map((saying): HearingRow => {

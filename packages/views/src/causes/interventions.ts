@@ -3,24 +3,24 @@ import { isUtterance, type LogNode } from '../log/log-node.ts';
 import { describeEvent } from '../rows/describe-event.ts';
 import { compactJson } from '../text/compact-json.ts';
 
-/** What a hook decided, on what, and what came of it. */
+/** A decision of a hook, with its subject and its effect. */
 export interface Intervention {
-  /** The decision's own id. */
+  /** The id of the decision. */
   readonly id: string;
   readonly hook: string;
   /** `tool_call`, `delivery` … */
   readonly on: string;
   readonly decision: 'allow' | 'deny' | 'alter';
   readonly reason: string | null;
-  /** Whose call it was, or who was to hear it. '' for the dispatched agent itself. */
+  /** The agent that made the call or would receive the delivery. '' for the dispatched agent itself. */
   readonly agentId: string;
-  /** What was decided on; null: it is not in the log. */
+  /** The call or content that was decided on; null: not in the log. */
   readonly subject: IdentifiedText | null;
-  /** `stopped`: a call was not made. `withheld`: nothing was heard. `altered`: something else was done or heard. */
+  /** `stopped`: the call was not made. `withheld`: nothing was delivered. `altered`: the call or the delivery was changed. */
   readonly effect: 'none' | 'stopped' | 'withheld' | 'altered';
-  /** What came instead: the result of the stopped call, the altered input or the altered delivery; null: nothing. */
+  /** The result of the stopped call, the altered input or the altered delivery; null: none. */
   readonly outcome: IdentifiedText | null;
-  /** Where an agent decided: what it said. */
+  /** The utterance of the agent that decided; null: no agent did. */
   readonly verdict: (IdentifiedText & { readonly agentId: string }) | null;
 }
 
@@ -31,7 +31,7 @@ interface IdentifiedText {
 
 type Decision = LogIndex['decisions'][number];
 
-/** Each intervention of a hook, in the order of the log. */
+/** The interventions of all hooks, in the order of the log. */
 export function interventionsOf(index: LogIndex): Intervention[] {
   const results = new Map<LogNode, LogNode>();
   for (const node of index.nodes) {
@@ -72,7 +72,7 @@ function intervention(
   };
 }
 
-/** The new input of a call, or what the agent then heard: of several alterations, all lead to the same delivery. */
+/** The new input of a call, or the altered delivery. Several alterations of a content lead to the same delivery. */
 function alteration(
   index: LogIndex,
   { event, position }: Decision,
@@ -90,7 +90,7 @@ function alteration(
   return heard === undefined ? null : { id: heard.event.id, text: heard.text ?? '' };
 }
 
-/** The utterance among the causes of a decision. */
+/** The first utterance among the causes of a decision. */
 function verdictOf(index: LogIndex, { event }: Decision): Intervention['verdict'] {
   for (const id of [event.cause ?? []].flat()) {
     const node = index.find(id);

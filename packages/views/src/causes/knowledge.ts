@@ -5,35 +5,35 @@ import type { LogMessage, LogNode } from '../log/log-node.ts';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import { givenMessages } from './given-messages.ts';
 
-/** Something that an agent had heard, or received from a tool. */
+/** A message that an agent had received: heard from a speaker, or the result of a tool call. */
 export interface KnownRow {
   readonly id: string;
   readonly event: CapturedEvent;
   readonly kind: 'heard' | 'received';
   readonly text: string;
-  /** How it came to the agent: from who said it, over each delivery. Several where it was compiled from several. */
+  /** Its ways to the agent, each from the speaker over all deliveries. Several if it was compiled from several sayings. */
   readonly paths: readonly (readonly KnowledgeStep[])[];
 }
 
 export interface KnowledgeStep {
   readonly id: string;
-  /** Who had it then. */
+  /** Where the content was at this step. */
   readonly kind: Speaker['kind'] | 'tool';
-  /** Null: it is no agent, or the log does not say which. */
+  /** Null: not an agent, or not recorded. */
   readonly agentId: string | null;
   readonly how: HowHeard | 'said' | 'returned';
 }
 
-/** An agent that something never reached. */
+/** An agent that a saying never reached. */
 export interface NeverHeardRow {
   readonly agent: LogAgent;
-  /** The id of the decision that withheld it; null: nobody meant it for this agent. */
+  /** The id of the decision that withheld it; null: it was not sent to this agent. */
   readonly withheldBy: string | null;
 }
 
 /**
- * What an agent, named by id or name, had heard and received when the event or message `atId` had happened; without it,
- * at the end of the log. Of an answer of the agent itself: what its model was given, as far as the log says that.
+ * The messages that an agent, named by id or name, had received when the event or message `atId` happened; without
+ * `atId`, by the end of the log. If `atId` is an answer of this agent, the messages that its model was given, as recorded.
  *
  * @throws TypeError for an agent or an id that is not in the log
  */
@@ -61,13 +61,13 @@ function lastKnownAt(index: LogIndex, agentId: string, at: LogNode): number {
 }
 
 /**
- * The agents of the log that something said, or the delivery of it, never reached. Who said it is not among them.
+ * The agents that a saying, named by its id or the id of a delivery, never reached. The speaker is not among them.
  *
- * @throws TypeError for an id that is not in the log, or that is nothing said
+ * @throws TypeError for an id that is not in the log, or that is neither a saying nor a delivery of one
  */
 export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
   const saying = index.sayingOf(nodeNamed(index, id));
-  if (saying === null) throw new TypeError(`${id} is nothing that was said, so nobody could hear it.`);
+  if (saying === null) throw new TypeError(`${id} is neither something said nor a delivery of it.`);
   const { speaker, hearings } = saying;
   const reached = new Set(hearings.flatMap(({ agentId, how }) => (how === 'withheld' ? [] : [agentId])));
   if (speaker.kind === 'agent' && speaker.agentId !== undefined) reached.add(speaker.agentId);
@@ -103,7 +103,7 @@ function arrival({ event: { id, agentId = '' } }: LogNode, how: HowHeard): Knowl
   return { id, kind: 'agent', agentId, how };
 }
 
-/** From who said it, over each delivery, to this one. */
+/** The steps from the speaker over each delivery to this one. */
 function pathTo(index: LogIndex, node: LogNode): KnowledgeStep[] {
   const saying = index.sayingOf(node);
   if (saying === null) return [];
@@ -112,7 +112,7 @@ function pathTo(index: LogIndex, node: LogNode): KnowledgeStep[] {
   for (let current: LogNode | null = node; current !== null; current = index.substanceOf(current)) {
     const { event } = current;
     const hearing = index.hearingOf(current);
-    // A prompt that one call gave several agents is told by its first delivery, which is no station of the others.
+    // A prompt that one call gave to several agents has its first delivery as its event. The others did not get it from there.
     if (event === saying.event && current !== node) break;
     if (hearing !== null) steps.push(arrival(current, hearing.how));
   }

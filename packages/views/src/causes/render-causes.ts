@@ -5,7 +5,7 @@ import { alignColumns } from '../text/align-columns.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { CausalRow } from './causality.ts';
 
-/** Causes or effects: a line with id, agent and what happened, and below it why, by the ids of other lines. */
+/** Causes or effects: a line with id, agent, kind and text, and below it the ids of its causes. */
 export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): string {
   const lines = alignColumns(
     rows.map(({ id, event }) => {

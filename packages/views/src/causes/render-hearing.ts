@@ -9,7 +9,7 @@ import type { KnowledgeStep, KnownRow, NeverHeardRow } from './knowledge.ts';
 
 const textColumns = 40;
 
-/** A table: what was said, by whom, and every way in which each agent heard it. A `·`: never. */
+/** A table: id, speaker and text of each saying, then how each agent heard it. A `·`: never. */
 export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix): string {
   if (rows.length === 0) return '(nothing was said)';
   const head = ['id', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
@@ -22,7 +22,7 @@ export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix):
   return alignColumns([head, ...lines]);
 }
 
-/** Each way once, with how often. */
+/** Each way once, with its count if there are several. */
 function cellInWords(cell: HearingCell = []): string {
   const ways = [...new Set(cell)].map((way) => {
     const count = cell.filter((other) => other === way).length;
@@ -31,7 +31,7 @@ function cellInWords(cell: HearingCell = []): string {
   return ways.join(', ') || '·';
 }
 
-/** What an agent knew, each with the ways by which it came. */
+/** The messages that an agent knew, each followed by its paths. */
 export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
   return rows
@@ -42,7 +42,7 @@ export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string 
     .join('\n');
 }
 
-/** The agents that never heard something, one a line. */
+/** The agents that never heard something, one per line. */
 export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
   if (rows.length === 0) return '(every agent heard it)';
   return rows
@@ -59,7 +59,7 @@ const stepWords = {
   same: 'heard it',
   wrapped: 'heard it wrapped',
   altered: 'heard it altered',
-  withheld: 'was kept from it',
+  withheld: 'had it withheld',
 } as const;
 
 function stepInWords(index: LogIndex, { id, kind, agentId, how }: KnowledgeStep): string {

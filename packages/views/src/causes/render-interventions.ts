@@ -7,15 +7,15 @@ import type { Intervention } from './interventions.ts';
 const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
 const outcomeWords = { none: '', stopped: 'instead', withheld: '', altered: 'became' } as const;
 
-/** Each intervention as a few lines: who decided what, on what, why, and what came of it. */
+/** Each intervention as a few lines: decision, subject, reason, verdict and outcome. */
 export function renderInterventions(index: LogIndex, rows: readonly Intervention[]): string {
   if (rows.length === 0) return '(no interventions)';
   return rows
     .map((row) => {
       const { id, hook, on, decision, agentId, reason, subject, effect, outcome, verdict } = row;
       const whose = on === 'delivery' ? 'to' : 'of';
-      const came = decision === 'deny' ? `: ${effect}` : '';
-      const head = `${id}  ${hook} ${decisionWords[decision]} a ${on} ${whose} ${agentLabel(index, agentId)}${came}`;
+      const denial = decision === 'deny' ? `: ${effect}` : '';
+      const head = `${id}  ${hook} ${decisionWords[decision]} a ${on} ${whose} ${agentLabel(index, agentId)}${denial}`;
       const parts: readonly (readonly [string, string | undefined])[] = [
         ['on', subject === null ? undefined : `${subject.text} (${subject.id})`],
         ['because', reason ?? undefined],

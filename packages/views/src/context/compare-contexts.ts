@@ -1,6 +1,6 @@
 import type { ContextManifest } from './context-manifest.ts';
 
-/** In what a context that was rendered again differs from what was recorded, in words; empty: in nothing. */
+/** The differences between a recorded context and the same context rendered again, one line each; empty: none. */
 export function compareContexts(recorded: ContextManifest, again: ContextManifest): string[] {
   const differences: string[] = [];
   const compare = (what: string, was: unknown, is: unknown) => {

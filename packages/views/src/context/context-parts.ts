@@ -13,7 +13,7 @@ interface Run {
   readonly last: ContextItem | undefined;
 }
 
-/** The parts of a manifest, from the sums that are kept: no way through the messages. */
+/** The parts of a manifest, from the sums of the zones: does not iterate over the messages. */
 export function partsOf(history: ContextHistory, zones: ContextZones, isCounted: boolean): ContextPart[] {
   return [systemPrompts(history, zones), summary(history), ...shownZones(history, zones)].flatMap((run) => {
     const { first, last, messages, tokens, kind, detail } = run;

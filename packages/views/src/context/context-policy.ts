@@ -1,47 +1,47 @@
 /**
- * What becomes of output (`agent:output`) that an agent observed before its last action. `omitted`: it is left out; only
- * the output since the last action is shown, as the unified event log has it. `kept`: it stays where it was.
+ * Whether the prompt shows output (`agent:output`) that an agent observed before its last action. `omitted`: only the output
+ * since the last action is shown. `kept`: earlier output stays in its place.
  */
 export type EarlierOutput = 'omitted' | 'kept';
 
-/** Everything. */
+/** All messages. */
 export interface FullPolicy {
   readonly name: 'full';
   /** Absent: `omitted`. */
   readonly earlierOutput?: EarlierOutput;
 }
 
-/** The system prompts and the last messages. An answer stays together with the results of its calls. */
+/** The system prompts and the last messages. An answer and the results of its calls are shown or dropped together. */
 export interface LastMessagesPolicy {
   readonly name: 'lastMessages';
-  /** The most messages beside system prompts; more only where the newest answer with its results has more. */
+  /** The largest number of messages without system prompts; exceeded only if the newest answer and its results are more. */
   readonly count: number;
-  /** How many messages are dropped at once, so that the beginning stays the same in between. Absent: 1. */
+  /** The number of messages that are dropped at once, so that the beginning is unchanged between two drops. Absent: 1. */
   readonly step?: number;
   /** Absent: `omitted`. */
   readonly earlierOutput?: EarlierOutput;
 }
 
 /**
- * Faded memory: the older, the less detail (high, medium, low, omitted), within a budget. System prompts and the newest
- * message are never shortened. Fading goes in steps: when the budget is full, a share of it is made free at once, so that
- * the beginning of the prompt stays the same, and in the provider's cache, until it is full again.
+ * Faded memory: older messages have less detail (high, medium, low, omitted), so that the prompt stays within a budget. System
+ * prompts and the newest message are never shortened. When the budget is full, a share of it is freed in one step. Until it
+ * is full again, the beginning of the prompt is unchanged and stays in the provider's cache.
  */
 export interface FadedPolicy {
   readonly name: 'faded';
   /** Tokens. */
   readonly budget: number;
-  /** Tokens of the budget that are kept free, such as for tool definitions and the answer. Absent: 0. */
+  /** Tokens of the budget that are not used, for tool definitions and the answer. Absent: 0. */
   readonly reserve?: number;
-  /** The share of the budget that a step makes free, from 0 (fade as little as possible, each time) to below 1. Absent: 0.25. */
+  /** The share of the budget that a step frees, from 0 (as little as possible, each time) to below 1. Absent: 0.25. */
   readonly step?: number;
-  /** Absent: `kept`; it fades with the rest. */
+  /** Absent: `kept`; it fades like other messages. */
   readonly earlierOutput?: EarlierOutput;
 }
 
 export type ContextPolicy = FullPolicy | LastMessagesPolicy | FadedPolicy;
 
-/** @throws TypeError for a policy that makes no sense */
+/** @throws TypeError for an unknown policy, or a number out of its range */
 export function checkContextPolicy(policy: ContextPolicy): void {
   switch (policy.name) {
     case 'full':
@@ -50,9 +50,7 @@ export function checkContextPolicy(policy: ContextPolicy): void {
       assertCount('count', policy.count, 1);
       assertCount('step', policy.step ?? 1, 1);
       if ((policy.step ?? 1) > policy.count)
-        throw new TypeError(
-          `A policy that shows ${policy.count} messages can't drop ${policy.step} at once.`,
-        );
+        throw new TypeError(`step must be at most count, which is ${policy.count}; it is ${policy.step}.`);
       return;
     case 'faded': {
       const { budget, reserve = 0, step = 0.25 } = policy;
@@ -63,13 +61,14 @@ export function checkContextPolicy(policy: ContextPolicy): void {
     }
     default:
       throw new TypeError(
-        `There is no context policy ${JSON.stringify(policy)}; there are full, lastMessages and faded.`,
+        `Unknown context policy ${JSON.stringify(policy)}; use full, lastMessages or faded.`,
       );
   }
 }
 
 /**
- * The policy that a short text names: `full`, `last:20` (messages), `faded:24000` or `faded:24000:4096` (tokens, reserve).
+ * Parses the short form of a policy: `full`, `last:20` (messages), `faded:24000` or `faded:24000:4096` (tokens, reserve).
+ *
  * @throws TypeError for any other text
  */
 export function parseContextPolicy(text: string): ContextPolicy {
@@ -77,7 +76,7 @@ export function parseContextPolicy(text: string): ContextPolicy {
   const policy = more.length > 0 ? null : policyOf(name, countIn(first), countIn(second));
   if (policy === null)
     throw new TypeError(
-      `${JSON.stringify(text)} is no context policy; write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.`,
+      `${JSON.stringify(text)} is not a context policy; write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.`,
     );
   checkContextPolicy(policy);
   return policy;
@@ -95,7 +94,7 @@ function policyOf(
   return { name, budget: first, ...(second === undefined ? {} : { reserve: second }) };
 }
 
-/** NaN for what is no number, which no policy takes. */
+/** NaN for a text that is not a whole number; every policy refuses it. */
 function countIn(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

@@ -19,32 +19,32 @@ import type { TokenCounter } from './token-counter.ts';
 export interface ContextOptions {
   /** Absent: `{ name: 'full' }`. */
   readonly policy?: ContextPolicy;
-  /** Counts tokens; `faded` needs one. Absent: manifests have no tokens. */
+  /** Counts tokens; required for `faded`. Absent: manifests have no tokens. */
   readonly tokens?: TokenCounter;
-  /** Of the manifest that is rendered again. Absent: the current one. */
+  /** To render a recorded manifest again, its version. Absent: the current version. */
   readonly rendererVersion?: ContextRendererVersion;
 }
 
-/** Takes the events of one agent as they happen, and renders what its model sees at any moment. */
+/** Takes the events of one agent as they happen, and renders the prompt of its model at any moment. */
 export interface ContextRenderer {
   /**
-   * Takes the next event of the agent; what is no part of what a model sees is passed over. Costs the same whatever came
-   * before.
+   * Takes the next event of the agent. Events that are not part of a prompt are ignored. The cost does not depend on the
+   * number of earlier events.
    *
-   * @throws EVENT_INVALID for a part of it whose data has a shape that this version does not know
+   * @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know
    */
   observe(event: CapturedEvent): void;
   /**
-   * The messages so far; only what changed since the last time is made anew, and nothing is copied. Rendering changes
-   * nothing: the same events give the same bytes, however often it was rendered in between. Only a call that is in flight
-   * must not be rendered again before its answer: what was rendered stays before that answer.
+   * The prompt after the events so far. Only the messages that changed since the previous call are rendered, and none is
+   * copied. The same events give the same bytes, however often `render` was called in between. One exception: do not render
+   * again between a call and its answer, because the messages that were rendered stay before that answer.
    *
-   * @throws CONTEXT_BUDGET_TOO_SMALL where the system prompts and the newest message do not fit
+   * @throws CONTEXT_BUDGET_TOO_SMALL if the system prompts and the newest message exceed the budget of `faded`
    */
   render(): RenderedContext;
 }
 
-/** @throws TypeError for a policy that makes no sense, or `faded` without a token counter */
+/** @throws TypeError for an invalid policy, or for `faded` without a token counter */
 export function createContextRenderer({
   policy = { name: 'full' },
   tokens: counter,
@@ -61,10 +61,10 @@ export function createContextRenderer({
   const list = new MessageList();
   const hidesEarlierOutput =
     (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';
-  /** The longest note there is, so that its count does not change with the number in it. */
+  /** The tokens of the longest note, used for every note, so that the count does not depend on the number in it. */
   const longestNote = omissionNote(999_999_999, '', count).tokensAt('high');
   let note: { readonly messages: number; readonly item: ContextItem } | null = null;
-  /** Where in the list each group from `start` on begins. */
+  /** The index in the list of the first message of each group from `start` on. */
   let offsets: number[] = [];
   let start = 0;
   const order = new GivenOrder<ReadEvent>();
@@ -90,7 +90,7 @@ export function createContextRenderer({
       yield counted(item, zones.isSqueezed(index) && item !== group.newest ? 'low' : detail);
   }
 
-  /** Puts the list in order from the first group that changed on. Tells how many messages are as they were. */
+  /** Renders the list again from the first changed group on. Returns the number of messages that are unchanged. */
   function refresh(): number {
     const changedFrom = zones.takeChangedFrom();
     if (changedFrom === Number.POSITIVE_INFINITY) return list.length;
@@ -125,7 +125,7 @@ export function createContextRenderer({
     const needed = tokensIn(zones, fixed());
     const newest = history.groups[zones.newest]?.newest.tokensAt('high') ?? 0;
     const rest = needed - zones.systemTokens - newest;
-    const beside = rest === 0 ? '' : ` and ${rest} for what can't be left out beside it`;
+    const beside = rest === 0 ? '' : ` and ${rest} for other messages that can't be left out`;
     throw new ContextError(
       'CONTEXT_BUDGET_TOO_SMALL',
       `The budget of ${budget} tokens${reserve === 0 ? '' : `, ${reserve} of them reserved,`} is too small: ${needed} are needed, ${zones.systemTokens} for system prompts, ${newest} for the newest message${beside}. Raise it to ${needed + reserve} or more.`,
@@ -178,7 +178,7 @@ export function createContextRenderer({
     render() {
       for (const given of order.takeAll()) take(given);
       assertFits();
-      return renderedContext(manifestOf(refresh()), list.now);
+      return renderedContext(manifestOf(refresh()), list.snapshot);
     },
   };
 }

@@ -1,25 +1,25 @@
 import type { ContextPolicy, FadedPolicy, LastMessagesPolicy } from './context-policy.ts';
 import type { ContextZones } from './history/context-zones.ts';
 
-/** What else a prompt holds beside the groups that can be faded. */
+/** The tokens of the messages that are not in a group. */
 export interface FixedTokens {
   readonly summary: number;
-  /** Of the note that says how many messages are not shown. */
+  /** Of the note with the number of messages that are not shown. */
   readonly note: number;
 }
 
-/** How much of what can be faded each zone gets. */
+/** The share of each zone in the tokens of the groups that can fade. */
 const shares = { high: 0.5, medium: 0.25, low: 0.25 } as const;
 
 const fadingZones = ['high', 'medium', 'low'] as const;
 
-/** Moves groups down until the policy is kept. What it does depends on the events alone, never on when a prompt was rendered. */
+/** Moves groups to lower zones until the policy holds. The result depends on the events only, never on when a prompt was rendered. */
 export function fitContext(zones: ContextZones, policy: ContextPolicy, fixed: FixedTokens): void {
   if (policy.name === 'lastMessages') dropOldest(zones, policy);
   if (policy.name === 'faded') fade(zones, policy, fixed);
 }
 
-/** What the messages may take, and what they take. */
+/** The tokens of the prompt. At most `limitOf` the policy, if it fits. */
 export function tokensIn(zones: ContextZones, { summary, note }: FixedTokens): number {
   const shown = zones.tokens('high') + zones.tokens('medium') + zones.tokens('low');
   return zones.systemTokens + summary + shown + (zones.messages('omitted') > 0 ? note : 0);
@@ -52,7 +52,7 @@ function fadedTokens(zones: ContextZones, newestTokens: number): number {
   return zones.tokens('high') + zones.tokens('medium') + zones.tokens('low') - newestTokens;
 }
 
-/** Fades the oldest group of the zone that exceeds its share most. False: nothing is left to fade. */
+/** Fades the oldest group of the zone that exceeds its share most. False: no group can fade further. */
 function lowerFullest(zones: ContextZones, newestTokens: number): boolean {
   const byFullness = fadingZones
     .map((zone) => ({

@@ -6,14 +6,14 @@ interface WithEvent {
 }
 
 /**
- * Puts the events of an agent in the order in which its model is given them: what arrived while a call was in flight
- * comes after the answer to that call. Where no `agent:inference` says what a call was given, the order of the log stays.
+ * Puts the events of an agent in the order in which its model is given them: an event that arrived during a call comes
+ * after the answer to that call. If no `agent:inference` records what a call was given, the order is that of the log.
  */
 export class GivenOrder<T extends WithEvent> {
   readonly #positions = new Map<string, number>();
   #waiting: T[] = [];
 
-  /** Takes the next event of the log. Gives those whose place nothing can change any more, in their order. */
+  /** Takes the next event of the log. Returns the events whose place is now final, in order. */
   add(next: T): readonly T[] {
     const { event } = next;
     if (!this.#positions.has(event.id)) this.#positions.set(event.id, this.#positions.size);
@@ -26,21 +26,21 @@ export class GivenOrder<T extends WithEvent> {
     return settled;
   }
 
-  /** Gives all that waits: it is now given to the model. */
+  /** Returns all waiting events: the model is given them now. */
   takeAll(): readonly T[] {
     const waiting = this.#waiting;
     this.#waiting = [];
     return waiting;
   }
 
-  /** The position of the last event that a call was given; where the log does not say, of the call itself. */
+  /** The position of the last event that a call was given; if that is not recorded, of the `agent:inference` itself. */
   #lastGiven(inference: CapturedEvent): number {
     const through = givenThrough(inference);
     if (through === null) return -1;
     return this.#positions.get(through ?? inference.id) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Not given to the call, and no part of its answer. A compaction stays: it stands for what came before it. */
+  /** Whether the call was not given the event, and the event is not part of its answer. Never a compaction: it replaces earlier events. */
   #isLate({ id, type, messageId }: CapturedEvent, inference: CapturedEvent, given: number): boolean {
     if (type === 'session:compaction' || id === inference.id) return false;
     const isOwn = messageId !== undefined && messageId === inference.messageId;

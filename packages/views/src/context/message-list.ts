@@ -1,36 +1,36 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { ContextMessage } from './history/context-message.ts';
-import { type MessagesThen, SharedMessages } from './shared-messages.ts';
+import { type MessagesSnapshot, SharedMessages } from './shared-messages.ts';
 
-/** Messages between two states of the hash that are kept: what a change further back costs at most to hash again. */
+/** The number of messages between two saved states of the hash. A change further back hashes at most this many unchanged messages again. */
 const betweenStates = 64;
 
 type HashState = ReturnType<typeof sha256.create>;
 
-/** A message with the tokens that it takes. */
+/** A message and its tokens. */
 export interface CountedMessage {
   readonly message: ContextMessage;
   readonly tokens: number;
 }
 
-/** A list of messages with the hash and the tokens of each beginning of it. What stays is neither hashed nor counted again. */
+/** A list of messages with the hash and the tokens of each of its beginnings. Unchanged messages are not hashed or counted again. */
 export class MessageList {
   readonly #messages = new SharedMessages();
-  /** Of all messages up to and with each. */
+  /** By index: the sum up to and including this message. */
   readonly #tokens: number[] = [];
   /** The state before the messages 0, 64, 128 … */
   readonly #states: HashState[] = [sha256.create()];
-  /** The state behind the messages that were hashed last. */
+  /** The state after the messages that were hashed last. */
   #latest: { readonly count: number; readonly state: HashState } = { count: 0, state: sha256.create() };
 
   get length(): number {
     return this.#messages.length;
   }
 
-  /** The messages as they are now, also when the list is another one. */
-  get now(): MessagesThen {
-    return this.#messages.now;
+  /** The current messages. Stays as it is when the list changes. */
+  get snapshot(): MessagesSnapshot {
+    return this.#messages.snapshot;
   }
 
   /** Tokens of the first messages. */
@@ -38,7 +38,7 @@ export class MessageList {
     return count === 0 ? 0 : (this.#tokens[count - 1] ?? 0);
   }
 
-  /** Puts these in the place of all messages from an index on, and tells how many from the beginning are as before. */
+  /** Replaces all messages from an index on. Returns the number of messages from the beginning that are unchanged. */
   replaceFrom(index: number, messages: Iterable<CountedMessage>): number {
     let at = index;
     let kept = -1;
@@ -69,7 +69,7 @@ export class MessageList {
     return length;
   }
 
-  /** The state behind the first messages; what is behind the nearest state that is known is hashed. */
+  /** The state after the first `count` messages. Hashes the messages after the nearest saved state. */
   #stateNear(count: number): HashState {
     const block = Math.min(this.#states.length - 1, Math.floor(count / betweenStates));
     const { latest, from } =
@@ -85,7 +85,7 @@ export class MessageList {
   }
 }
 
-/** Whether two messages are the same bytes. Most that are the same are the same object. */
+/** Whether two messages are the same bytes. Equal messages are mostly the same object. */
 function isSame(one: ContextMessage | undefined, other: ContextMessage): boolean {
   return one === other || (one !== undefined && JSON.stringify(one) === JSON.stringify(other));
 }

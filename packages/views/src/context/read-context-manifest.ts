@@ -3,8 +3,9 @@ import { ContextError } from './context-error.ts';
 import { type ContextManifest, contextRendererVersions } from './context-manifest.ts';
 
 /**
- * The manifest that was recorded with a model call (`agent:inference`), or null: none was.
- * @throws CONTEXT_MANIFEST_UNKNOWN for one that another version wrote, or something else
+ * The manifest that was recorded with a model call (`agent:inference`), or null if it has none.
+ *
+ * @throws CONTEXT_MANIFEST_UNKNOWN for a manifest of another version, or a value that is not a manifest
  */
 export function readContextManifest(inference: CapturedEvent): ContextManifest | null {
   const { context } = inference.data;

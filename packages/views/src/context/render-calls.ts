@@ -10,22 +10,22 @@ import { rootOf } from './root-of.ts';
 import type { TokenCounter } from './token-counter.ts';
 
 export interface RenderCallsOptions {
-  /** Which calls. Absent: all. */
+  /** Selects calls. Absent: all. */
   readonly only?: (inference: CapturedEvent) => boolean;
-  /** Those whose ids manifests may name, and the first for what has no manifest. */
+  /** The counters that manifests name by id. The first one is used for calls without a manifest. */
   readonly counters?: readonly TokenCounter[];
-  /** How to render what the log has no manifest of, or, with `isOwnPolicy`, everything. Absent: `{ name: 'full' }`. */
+  /** For calls without a manifest, and with `isOwnPolicy` for all calls. Absent: `{ name: 'full' }`. */
   readonly policy?: ContextPolicy;
-  /** Renders by `policy` also where a manifest names another: what the model would have seen. Absent: false. */
+  /** Renders all calls by `policy`, including those whose manifest has another policy. Absent: false. */
   readonly isOwnPolicy?: boolean;
 }
 
-/** One model call with what the model saw, rendered again from the log. */
+/** A model call and its prompt, rendered again from the log. */
 export interface RenderedCall extends RenderedContext {
   readonly inference: CapturedEvent;
-  /** '' for the dispatched agent itself where it has no id. */
+  /** '' for a dispatched agent without an id. */
   readonly agentId: string;
-  /** As it was recorded; null: the log does not say what the model saw, and this is what it would see. */
+  /** The recorded manifest; null: none, and the prompt was rendered by `policy`. */
   readonly recorded: ContextManifest | null;
 }
 
@@ -36,11 +36,11 @@ interface Call {
 }
 
 /**
- * What the model saw at each call of a dispatch, in one pass over its events, in append order. A call with a manifest is
- * rendered as it was then; one without, from what the agent's log had before the answer.
+ * The prompts of the model calls of a dispatch, in one pass over its events, in append order. A call with a manifest is
+ * rendered by that manifest; a call without one, from the events of the agent before the answer.
  *
- * @throws CONTEXT_MANIFEST_UNKNOWN for a manifest of another version, with a counter that is not given, or through an
- * event that the log does not have; otherwise as `renderContext`
+ * @throws CONTEXT_MANIFEST_UNKNOWN for a manifest of another version, with a counter that is not in `counters`, or
+ * through an event that is not in the log; otherwise as `renderContext`
  */
 export function* renderCalls(
   events: readonly CapturedEvent[],
@@ -61,7 +61,7 @@ export function* renderCalls(
     return renderer;
   }
 
-  // The renderers that an agent's events go to are known before the first of them.
+  // Before the first event of an agent, all renderers that need its events are known.
   const ofAgent = new Map<string, Set<ContextRenderer>>();
   for (const call of [...waiting.values()].flat()) {
     const known = ofAgent.get(call.agentId) ?? new Set();
@@ -85,11 +85,11 @@ export function* renderCalls(
   if (lost !== undefined)
     throw unknown(
       lost.inference,
-      `goes through an event, ${lost.recorded?.through}, that the log does not have`,
+      `goes through the event ${lost.recorded?.through}, which is not in the log`,
     );
 }
 
-/** Spread, a context would make its messages for each call, asked for or not. */
+/** Getters, because spreading the context would copy the messages of every call. */
 function renderedCall(call: Call, context: RenderedContext): RenderedCall {
   return {
     ...call,
@@ -103,7 +103,7 @@ function renderedCall(call: Call, context: RenderedContext): RenderedCall {
   };
 }
 
-/** The calls by the last event that the model saw. */
+/** The calls by the id of the last event in their prompt. */
 function callsByLastEvent(
   events: readonly CapturedEvent[],
   root: string,
@@ -131,7 +131,7 @@ function callsByLastEvent(
   return calls;
 }
 
-/** No id of an event has a space in it. */
+/** A key that is not the id of an event, because an id contains no space. */
 function nothingBefore(agentId: string): string {
   return `before ${agentId}`;
 }
@@ -151,7 +151,7 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
   if (counter === undefined && recorded.policy.name === 'faded')
     throw new ContextError(
       'CONTEXT_MANIFEST_UNKNOWN',
-      `A context was fitted into its budget by the counter ${recorded.tokens?.counter}, which is not here: it can't be rendered again. Give that counter.`,
+      `A context was fitted into its budget with the counter ${recorded.tokens?.counter}, which is not available, so it can't be rendered again. Give that counter.`,
       { details: { counter: recorded.tokens?.counter } },
     );
   const { policy: recordedPolicy, rendererVersion } = recorded;
@@ -159,7 +159,11 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
 }
 
 function unknown({ id }: CapturedEvent, what: string): ContextError {
-  return new ContextError('CONTEXT_MANIFEST_UNKNOWN', `The context of ${id} ${what}: the log is not whole.`, {
-    details: { eventId: id },
-  });
+  return new ContextError(
+    'CONTEXT_MANIFEST_UNKNOWN',
+    `The context of ${id} ${what}: the log is incomplete.`,
+    {
+      details: { eventId: id },
+    },
+  );
 }

@@ -6,7 +6,7 @@ import type { ContextPolicy } from './context-policy.ts';
 import type { ContextMessage } from './history/context-message.ts';
 import type { RenderedContext } from './rendered-context.ts';
 
-/** A context for people: what it is made of, then each message. */
+/** A context as text: its manifest, then each message, with control characters made visible. */
 export function renderContextText({
   messages,
   manifest,
@@ -14,7 +14,7 @@ export function renderContextText({
   return [renderManifest(manifest), ...messages.map(messageText)].join('\n\n');
 }
 
-/** A manifest in a few lines. */
+/** A manifest as a few lines of text. */
 export function renderManifest({
   policy,
   messages,
@@ -33,7 +33,7 @@ export function renderManifest({
       return `  ${detail.padEnd(7)}${partNames[kind]}: ${shown}${took}, ${first === last ? first : `${first} to ${last}`}`;
     }),
     ...omissions(omitted),
-    `prefix   ${prefix.messages} messages as in the call before, ${Math.round(prefix.share * 100)}%`,
+    `prefix   ${prefix.messages} messages as in the previous call, ${Math.round(prefix.share * 100)}%`,
     `hash     ${hash}`,
   ];
   return lines.map(neutraliseControlsInLine).join('\n');
@@ -45,7 +45,7 @@ function omissions({ old, supersededOutput, compacted }: ContextManifest['omitte
   return [
     [old, 'earlier messages'],
     [supersededOutput, 'outputs from before the last action'],
-    [compacted, 'messages that a summary stands for'],
+    [compacted, 'messages replaced by a summary'],
   ].flatMap(([count, what]) => (count === undefined ? [] : [`omitted  ${count} ${what}`]));
 }
 

@@ -3,8 +3,9 @@ import { type ContextOptions, createContextRenderer } from './context-renderer.t
 import type { RenderedContext } from './rendered-context.ts';
 
 /**
- * What the model of an agent is given after these events of the agent, in the order of the log.
- * @throws as `createContextRenderer`, and as `observe` and `render` of what it makes
+ * The prompt of an agent's model after these events of the agent, given in the order of the log.
+ *
+ * @throws as `createContextRenderer`, and as `observe` and `render` of a `ContextRenderer`
  */
 export function renderContext(
   events: Iterable<CapturedEvent>,

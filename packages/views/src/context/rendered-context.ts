@@ -1,26 +1,26 @@
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextMessage } from './history/context-message.ts';
-import { type MessagesThen, messagesFrom } from './shared-messages.ts';
+import { type MessagesSnapshot, messagesFrom } from './shared-messages.ts';
 
-/** What a model is given, and how it came to be that. It stays as it is, whatever its renderer observes and renders later. */
+/** A prompt and its manifest. It does not change when its renderer observes more events. */
 export interface RenderedContext {
-  /** An array of the caller's own, made when it is first asked for: until then a long context costs as little as a short one. */
+  /** An array that belongs to the caller, built at the first access: until then a long context costs no more than a short one. */
   readonly messages: readonly ContextMessage[];
-  /** The messages behind `manifest.prefix`: those that the call before did not have there. Costs as much as they are many. */
+  /** The messages after `manifest.prefix`, which differ from the previous call. The cost is proportional to their number. */
   readonly added: readonly ContextMessage[];
   readonly manifest: ContextManifest;
 }
 
-export function renderedContext(manifest: ContextManifest, then: MessagesThen): RenderedContext {
+export function renderedContext(manifest: ContextManifest, snapshot: MessagesSnapshot): RenderedContext {
   let messages: readonly ContextMessage[] | undefined;
   let added: readonly ContextMessage[] | undefined;
   return {
     get messages() {
-      messages ??= messagesFrom(0, then);
+      messages ??= messagesFrom(0, snapshot);
       return messages;
     },
     get added() {
-      added ??= messagesFrom(manifest.prefix.messages, then);
+      added ??= messagesFrom(manifest.prefix.messages, snapshot);
       return added;
     },
     manifest,

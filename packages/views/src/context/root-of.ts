@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 
-/** The agent whose an event without `agentId` is: the first that nobody created, else the first in the log, else ''. */
+/** The agent that events without `agentId` belong to: the first agent created without a cause, else the first in the log, else ''. */
 export function rootOf(events: readonly CapturedEvent[]): string {
   let first = '';
   for (const { type, agentId, cause } of events) {

@@ -1,22 +1,22 @@
 import type { ContextMessage } from './history/context-message.ts';
 
-/** Messages that are kept together: what a change in the middle copies at most. */
+/** Messages per block. A change in the middle copies at most one block. */
 const blockSize = 64;
 
-/** Messages behind those of the block before. They are only ever added to, so who knows how many there were sees no more. */
+/** The messages after those of the block before. Only appended to, so a reader that knows an earlier length sees the same messages. */
 interface Block {
   readonly before: Block | null;
   readonly start: number;
   readonly messages: ContextMessage[];
 }
 
-/** The messages at one moment; what came of the list later is not in it. */
-export interface MessagesThen {
+/** The messages at one moment. Later changes of the list are not visible in it. */
+export interface MessagesSnapshot {
   readonly length: number;
   readonly last: Block | null;
 }
 
-/** A list whose moments share what they have in common: to keep one copies nothing. */
+/** A list whose snapshots share their common blocks: taking a snapshot copies nothing. */
 export class SharedMessages {
   readonly #blocks: Block[] = [];
   #length = 0;
@@ -25,7 +25,7 @@ export class SharedMessages {
     return this.#length;
   }
 
-  get now(): MessagesThen {
+  get snapshot(): MessagesSnapshot {
     return { length: this.#length, last: this.#blocks.at(-1) ?? null };
   }
 
@@ -41,7 +41,7 @@ export class SharedMessages {
     this.#length += 1;
   }
 
-  /** Leaves the first messages. What is added next goes into a block that no earlier moment has. */
+  /** Keeps the first `length` messages. The next message goes into a block that no snapshot shares. */
   cut(length: number): void {
     if (length >= this.#length) return;
     this.#length = length;
@@ -52,8 +52,8 @@ export class SharedMessages {
   }
 }
 
-/** The messages of a moment from an index on, as an array of the caller's own. Costs what it gives. */
-export function messagesFrom(index: number, { length, last }: MessagesThen): ContextMessage[] {
+/** The messages of a snapshot from an index on, as a new array. The cost is proportional to its length. */
+export function messagesFrom(index: number, { length, last }: MessagesSnapshot): ContextMessage[] {
   const messages = new Array<ContextMessage>(length - index);
   let end = length;
   for (let block = last; block !== null && end > index; block = block.before) {

@@ -10,7 +10,7 @@ export type LogDiagnosticCode =
   | 'reference_lost'
   | 'reference_ahead';
 
-/** Something unusual in a log, at the event where it was seen first. The views use everything else of the log. */
+/** Something wrong in a log, with the first event that shows it. The views still use the rest of the log. */
 export interface LogDiagnostic extends Diagnostic<LogDiagnosticCode> {
   readonly eventId: string;
 }

@@ -2,11 +2,11 @@ import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';
 
-/** What the ids in a log refer to. */
+/** Lookups of the events of a log by id. */
 export interface EventIds {
-  /** The event with this very id, the first where several have it. */
+  /** The event with exactly this id; the first if several have it. */
   eventWithId(id: string): LogNode | null;
-  /** What a reference means: for the id of a message the block that stands for it, for any other id the event with that id. */
+  /** The target of a reference: for the id of a message its `main` block, for any other id the event with that id. */
   find(id: string): LogNode | null;
   /** One for each event whose id an earlier event has. */
   readonly diagnostics: readonly LogDiagnostic[];

@@ -7,12 +7,12 @@ export interface LogAgent {
   /** '' for the dispatched agent itself. */
   readonly agentId: string;
   readonly name: string | null;
-  /** What to call it: its name, with its id where several share the name; the id where it has none. */
+  /** For display: its name, followed by its id if several agents have that name; the id if it has no name. */
   readonly label: string;
   readonly languageModel: string | null;
-  /** The event that created it; null: none is in the log. */
+  /** The event that created it; null: not in the log. */
   readonly created: CapturedEvent | null;
-  /** The event that ended it; null: it was never ended. */
+  /** The event that ended it; null: it was not ended. */
   readonly terminated: CapturedEvent | null;
 }
 
@@ -68,8 +68,8 @@ export function readAgents(events: readonly CapturedEvent[]): {
 }
 
 /**
- * The agents that go by an id, or by a name or label. An id counts before a name, and a name as written before one in
- * other letters.
+ * The agents with an id, name or label. An id is preferred to a name, and an exact match to one that ignores case. Empty if
+ * none matches.
  */
 export function agentsNamed(
   { agents }: { readonly agents: ReadonlyMap<string, LogAgent> },
@@ -85,9 +85,9 @@ export function agentsNamed(
 }
 
 /**
- * The agent that goes by an id or a name.
+ * The agent with an id, name or label.
  *
- * @throws TypeError where there is none or several; `agentsNamed` tells beforehand
+ * @throws TypeError if no agent or several match; `agentsNamed` returns them without throwing
  */
 export function agentNamed(
   index: { readonly agents: ReadonlyMap<string, LogAgent> },

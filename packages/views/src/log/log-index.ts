@@ -24,21 +24,21 @@ export interface LogIndex {
   readonly transcripts: ReadonlyMap<string, readonly LogMessage[]>;
   /** The hook decisions whose data is readable. */
   readonly decisions: ReadLog['decisions'];
-  /** Everything that was said, in the order of the log. */
+  /** All sayings, in the order of the log. */
   readonly sayings: readonly Saying[];
-  /** What is wrong with the log: unreadable events, then repeated ids, agents, references. */
+  /** First those of unreadable events, then of repeated ids, of agents and of references. */
   readonly diagnostics: readonly LogDiagnostic[];
-  /** The event with this very id, the first where several have it. */
+  /** The event with exactly this id; the first if several have it. */
   eventWithId(id: string): LogNode | null;
-  /** What a reference means: for the id of a message the block that stands for it, for any other id the event with that id. */
+  /** The target of a reference: for the id of a message its `main` block, for any other id the event with that id. */
   find(id: string): LogNode | null;
   /** The message that an event is a block of. */
   messageOf(node: LogNode): LogMessage | null;
   /** The tool call that a result answers or that a hook decided on. */
   callOf(node: LogNode): LogNode | null;
-  /** The event whose content a delivery carries: as recorded, or, where that is not in the log, its first delivery. */
+  /** The event whose content a delivery carries: as recorded, or, if that is not in the log, the first delivery of it. */
   substanceOf(node: LogNode): LogNode | null;
-  /** What was said in an event or is carried by it, over any number of deliveries. */
+  /** The saying that an event is or carries, over any number of deliveries. */
   sayingOf(node: LogNode): Saying | null;
   /** How the content of a delivery reached its agent. */
   hearingOf(node: LogNode): Hearing | null;

@@ -12,7 +12,7 @@ export interface LogMessage {
   readonly entry: TranscriptEntry;
   /** In the order of the log, at least one. */
   readonly blocks: readonly LogNode[];
-  /** The block that stands for the message: its first tool call, otherwise its first text, otherwise its first block. */
+  /** The block that references to the message mean: its first tool call, otherwise its first text, otherwise its first block. */
   readonly main: LogNode;
 }
 

@@ -1,4 +1,4 @@
-/** Whether an event type fits a pattern in which `*` stands for any characters: `agent:*`, `harness:loop_*`, `*`. */
+/** Whether an event type matches a pattern in which `*` means any characters: `agent:*`, `harness:loop_*`, `*`. */
 export function matchesEventType(pattern: string, type: string): boolean {
   const [start = '', ...rest] = pattern.split('*');
   const end = rest.pop();

@@ -5,7 +5,7 @@ import { isReadableAs } from '../transcript/is-readable-as.ts';
 import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 
-/** The events of a log by what they are, before references are followed. An unreadable event is in `nodes` only. */
+/** The events of a log, sorted by kind. References are not followed yet. An unreadable event is in `nodes` only. */
 export interface ReadLog {
   readonly nodes: readonly LogNode[];
   /** The messages of all agents, in the order of their first blocks. */

@@ -7,7 +7,7 @@ import type { Hearing, HowHeard, Saying, Speaker } from './saying.ts';
 export interface GatheredSayings {
   /** In the order of the log. */
   readonly sayings: readonly Saying[];
-  /** By position: what was said in the event, or is carried by it. */
+  /** By position: the saying that the event is or carries. */
   readonly sayingAt: readonly (Saying | null)[];
   /** By position: how the content of a delivery reached its agent. */
   readonly hearingAt: readonly (Hearing | null)[];
@@ -18,7 +18,7 @@ interface OpenSaying extends Saying {
   readonly hearings: Hearing[];
 }
 
-/** The pass that finds everything that was said, and who heard it: by substance and cause, never by comparing texts. */
+/** The pass that finds all sayings and the agents that heard them: by substance and cause, never because texts are equal. */
 export function gatherSayings(
   { nodes, messages, messageAt, pieces, decisions }: ReadLog,
   { find }: Pick<EventIds, 'find'>,
@@ -123,7 +123,7 @@ export function gatherSayings(
     return saying;
   }
 
-  /** What was said in an event or is carried by it, over any number of deliveries. Noted for each delivery on the way. */
+  /** The saying that an event is or carries, over any number of deliveries. Stored for each delivery on the way. */
   function carriedBy(node: LogNode): OpenSaying | null {
     const passed: LogNode[] = [];
     for (let current: LogNode | null = node; current !== null; current = substanceOf(current)) {

@@ -4,7 +4,7 @@ import type { ReadLog } from './read-log.ts';
 
 /**
  * The pass that follows `substance`. By position: the event whose content a delivery carries, as recorded. Of several
- * deliveries of a content that is not in this log, the first stands for the content. Following the array always ends: in a
+ * deliveries of a content that is not in this log, the first takes the place of the content. Following the array always ends: in a
  * cycle, which only bad data has, the earliest event carries nothing.
  */
 export function linkSubstances(
@@ -31,7 +31,7 @@ function withoutCycles(
   substanceAt: readonly (LogNode | null)[],
 ): readonly (LogNode | null)[] {
   const acyclic = [...substanceAt];
-  /** By position: the number of the walk that came past, 0 for none. */
+  /** By position: the number of the walk that visited it first, 0 for none. */
   const walks = new Int32Array(nodes.length);
   for (const start of nodes) {
     const walk = start.position + 1;

@@ -11,10 +11,10 @@ import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } fr
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { recordInWords } from './record-in-words.ts';
 
-/** How an event should strike the reader: a surface gives each tone a colour. */
+/** The importance of an event to the reader. A user interface gives each tone a colour. */
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';
 
-/** What an event says, in words. The texts are as they were recorded: whoever prints them neutralises them. */
+/** An event in words. The texts are as recorded: pass them through `neutraliseControls` before printing. */
 export interface EventDescription {
   readonly kind: string;
   readonly target: string;
@@ -27,17 +27,17 @@ export interface EventDescription {
 const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice' } as const;
 const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
 
-/** How wide a column for kinds is: the longest kind of a known type. */
+/** The width of a column for kinds: the length of the longest kind of a known type. */
 export const kindColumns = 8;
 
-/** `system:KIND` of a name that is not in the vocabulary: what an engine told, as captured. */
+/** `system:KIND` that is not in the vocabulary: a record of an engine, as captured. */
 const ofEngine = /^system:(.+)$/s;
 
-/** What to call an agent of the dispatch, by its id. */
-type CallAgent = (agentId: string) => string;
+/** The name to show for an agent of the dispatch, by its id. */
+type NameAgent = (agentId: string) => string;
 
 type Describers = {
-  readonly [T in KnownEventType]: (data: EventData<T>, callAgent: CallAgent) => EventDescription;
+  readonly [T in KnownEventType]: (data: EventData<T>, nameAgent: NameAgent) => EventDescription;
 };
 
 const describers: Describers = {
@@ -68,8 +68,8 @@ const describers: Describers = {
     }),
   'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
 
-  'user:message': ({ text, source }, callAgent) =>
-    row('message', 'notice', { target: `from ${senderInWords(source, callAgent)}`, text }),
+  'user:message': ({ text, source }, nameAgent) =>
+    row('message', 'notice', { target: `from ${senderInWords(source, nameAgent)}`, text }),
 
   'session:init': ({ model, sessionId, cwd, tools }) =>
     row('init', 'dim', {
@@ -128,26 +128,26 @@ const describers: Describers = {
 };
 
 /**
- * What an event says. A type that this version does not know, or a known one whose data has another shape (written by a
- * newer version), is described by its type and its data as JSON; what an engine noted for itself in words. `callAgent`
- * says what to call the agents that it speaks of; absent: by their ids.
+ * Describes an event in words. An event of an unknown type, or of a known type whose data has another shape (written by a
+ * newer version), is described by its type and its data as JSON, and a record of an engine by its fields. `nameAgent` gives
+ * the names of the agents that the event mentions; absent: their ids.
  */
 export function describeEvent(
   event: CapturedEvent,
-  callAgent: CallAgent = (agentId) => agentId,
+  nameAgent: NameAgent = (agentId) => agentId,
 ): EventDescription {
   const { type, data } = event;
   if (!isKnownType(type) || !isReadableAs(event, type)) {
-    const noted = ofEngine.exec(type)?.[1];
-    return noted === undefined
+    const record = ofEngine.exec(type)?.[1];
+    return record === undefined
       ? row(type, 'plain', { text: compactJson(data) })
-      : observed('engine', data, noted.replaceAll('_', ' '));
+      : observed('engine', data, record.replaceAll('_', ' '));
   }
-  const describe = describers[type] as (data: JsonObject, callAgent: CallAgent) => EventDescription;
-  return describe(data, callAgent);
+  const describe = describers[type] as (data: JsonObject, nameAgent: NameAgent) => EventDescription;
+  return describe(data, nameAgent);
 }
 
-/** How a dispatch came out, by its `session:complete`: the result, and what went wrong. */
+/** The outcome of a dispatch by its `session:complete`: the result, and the reason and errors of a failure. */
 export function outcomeInWords({
   status,
   result,
@@ -184,10 +184,10 @@ function inWords(...parts: readonly (string | undefined)[]): string {
 
 function senderInWords(
   { kind, agentId, dispatchId }: EventData<'user:message'>['source'],
-  callAgent: CallAgent,
+  nameAgent: NameAgent,
 ): string {
-  // The names of another dispatch are not known here.
-  const agent = agentId === undefined || dispatchId !== undefined ? agentId : callAgent(agentId);
+  // The names of the agents of another dispatch are not known.
+  const agent = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
   return [kind, agent, dispatchId].filter(Boolean).join(' ');
 }
 
@@ -199,7 +199,7 @@ function argumentsOf({ input, metadata }: EventData<'agent:tool_call'>): string 
   return input === undefined ? fieldsInWords(metadata) : compactJson(input);
 }
 
-/** Only a log of full fidelity has it. */
+/** Only a log of fidelity `full` has outputs. */
 function outputInWords(output: JsonValue = ''): string {
   return typeof output === 'string' ? output : compactJson(output);
 }

@@ -4,27 +4,27 @@ import { formatTime } from '../text/format.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
 
-/** One event as the parts of one line. Every part is on one line and holds nothing that a terminal would obey. */
+/** One event as the parts of one line. No part has a line break or an invisible control character. */
 export interface EventLine extends EventDescription {
   /** `HH:MM:SS`, UTC. */
   readonly time: string;
-  /** The agent's name, or its id where no name is known; '' for the dispatched agent itself. */
+  /** The agent's name, or its id if no name is known; '' for the dispatched agent itself. */
   readonly agent: string;
 }
 
-const nobody = new AgentNames();
+const noNames = new AgentNames();
 
 /**
- * One event, of whatever type, as the parts of one line. `names`: what the events of its dispatch before it told of
- * names, to which this one adds; absent: agents are called by their ids.
+ * One event of any type as the parts of one line. `names` has the names that earlier events of its dispatch gave to agents,
+ * and learns from this event; absent: agents are shown by their ids.
  */
 export function eventLine(event: CapturedEvent, names?: AgentNames): EventLine {
   names?.learn(event);
-  const callAgent = (agentId = '') => (names ?? nobody).of(agentId);
-  const { kind, target, text, ...rest } = describeEvent(event, callAgent);
+  const nameAgent = (agentId = '') => (names ?? noNames).of(agentId);
+  const { kind, target, text, ...rest } = describeEvent(event, nameAgent);
   return {
     time: formatTime(event.timestamp),
-    agent: callAgent(event.agentId),
+    agent: nameAgent(event.agentId),
     kind: neutraliseControlsInLine(kind),
     target: neutraliseControlsInLine(target),
     text: neutraliseControlsInLine(text),

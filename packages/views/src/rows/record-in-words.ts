@@ -6,10 +6,10 @@ const longest = 400;
 const deepest = 2;
 const longestList = 5;
 
-/** References of an engine to its own records, which lead a reader nowhere. */
+/** References of an engine to its own records, which mean nothing to a reader. */
 const reference = /uuid$|^session_?id$|tool_?use_?id$/i;
 
-/** What each record of a transcript has beside its own fields. */
+/** The fields that every record of a transcript has. */
 const ofEveryRecord: ReadonlySet<string> = new Set([
   'isSidechain',
   'isMeta',
@@ -22,15 +22,15 @@ const ofEveryRecord: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an engine told, as `state running, attempt 1`: the fields of nested objects beside the others, short lists, the
- * length of long ones; without its bookkeeping and without what is empty. The event has all of it.
+ * A record of an engine as `state running, attempt 1`, at most 400 columns: its fields and those of nested objects, short
+ * lists in full, the length of longer ones. Bookkeeping and empty fields are left out; the event has them.
  */
 export function recordInWords(record: JsonObject): string {
   const own =
     'parentUuid' in record
       ? Object.fromEntries(Object.entries(record).filter(([key]) => !ofEveryRecord.has(key)))
       : record;
-  // A nested object may say again what stands beside it.
+  // A nested object can repeat fields of the object around it.
   return fitColumns([...new Set(fieldsOf(own, 0))].join(', '), longest);
 }
 

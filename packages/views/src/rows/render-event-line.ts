@@ -7,19 +7,19 @@ import type { EventLine } from './event-line.ts';
 const shortestTarget = 12;
 
 export interface EventLineOptions {
-  /** The most columns that the line may take; absent: as many as it needs. */
+  /** The largest width of the line in columns; absent: unlimited. */
   readonly width?: number | undefined;
-  /** Whose line it is, where the lines of several dispatches are mixed. */
+  /** The role of the dispatch, for lines of several dispatches. */
   readonly role?: string | undefined;
 }
 
-/** A piece of a line, for a surface that gives each part its colour. Joined, the pieces are the line. */
+/** A part of a line, for a user interface with colours. The joined parts are the line. */
 export interface LineSegment {
   readonly part: 'time' | 'role' | 'agent' | 'kind' | 'target' | 'status' | 'text';
   readonly text: string;
 }
 
-/** A line without colours. A text that does not fit the width ends in `…`. */
+/** The line as text without colours. A line that does not fit the width ends in `…`. */
 export function renderEventLine(line: EventLine, options: EventLineOptions = {}): string {
   return eventLineSegments(line, options)
     .map(({ text }) => text)
@@ -27,7 +27,7 @@ export function renderEventLine(line: EventLine, options: EventLineOptions = {})
     .trimEnd();
 }
 
-/** The line in pieces, spaces included, fitted to the width. */
+/** The line in parts, including spaces, fitted to the width. */
 export function eventLineSegments(line: EventLine, options: EventLineOptions = {}): LineSegment[] {
   const { width, role = '' } = options;
   const duration = line.durationMs === undefined ? '' : formatDuration(line.durationMs);
@@ -49,7 +49,7 @@ export function eventLineSegments(line: EventLine, options: EventLineOptions = {
   return width === undefined ? segments : fitSegments(fitTarget(segments, width), width);
 }
 
-/** Shortens a long target so that the reader sees how it came out, and a quarter of the line of what was said. */
+/** Shortens a long target so that the status, and text of up to a quarter of the line, stay visible. */
 function fitTarget(segments: readonly LineSegment[], width: number): LineSegment[] {
   const taken = segments.reduce((columns, { part, text }) => {
     if (part === 'target') return columns;
@@ -68,7 +68,7 @@ function fitSegments(segments: readonly LineSegment[], width: number): LineSegme
   const fits: LineSegment[] = [];
   let start = 0;
   for (const { part, text } of segments) {
-    // What was fitted is a beginning of the whole, then perhaps `…`, so the pieces lie where they lay.
+    // The fitted line is a beginning of the whole line, possibly followed by `…`, so offsets in it are the same.
     const end = start + text.length;
     const last = end >= fitted.length;
     fits.push({ part, text: last ? fitted.slice(start) : text });

@@ -3,8 +3,8 @@ import { type EventLineOptions, renderEventLine } from './render-event-line.ts';
 import type { TimelineRow } from './timeline.ts';
 
 /**
- * One line for each event, behind its position. Where they are of more than one day (UTC), the day stands on a line of its
- * own before the first of each. `width`: the most columns of a line.
+ * One line for each event, starting with its position. If the events are of several days (UTC), each day is on a line of its
+ * own before its first event. `width`: the largest width of a line in columns.
  */
 export function renderTimeline(
   rows: readonly TimelineRow[],

@@ -6,13 +6,13 @@ import { type EventLine, eventLine } from './event-line.ts';
 export interface TimelineRow {
   readonly position: number;
   readonly event: CapturedEvent;
-  /** The event as the parts of one line; the agent by its name where it has one. */
+  /** The event as the parts of one line, with the agent's name if it is known. */
   readonly line: EventLine;
-  /** Whose it is, where the rows of several dispatches are mixed. */
+  /** The role of the dispatch, for rows of several dispatches. */
   readonly role?: string;
 }
 
-/** Everything that happened, in order. */
+/** All events in the order of the log. */
 export function timelineOf(events: readonly CapturedEvent[]): TimelineRow[] {
   const names = new AgentNames();
   return events.map((event, position) => ({ position, event, line: eventLine(event, names) }));

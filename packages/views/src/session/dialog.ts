@@ -2,15 +2,15 @@ import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Hearing, Saying } from '../log/saying.ts';
 
-/** One substance of a dialog. Its audience is those of the chosen agents who heard it, or from whom it was withheld. */
+/** One saying of a dialog. The audience has the hearings of the chosen agents, including those that were withheld. */
 export interface DialogRow extends Omit<Saying, 'hearings'> {
   readonly audience: readonly Hearing[];
 }
 
 /**
- * What was said among the chosen agents, named by id or name: each substance once, in order. What one of them said
- * aloud; what two of them shared, also where somebody else said it; and of one chosen agent, whatever it heard. Where
- * none are chosen: everything that was said, also by people and the system.
+ * The sayings among the chosen agents, named by id or name, each once, in the order of the log: the utterances of a chosen
+ * agent; any saying that two of them said or heard; if only one agent is chosen, all that it said or heard. Without
+ * `agentIds`: all sayings, including those of people and the system.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */
@@ -41,7 +41,7 @@ function chosenSpeaker({ speaker }: Pick<Saying, 'speaker'>, chosen: ReadonlySet
   return chosen.has(speaker.agentId) ? speaker.agentId : null;
 }
 
-/** An agent may be given the same again; it counts once, unless it came in other words or by a hook. */
+/** A repeated delivery to an agent counts once, unless its text or the way it was heard differs. */
 function firstOfEach(hearings: readonly Hearing[]): Hearing[] {
   if (hearings.length < 2) return [...hearings];
   const seen = new Set<string>();

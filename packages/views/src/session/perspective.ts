@@ -6,27 +6,27 @@ import type { LogMessage } from '../log/log-node.ts';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import { compactJson } from '../text/compact-json.ts';
 
-/** One thing on an agent's mind, in the order in which it came there. */
+/** One thing that an agent heard, thought, did, received or said. */
 export interface PerspectiveRow {
   readonly id: string;
   readonly event: CapturedEvent;
   /**
-   * `heard`: what it was told. `thought`: thinking, and text beside a tool call, which nobody hears. `did`: a tool call.
-   * `received`: a tool's result. `said`: an utterance.
+   * `heard`: a message or a system prompt. `thought`: thinking, or text beside a tool call, which nobody hears. `did`: a tool
+   * call. `received`: the result of a tool call. `said`: an utterance.
    */
   readonly kind: 'heard' | 'thought' | 'did' | 'received' | 'said';
   readonly text: string;
-  /** Who said what it heard or received; null: nobody else. */
+  /** The speaker of what it heard or received; null: none. */
   readonly from: Speaker | null;
-  /** How that compares with what was said. */
+  /** How the delivery compares with what was said; null: not a delivery of something said. */
   readonly how: HowHeard | null;
-  /** The tool that it used, where its name is known. */
+  /** The name of the tool that it used; null: none, or not known. */
   readonly tool: string | null;
 }
 
 /**
- * What an agent, named by id or name, heard, thought, did, received and said. What arrived while its model was called
- * comes after that answer.
+ * All that an agent, named by id or name, heard, thought, did, received and said, in the order in which its model was
+ * given it: a message that arrived during a call comes after the answer to that call.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */

@@ -6,7 +6,7 @@ import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DialogRow } from './dialog.ts';
 
-/** Who said what, and below it who heard it; where a hook or a tool altered it, also what was heard. */
+/** The speaker and text of each saying, and below it the agents that heard it; the received text where it was altered. */
 export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): string {
   if (rows.length === 0) return '(nothing was said)';
   const ids = rows.map(({ id }) => neutraliseControlsInLine(id));

@@ -4,12 +4,12 @@ import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DeliveryDiff, DiffPart } from './word-diff.ts';
 
-/** One text, what was taken out of it as `[-so-]` and what was put in as `{+so+}`. */
+/** The parts as one text: removed parts as `[-text-]`, added parts as `{+text+}`. */
 export function renderDiff(parts: readonly DiffPart[]): string {
   return neutraliseControls(parts.map(partInText).join(''));
 }
 
-/** What was said and what each received, by words. */
+/** The word differences between a saying and each delivery of it. */
 export function renderDeliveryDiffs(index: LogIndex, diffs: readonly DeliveryDiff[]): string {
   if (diffs.length === 0) return '(it reached nobody)';
   return diffs

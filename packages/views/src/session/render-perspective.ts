@@ -4,7 +4,7 @@ import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { PerspectiveRow } from './perspective.ts';
 
-/** One paragraph for each thing that an agent heard, thought, did, received or said. */
+/** One paragraph for each row. */
 export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
   return rows

@@ -8,7 +8,7 @@ import type { SessionRow, SessionView } from './session-view.ts';
 
 const longestOutcome = 20;
 
-/** A session as plain text, top to bottom: the header, a row for each thing that happened, what came of it. */
+/** A session as plain text: the header, the rows, the result. */
 export function renderSessionView(view: SessionView): string {
   return [header(view), body(view), ...footer(view)].join('\n\n');
 }
@@ -46,14 +46,14 @@ function body({ rows }: SessionView): string {
         day === '' &&
         row.event.messageId !== undefined &&
         row.event.messageId === rows[index - 1]?.event.messageId;
-      // The last result stands below, in full.
+      // The last result is below, in full.
       const lines = renderRow(row === lastComplete ? { ...row, text: '' } : row, isSameMessage);
       return day === '' ? [lines] : [day, lines];
     })
     .join('\n');
 }
 
-/** A row whose further lines stand below its first. The blocks of one message share its time. */
+/** A row, with its further lines indented below the first. Only the first block of a message shows the time. */
 function renderRow(row: SessionRow, isSameMessage: boolean): string {
   const time = isSameMessage ? '' : formatTime(row.event.timestamp);
   const indent = '  '.repeat(row.agent.depth);

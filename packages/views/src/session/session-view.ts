@@ -6,7 +6,7 @@ import { DispatchTotals } from '../task/dispatch-totals.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
-/** A dispatch as one reads it (D12): who, what it cost, what happened in order, what came of it. Plain data. */
+/** A dispatch for a reader (D12): its facts, cost, events in order and result. Plain data. */
 export interface SessionView {
   readonly envelope: DispatchEnvelope;
   readonly model: string | null;
@@ -16,18 +16,18 @@ export interface SessionView {
   /** The dispatched agent first, then the others in the order in which they appear. */
   readonly agents: readonly SessionAgent[];
   readonly rows: readonly SessionRow[];
-  /** What the dispatch came to, in words; null: not known (yet). */
+  /** The outcome of the dispatch in words; null: not known (yet). */
   readonly result: string | null;
   readonly structuredResult: JsonValue | null;
 }
 
-/** One event, or a tool call together with its result. Texts are as they were recorded. */
+/** One event, or a tool call and its result. Texts are as recorded. */
 export interface SessionRow extends EventDescription {
   readonly event: CapturedEvent;
   /** The result that answers this call. */
   readonly answer: CapturedEvent | null;
   readonly agent: SessionAgent;
-  /** What came back: the error, the output where it was recorded, or what is worth knowing of it (D7). */
+  /** The error of the result, the output if it was recorded, or otherwise its metadata in words (D7); '' without a result. */
   readonly outcome: string;
 }
 
@@ -35,12 +35,12 @@ type Call = EventOf<'agent:tool_call'>;
 type Result = EventOf<'agent:tool_result'>;
 
 /**
- * Folds a dispatch and its events, in append order, into what a reader sees. A call has its result on its own row, also
- * where other things happened in between; a result without a call, and a second result, are rows themselves.
+ * The view of a dispatch and its events, which are given in append order. A call and its result are one row, including when
+ * other events are between them. A result without a call and a second result are rows of their own.
  */
 export function sessionView(envelope: DispatchEnvelope, events: readonly CapturedEvent[]): SessionView {
   const agents = sessionAgents(envelope, events);
-  const callAgent = (agentId: string) => {
+  const nameAgent = (agentId: string) => {
     const agent = agents.of(agentId);
     return agent.agentId === agentId ? agent.name : agentId;
   };
@@ -51,7 +51,7 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
   const outcome = complete?.data;
   const totals = new DispatchTotals();
   for (const event of events) totals.observe(event);
-  // An envelope may know what was used by calls that are not events yet: in an import, that of the last message.
+  // The figures of an envelope can include calls that are not events yet: in an import, the call of the last message.
   const isInEnvelope = complete === undefined && envelope.status !== 'running';
   const { cost, usage } = envelope;
 
@@ -60,7 +60,7 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
     .map((event): SessionRow => {
       const agent = agents.of(event.agentId);
       if (!isReadableAs(event, 'agent:tool_call')) {
-        return { ...describeEvent(event, callAgent), event, answer: null, agent, outcome: '' };
+        return { ...describeEvent(event, nameAgent), event, answer: null, agent, outcome: '' };
       }
       const answer = answers.get(event) ?? null;
       const isDenied = denied.has(event.data.toolCallId);
@@ -104,7 +104,7 @@ function outcomeOf({ error, output, metadata, target }: Result['data']): string 
   return typeof output === 'string' ? output : compactJson(output);
 }
 
-/** Which result answers which call: the first that names it; where a call id comes again, each in its turn. */
+/** The result of each call: the first that names its id; if a call id is repeated, calls and results are paired in order. */
 function joinToolCalls(events: readonly CapturedEvent[]): {
   readonly answers: ReadonlyMap<CapturedEvent, Result>;
   readonly answering: ReadonlySet<CapturedEvent>;

@@ -9,8 +9,8 @@ import { perspectiveOf } from './perspective.ts';
 import { renderPerspective } from './render-perspective.ts';
 
 /**
- * The views of a session log under the names that its newer dialect uses (S11). Agents are named by id or name; an agent or an id
- * that is not in the log is a TypeError. It knows no tool: it follows substance and cause.
+ * The views of a session log under the names that its newer dialect uses (S11). Agents are named by id or name. All methods
+ * throw a TypeError for an agent or an id that is not in the log.
  */
 export class SessionViewer {
   readonly index: LogIndex;
@@ -19,7 +19,7 @@ export class SessionViewer {
     this.index = createLogIndex(events);
   }
 
-  /** The name of each agent by its id; the id where it has no name. */
+  /** The name of each agent by its id; the id itself if it has no name. */
   listAgents(): Map<string, string> {
     return new Map([...this.index.agents.values()].map(({ agentId, name }) => [agentId, name ?? agentId]));
   }
@@ -30,17 +30,17 @@ export class SessionViewer {
     return (this.index.transcripts.get(agentId) ?? []).map(({ entry }) => entry);
   }
 
-  /** What was said among the agents, each substance once. */
+  /** The sayings among the agents, each once: see `dialogOf`. */
   extractDialog(agents: readonly string[]): DialogRow[] {
     return dialogOf(this.index, agents);
   }
 
-  /** What an agent heard, thought, did, received and said, as text. */
+  /** All that an agent heard, thought, did, received and said, as text: see `perspectiveOf`. */
   extractAgentPerspective(agent: string): string {
     return renderPerspective(this.index, perspectiveOf(this.index, agent));
   }
 
-  /** The id of what brought a message about, by its id: its cause, what it carries on, or what its agent heard last. */
+  /** For each message id, the id of its parent: its cause, its substance, or otherwise the last message that it answers. */
   buildCausalityIndex(): Map<string, string> {
     const parents = new Map<string, string>();
     for (const node of this.index.nodes) {
@@ -62,7 +62,7 @@ export class SessionViewer {
     return [...chain].map(({ event }) => event).reverse();
   }
 
-  /** The messages whose substance, as recorded, is this content. */
+  /** The messages whose recorded substance is this content. */
   traceContentReferences(contentId: string): TranscriptEntry[] {
     const content = nodeNamed(this.index, contentId);
     return this.index.messages.flatMap(({ entry }) =>

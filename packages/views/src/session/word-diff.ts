@@ -2,23 +2,23 @@ import { diffWordsWithSpace } from 'diff';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { Hearing, Saying } from '../log/saying.ts';
 
-/** A piece of what was said, of what was received, or of both. */
+/** A part of the said text (`removed`), of the received text (`added`), or of both (`same`). */
 export interface DiffPart {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
-/** What was said against what reached one agent. */
+/** A saying compared with one delivery of it. */
 export interface DeliveryDiff {
   readonly saying: Saying;
   readonly hearing: Hearing;
   readonly parts: readonly DiffPart[];
 }
 
-/** Beyond so many words of difference, two texts have little in common and the comparison would take very long. */
+/** The largest number of differing words. With more, two texts have little in common and the comparison takes very long. */
 const mostEdits = 2_000;
 
-/** What became of the words that were said, in order. Texts that differ nearly everywhere are one piece each. */
+/** The differences between two texts by words, in order. Texts that differ in more than 2,000 words are one part each. */
 export function wordDiff(said: string, received: string): DiffPart[] {
   const changes = diffWordsWithSpace(said, received, { maxEditLength: mostEdits });
   if (changes === undefined) {
@@ -33,15 +33,15 @@ export function wordDiff(said: string, received: string): DiffPart[] {
 }
 
 /**
- * Said against received: of a delivery that one, of something said each that reached somebody.
+ * Compares a saying with its deliveries: with one, if `id` is that of a delivery, otherwise with all that reached an agent.
  *
- * @throws TypeError for an id that is not in the log, or that is nothing said
+ * @throws TypeError for an id that is not in the log, or that is neither a saying nor a delivery of one
  */
 export function deliveryDiffs(index: LogIndex, id: string): DeliveryDiff[] {
   const node = nodeNamed(index, id);
   const { event } = node;
   const saying = index.sayingOf(node);
-  if (saying === null) throw new TypeError(`${id} is nothing that was said, nor a delivery of it.`);
+  if (saying === null) throw new TypeError(`${id} is neither something said nor a delivery of it.`);
   const isDelivery = event !== saying.event;
   return saying.hearings
     .filter((hearing) => !isDelivery || hearing.event === event)

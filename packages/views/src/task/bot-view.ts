@@ -3,12 +3,12 @@ import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.
 import { nothingSpent } from './spending.ts';
 import { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task-timeline.ts';
 
-/** Everything that one bot did on a task, across its dispatches (D9). */
+/** The dispatches and events of one bot on a task (D9). */
 export interface BotView {
   readonly botId: string;
-  /** Its dispatches, in the order in which they were given. */
+  /** Its dispatches, in the order of the argument. */
   readonly envelopes: readonly DispatchEnvelope[];
-  /** Of all of them. Null: not known (yet). */
+  /** The sums over its dispatches. */
   readonly figures: DispatchFigures;
   /** By time, then dispatch, then position. */
   readonly rows: readonly TaskTimelineRow[];
@@ -22,7 +22,7 @@ const nothing: DispatchFigures = {
   durationMs: null,
 };
 
-/** Everything that one bot did in these dispatches of a task; those of others are passed over. */
+/** The dispatches and events of one bot among these dispatches of a task. */
 export function botView(dispatches: readonly TimelineSource[], botId: string): BotView {
   const own = dispatches.filter(({ envelope }) => envelope.botId === botId);
   const envelopes = own.map(({ envelope }) => envelope);

@@ -1,12 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigure, addSpending, type Spending, spendingOf } from './spending.ts';
 
-/** What a dispatch took, or several: then the sum of those whose figure is known. Null: not known (yet). */
+/** The figures of a dispatch, or the sums over several, of the figures that are known. Null: not known (yet). */
 export interface DispatchFigures extends Spending {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly turns: number | null;
-  /** The agent's own time; that of a subtree adds up, also where dispatches ran side by side. */
+  /** The agent's own time in milliseconds. The sum over several includes dispatches that ran at the same time. */
   readonly durationMs: number | null;
 }
 
@@ -31,7 +31,7 @@ export function addFigures(one: DispatchFigures, other: DispatchFigures): Dispat
   };
 }
 
-/** Milliseconds that a dispatch took: as it reports, else from its start to its end; null while it runs. */
+/** The duration of a dispatch in milliseconds: as it reports, otherwise from its start to its end; null while it runs. */
 export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnvelope): number | null {
   if (usage?.durationMs !== undefined) return usage.durationMs;
   return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));

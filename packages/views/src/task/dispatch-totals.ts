@@ -8,16 +8,16 @@ type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
 
 /**
- * What a dispatch used and cost so far: a fold over its events, whatever ended it or whether it still runs.
+ * The usage and cost of a dispatch so far: a fold over its events, however it ended, or while it runs.
  *
  * 1. Each `agent:inference` adds its tokens and its cost, whichever agent of the dispatch made the call. Workers have
  *    dispatches of their own, so they are not included.
  * 2. `session:complete` states totals of the dispatch so far. Each figure that it states replaces the one counted up to
  *    there; a figure that it leaves out stays as counted.
  * 3. Calls after it are added to it, except the call of a message that was in the log before it.
- * 4. The cost is the sum of the costs that the log states: the least that was spent, where some calls state none. Where
- *    no event states a cost it is null, never 0.
- * 5. Turns and duration are known only where the last word is a `session:complete` that states them.
+ * 4. The cost is the sum of the costs that the log states: a lower bound, if some calls state none. If no event states a
+ *    cost it is null, never 0.
+ * 5. Turns and duration are known only if a `session:complete` states them and no call follows it.
  * 6. `models` and `prices` are those of `ModelUsages`: the recorded calls, whatever a `session:complete` states.
  */
 export class DispatchTotals {
@@ -27,7 +27,7 @@ export class DispatchTotals {
   #costUsd: number | null = null;
   #calls = 0;
   readonly #models: ModelUsages;
-  /** The message of each agent whose `agent:inference` has not come yet, by agent. */
+  /** By agent: its latest message, if that has no `agent:inference` yet. */
   readonly #openMessages = new Map<string, string>();
   /** The messages that were open at the last `session:complete`, which has counted them. */
   #countedMessages = new Set<string>();
@@ -52,7 +52,7 @@ export class DispatchTotals {
     return this.#tokens;
   }
 
-  /** The tokens, with turns and duration where they are known. */
+  /** The tokens, with turns and duration (in milliseconds) if they are known. */
   get usage(): Usage | null {
     if (this.#tokens === null) return null;
     return {
@@ -78,7 +78,7 @@ export class DispatchTotals {
     return this.#models.prices;
   }
 
-  /** How many model calls the events hold. */
+  /** The number of `agent:inference` events. */
   get calls(): number {
     return this.#calls;
   }

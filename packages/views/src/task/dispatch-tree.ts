@@ -1,14 +1,14 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.ts';
 
-/** A dispatch with those that it started (D4). */
+/** A dispatch and the dispatches that it started (D4). */
 export interface DispatchTreeNode {
   readonly envelope: DispatchEnvelope;
   readonly own: DispatchFigures;
-  /** Its own and those of everything below it. */
+  /** The sums over the dispatch and all dispatches below it. */
   readonly subtree: DispatchFigures;
   readonly children: readonly DispatchTreeNode[];
-  /** Its parent is not in the list, or (in bad data) lies below it. */
+  /** Its parent is not in the list, or (in bad data) is below it. */
   readonly orphan: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Node extends DispatchTreeNode {
   orphan: boolean;
 }
 
-/** The dispatches of a task as trees. Roots and children by start, then id; every envelope is in it exactly once. */
+/** The dispatches of a task as trees. Roots and children are in the order of start, then id; each envelope occurs exactly once. */
 export function dispatchTree(envelopes: readonly DispatchEnvelope[]): DispatchTreeNode[] {
   const nodes = [...envelopes].sort(byStart).map((envelope): Node => {
     const own = figuresOf(envelope);
@@ -43,7 +43,7 @@ export function dispatchTree(envelopes: readonly DispatchEnvelope[]): DispatchTr
   return roots;
 }
 
-/** Whether a node is the other one or lies below it. The chain is finite: no link that closes a ring is ever kept. */
+/** Whether a node is the other one or below it. The chain is finite, because a link that would close a cycle is never added. */
 function isBelow(node: Node, other: Node, parents: ReadonlyMap<Node, Node>): boolean {
   for (let current: Node | undefined = node; current !== undefined; current = parents.get(current)) {
     if (current === other) return true;

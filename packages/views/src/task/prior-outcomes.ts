@@ -3,26 +3,26 @@ import { formatCost, formatDuration } from '../text/format.ts';
 import { dispatchDuration } from './dispatch-figures.ts';
 
 export interface PriorOutcomesOptions {
-  /** The most characters of the whole text. Absent: 8,000. */
+  /** The largest length of the whole text in characters. Absent: 8,000. */
   readonly maxCharacters?: number;
 }
 
-/** What earlier dispatches of a task came to. */
+/** The outcomes of earlier dispatches of a task. */
 export interface PriorOutcomes {
-  /** To open the next dispatch with; '' where there is none to tell of. */
+  /** A text for the start of the next dispatch; '' if it has no outcome to report. */
   readonly text: string;
-  /** Those that the text tells of, oldest first. */
+  /** The dispatches in the text, oldest first. */
   readonly dispatchIds: readonly string[];
-  /** How many older ones it leaves out, for there is no room. */
+  /** The number of older dispatches that did not fit. */
   readonly omitted: number;
 }
 
-/** The most characters of one result. */
+/** The largest length of one result in characters. */
 const longestResult = 2_000;
 
 /**
- * What earlier dispatches of a task came to, from their envelopes alone (D12): who, how it ended, what it took, and the
- * result. Those that are still running are no outcome. The newest are told first where there is no room for all.
+ * The outcomes of earlier dispatches of a task, from their envelopes alone (D12): role, status, duration, cost and result.
+ * Running dispatches are left out. If there is not enough room for all, the newest are kept.
  */
 export function priorOutcomes(
   envelopes: readonly DispatchEnvelope[],
@@ -33,24 +33,26 @@ export function priorOutcomes(
     .sort(
       (one, other) => compare(one.startedAt, other.startedAt) || compare(one.dispatchId, other.dispatchId),
     );
-  const told: { readonly dispatchId: string; readonly text: string }[] = [];
-  // Room for the line that says how many are left out.
+  const reported: { readonly dispatchId: string; readonly text: string }[] = [];
+  // Minus the longest possible first line.
   let room = maxCharacters - opening(ended.length, ended.length).length;
   for (const envelope of ended.toReversed()) {
     const text = outcomeOf(envelope);
     room -= text.length + 2;
     if (room < 0) break;
-    told.unshift({ dispatchId: envelope.dispatchId, text });
+    reported.unshift({ dispatchId: envelope.dispatchId, text });
   }
-  const omitted = ended.length - told.length;
+  const omitted = ended.length - reported.length;
   const text =
-    told.length === 0 ? '' : [opening(ended.length, omitted), ...told.map(({ text }) => text)].join('\n\n');
-  return { text, dispatchIds: told.map(({ dispatchId }) => dispatchId), omitted };
+    reported.length === 0
+      ? ''
+      : [opening(ended.length, omitted), ...reported.map(({ text }) => text)].join('\n\n');
+  return { text, dispatchIds: reported.map(({ dispatchId }) => dispatchId), omitted };
 }
 
 function opening(all: number, omitted: number): string {
   const leftOut = omitted === 0 ? '' : ` The ${omitted} oldest are left out.`;
-  return `What ${all} earlier ${all === 1 ? 'dispatch' : 'dispatches'} of this task came to, oldest first.${leftOut}`;
+  return `The ${all === 1 ? 'outcome of 1 earlier dispatch' : `outcomes of ${all} earlier dispatches`} of this task, oldest first.${leftOut}`;
 }
 
 function outcomeOf(envelope: DispatchEnvelope): string {

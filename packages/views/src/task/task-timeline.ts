@@ -6,13 +6,13 @@ export interface TimelineSource {
   readonly events: readonly CapturedEvent[];
 }
 
-/** A row with the dispatch that it is from. */
+/** A row of a timeline, with its dispatch. */
 export interface TaskTimelineRow extends TimelineRow {
   readonly dispatchId: string;
   readonly role: string;
 }
 
-/** Everything that happened in dispatches of a task: by time, then dispatch, then position. */
+/** The events of several dispatches of a task, by time, then dispatch, then position. */
 export function taskTimeline(dispatches: readonly TimelineSource[]): TaskTimelineRow[] {
   const rows = dispatches.flatMap(({ envelope: { dispatchId, role }, events }) =>
     timelineOf(events).map((row): TaskTimelineRow => ({ ...row, dispatchId, role })),

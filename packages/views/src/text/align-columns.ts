@@ -1,6 +1,6 @@
 import { columnsOf, padColumns } from './columns.ts';
 
-/** Rows of cells as lines whose columns stand below each other. The cells are as they shall be printed. */
+/** Rows of cells as lines with aligned columns. The cells are printed as they are. */
 export function alignColumns(
   rows: readonly (readonly string[])[],
   sides: readonly ('left' | 'right')[] = [],

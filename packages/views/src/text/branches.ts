@@ -1,4 +1,4 @@
-/** Every node of trees, top down, with the lines that lead to it: `├─ `, `│  └─ `. */
+/** Every node of trees, top down, with its branch lines: `├─ `, `│  └─ `. */
 export function branchesOf<T extends { readonly children: readonly T[] }>(roots: readonly T[]) {
   const found: { readonly node: T; readonly branch: string }[] = [];
   const waiting = roots.map((node) => ({ node, branch: '', below: '' })).reverse();

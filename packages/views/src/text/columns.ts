@@ -2,20 +2,20 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
-/** Printable characters of Latin-1, which take a column each; a soft hyphen takes none. */
+/** Printable characters of Latin-1, one column each; without the soft hyphen, which takes none. */
 const narrow = /^[ -~\xa1-\xac\xae-\xff]*$/;
 
-/** How many columns of a terminal a line takes; wide characters take two. */
+/** The width of a line in columns of a terminal; wide characters take two. */
 export function columnsOf(line: string): number {
   return narrow.test(line) ? line.length : stringWidth(line);
 }
 
 /**
- * The line if it fits; otherwise as much of its start (or end) as fits beside a `…`. Never cuts a character in two.
+ * The line if it fits in `columns`; otherwise as much of its start (or end) as fits beside a `…`. Never splits a character.
  */
 export function fitColumns(line: string, columns: number, keep: 'start' | 'end' = 'start'): string {
   if (columns <= 0) return '';
-  // What is far beyond the limit need not be measured.
+  // Text far beyond the limit is not measured.
   const reach = columns * 16;
   const near = keep === 'start' ? line.slice(0, reach) : line.slice(-reach);
   if (near.length === line.length && columnsOf(line) <= columns) return line;
@@ -31,6 +31,7 @@ export function fitColumns(line: string, columns: number, keep: 'start' | 'end' 
   return keep === 'start' ? `${kept.join('')}…` : `…${kept.reverse().join('')}`;
 }
 
+/** The line, padded with spaces to `columns`. `side`: where the text is. */
 export function padColumns(line: string, columns: number, side: 'left' | 'right' = 'left'): string {
   const padding = ' '.repeat(Math.max(0, columns - columnsOf(line)));
   return side === 'left' ? line + padding : padding + line;

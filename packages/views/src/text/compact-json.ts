@@ -3,12 +3,12 @@ import { fitColumns } from './columns.ts';
 
 const longest = 400;
 
-/** A value as one line of JSON, cut where it is long. */
+/** A value as one line of JSON, cut at 400 columns. */
 export function compactJson(value: JsonValue): string {
   return fitColumns(JSON.stringify(value), longest);
 }
 
-/** The fields of an object as `exitCode 0, lines 12`; without those whose value is `except`, which the reader has seen. */
+/** The fields of an object as `exitCode 0, lines 12`, without empty fields and those whose value is `except`. */
 export function fieldsInWords(fields: JsonObject, except?: string): string {
   return Object.entries(fields)
     .flatMap(([key, value]) =>

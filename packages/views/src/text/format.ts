@@ -1,6 +1,6 @@
 import type { Usage } from '@hansard/events';
 
-// A format takes milliseconds to make, so each is made when it is needed first.
+// A format takes milliseconds to create, so each is created at its first use.
 const compact = lazily({ notation: 'compact', maximumFractionDigits: 1 });
 const cents = lazily({ style: 'currency', currency: 'USD' });
 const fractionsOfCents = lazily({ style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
@@ -16,23 +16,23 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)}h ${twoDigits(minutes % 60)}m`;
 }
 
-/** A count of tokens as `940`, `12.3K` or `1.2M`. */
+/** A number of tokens as `940`, `12.3K` or `1.2M`. */
 export function formatTokens(count: number): string {
   return compact().format(count);
 }
 
-/** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`. */
+/** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`; `<$0.0001` for less than that. */
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.0001) return '<$0.0001';
   const text = String(usd);
-  // What needs no rounding and no separators needs no format either.
+  // An amount without rounding and separators needs no format.
   const [, whole, fraction = ''] = /^(\d{1,3})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   if (whole !== undefined && fraction.length <= (usd < 1 ? 4 : 2))
     return `$${whole}.${fraction.padEnd(2, '0')}`;
   return usd < 1 ? fractionsOfCents().format(usd) : cents().format(usd);
 }
 
-/** What was used, in words: `300 in, 60 out, 5.2K cache read, 3 turns`. */
+/** Usage in words: `300 in, 60 out, 5.2K cache read, 3 turns`. */
 export function formatUsage(usage: Usage): string {
   const parts = [`${formatTokens(usage.inputTokens)} in`, `${formatTokens(usage.outputTokens)} out`];
   if (usage.cacheReadTokens) parts.push(`${formatTokens(usage.cacheReadTokens)} cache read`);

@@ -1,7 +1,7 @@
 import { columnsOf } from './columns.ts';
 import { neutraliseControls } from './neutralise-controls.ts';
 
-/** A text behind its start, its further lines below its first. The text is made harmless; the start already is. */
+/** A text after a start, with its further lines indented below its first. Neutralises the text; the start must be neutralised. */
 export function hangingLines(start: string, text: string): string {
   const margin = ' '.repeat(columnsOf(start));
   return neutraliseControls(text)

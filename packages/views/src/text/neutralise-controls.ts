@@ -1,19 +1,19 @@
-/** What a terminal obeys or a reader cannot see: controls, lone surrogates, line separators, bidi and zero-width characters. */
+/** Characters that control a terminal or are invisible: controls, lone surrogates, line separators, bidi and zero-width characters. */
 const hidden = /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{FFF9}-\u{FFFB}]/u;
 
-/** Joiners where they shape what is seen: in emoji, after vowel signs, in Arabic script. Elsewhere they only hide. */
+/** Joiners with a visible effect: in emoji, after vowel signs, in Arabic script. Elsewhere they are only invisible. */
 const joined =
   /(?!\p{Default_Ignorable_Code_Point})[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}\p{Script=Arabic}][\ufe0e\ufe0f]?[\u200c\u200d]/u;
 
-/** The mark for text or emoji style behind what it styles. A second one is a way to smuggle. */
+/** A variation selector for text or emoji style, after the character that it styles. A second one could hide data. */
 const styled = new RegExp(`(?!${hidden.source}|\\s)[^][\\ufe0e\\ufe0f]`, 'u');
 
 const harmlessOrHidden = new RegExp(`${joined.source}|${styled.source}|(${hidden.source})`, 'gu');
 
 /**
- * Makes harmless and visible what must not reach a terminal from the text of others: ESC and other controls become
- * their pictures (`␛[31m`), C1 controls, bidi overrides, zero-width and other invisible characters `<U+202E>`.
- * Newlines and tabs stay, `\r\n` counts as a newline, and joiners inside emoji and scripts that need them stay too.
+ * Replaces characters of untrusted text that must not reach a terminal: ESC and other C0 controls become visible pictures
+ * (`␛[31m`); C1 controls, bidi overrides, zero-width and other invisible characters become `<U+202E>`. Newlines and tabs
+ * stay, `\r\n` becomes a newline, and joiners stay inside emoji and in scripts that need them.
  */
 export function neutraliseControls(text: string): string {
   const lines = text.replaceAll('\r\n', '\n');
@@ -23,7 +23,7 @@ export function neutraliseControls(text: string): string {
   );
 }
 
-/** The same on one line: newlines become `⏎`, tabs a space. */
+/** `neutraliseControls` on one line: newlines become `⏎`, tabs a space. */
 export function neutraliseControlsInLine(text: string): string {
   return neutraliseControls(text).replaceAll('\n', '⏎').replaceAll('\t', ' ');
 }

@@ -1,8 +1,8 @@
 const dayLength = 'YYYY-MM-DD'.length;
 
 /**
- * For each timestamp its day (UTC) where that is another than the one before it, else ''. Where all are of one day, nothing:
- * times of day say enough then.
+ * For each timestamp its day (UTC) if it differs from that of the timestamp before, otherwise ''. If all are of one day, all
+ * are '', because the times of day are enough.
  */
 export function newDays(timestamps: readonly string[]): readonly string[] {
   const days = timestamps.map((timestamp) => timestamp.slice(0, dayLength));

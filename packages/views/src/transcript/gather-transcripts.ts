@@ -21,7 +21,7 @@ interface Answer {
   };
 }
 
-/** Gathers transcripts from events, one after the other. */
+/** Joins events to the messages of transcripts, one event at a time. */
 interface TranscriptGatherer {
   /** The messages so far, of all agents in the order of their first blocks. */
   readonly entries: TranscriptEntry[];
@@ -109,7 +109,7 @@ function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
   }
 }
 
-/** What a block adds to its answer, or null: it is no block of an answer. */
+/** A function that adds a block to its answer, or null: not a block of an answer. */
 function answerBlock(event: CapturedEvent): ((answer: Answer['message']) => void) | null {
   switch (event.type) {
     case 'agent:thinking': {
@@ -144,7 +144,7 @@ function answerBlock(event: CapturedEvent): ((answer: Answer['message']) => void
   }
 }
 
-/** Outputs that are no text are read as JSON; a narrative log has at most the error. */
+/** An output that is not a string is returned as JSON; a log of fidelity `narrative` has at most the error. */
 function contentOf({ output, error }: { output?: JsonValue | undefined; error?: string | undefined }) {
   if (output === undefined) return error ?? null;
   return typeof output === 'string' || output === null ? output : JSON.stringify(output);

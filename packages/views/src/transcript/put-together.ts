@@ -3,9 +3,9 @@ import { createTranscriptGatherer } from './gather-transcripts.ts';
 import type { TranscriptEntry } from './transcript-message.ts';
 
 /**
- * The transcripts that events hold, of all agents in the order of their messages' first blocks. The blocks of an answer
- * belong together by agent and message, whatever stands between them; everything else that entered a transcript is a
- * message of its own. Events that are no part of a transcript are passed over.
+ * The transcript messages of all agents, in the order of their first blocks. Blocks of an answer are joined by agent and
+ * message id, whatever events are between them. Each other part of a transcript is a message of its own. Events that are
+ * not part of a transcript are ignored.
  *
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */

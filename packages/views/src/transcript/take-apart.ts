@@ -4,16 +4,18 @@ import type { MessageFields, TranscriptMessage } from './transcript-message.ts';
 import { unknownTool } from './unknown-tool.ts';
 
 /**
- * A message as events, one for each block: thinking, text, then the tool calls. All have its id as `messageId`; what
- * links it to others stands on the first. An answer without anything in it is an `agent:output` without parts.
- * `putTogether` gives the same message again.
+ * The events of a message, one for each block: thinking, text, then the tool calls. All have its id as `messageId`; the first
+ * has its links. An empty answer is an `agent:output` without parts. `putTogether` returns the same message again.
  *
- * @throws TypeError for what no transcript has: a tool message that answers no call, a system or user message without
- * content, thinking or tool calls of somebody else than the assistant
+ * @throws TypeError for an invalid message: a tool message without `toolCallId`, a system or user message without content,
+ * or thinking or tool calls in a message that is not of the assistant
  */
 export function takeApart(message: TranscriptMessage, fields: MessageFields): NewEvent[] {
   const { id, agentId, timestamp, substance, cause, via } = fields;
-  const whose = { ...(timestamp === undefined ? {} : { timestamp }), ...(agentId === '' ? {} : { agentId }) };
+  const origin = {
+    ...(timestamp === undefined ? {} : { timestamp }),
+    ...(agentId === '' ? {} : { agentId }),
+  };
   const links: EventLinks = {
     ...(substance === undefined ? {} : { substance }),
     ...(cause === undefined ? {} : { cause }),
@@ -22,7 +24,7 @@ export function takeApart(message: TranscriptMessage, fields: MessageFields): Ne
   return blocksOf(message).map(({ type, data }, index) => ({
     id: index === 0 ? id : `${id}.${index}`,
     type,
-    ...whose,
+    ...origin,
     messageId: id,
     ...(index === 0 ? links : {}),
     data,
@@ -33,12 +35,12 @@ function blocksOf(message: TranscriptMessage): NewEvent[] {
   if (message.role === 'assistant') return assistantBlocks(message);
   if (message.thinking !== undefined || message.toolCalls !== undefined) {
     throw new TypeError(
-      `A ${message.role} message has no thinking and no tool calls; an assistant message has.`,
+      `A ${message.role} message can't have thinking or tool calls; only an assistant message can.`,
     );
   }
   if (message.role === 'tool') return [toolResult(message)];
   const { content: text } = message;
-  if (text === null) throw new TypeError(`A ${message.role} message has content; this one has none.`);
+  if (text === null) throw new TypeError(`A ${message.role} message must have content; this one has none.`);
   return message.role === 'system'
     ? [newEvent('agent:system_prompt', { text })]
     : [newEvent('user:message', { text, source: message.source ?? { kind: 'user' } })];
@@ -54,7 +56,7 @@ function assistantBlocks({ content, thinking, toolCalls = [] }: TranscriptMessag
 
 function toolResult({ content, toolCallId, tool, isError }: TranscriptMessage): NewEvent {
   if (toolCallId === undefined) {
-    throw new TypeError('A tool message names the call that it answers; this one has no toolCallId.');
+    throw new TypeError('A tool message must name the call that it answers; this one has no toolCallId.');
   }
   return newEvent('agent:tool_result', {
     toolCallId,

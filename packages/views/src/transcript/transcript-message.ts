@@ -1,17 +1,17 @@
 import type { CapturedEvent, EventData, JsonValue } from '@hansard/events';
 
-/** One message of an agent's transcript, as a model sees it. What stands for its default is left out. */
+/** One message of an agent's transcript, as a model sees it. A property with its default value is absent. */
 export interface TranscriptMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  /** Null: none, as in an assistant message of tool calls only. A system or user message always has some. */
+  /** Null: none, as in an assistant message with tool calls only. A system or user message always has content. */
   readonly content: string | null;
   /** Of an assistant message only. */
   readonly thinking?: { readonly text: string; readonly signature?: string };
   /** Of an assistant message only; absent: none. */
   readonly toolCalls?: readonly TranscriptToolCall[];
-  /** Of a tool message, which always has it: the call that this answers. */
+  /** Required in a tool message: the id of the call that it answers. */
   readonly toolCallId?: string;
-  /** Of a tool message: the tool's name, where it is known. */
+  /** Of a tool message: the name of the tool, if it is known. */
   readonly tool?: string;
   /** Of a tool message; absent: false. */
   readonly isError?: boolean;
@@ -25,7 +25,7 @@ export interface TranscriptToolCall {
   readonly input: JsonValue;
 }
 
-/** What the events of a message have beside what the message says. */
+/** The fields of the events of a message that are not in the message. */
 export interface MessageFields {
   /** The id of the message and of its first event; the others are `ID.1`, `ID.2` … */
   readonly id: string;
@@ -37,9 +37,9 @@ export interface MessageFields {
   readonly via?: string;
 }
 
-/** A message with where it stands in the log. */
+/** A message, its events and its links. */
 export interface TranscriptEntry {
-  /** The id of its event where the event names no message. */
+  /** The `messageId` of its first event, otherwise the id of that event. */
   readonly messageId: string;
   /** '' for the dispatched agent itself. */
   readonly agentId: string;

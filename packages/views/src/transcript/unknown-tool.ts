@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hansard/events';
 
-/** A tool result always has a tool; where the transcript does not know its name, this stands for it, and is marked. */
+/** The tool of a result whose transcript does not know the name of the tool: an event always has one, so it is marked. */
 export const unknownTool: { readonly tool: string; readonly metadata: JsonObject } = {
   tool: '?',
   metadata: { tool: null },

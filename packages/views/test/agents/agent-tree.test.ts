@@ -7,7 +7,7 @@ function shape(nodes: readonly AgentTreeNode[]): unknown[] {
 }
 
 describe('agentTree', () => {
-  it('tells whose call created whom', () => {
+  it('puts each agent below the agent whose call created it', () => {
     expect(shape(agentTree(createLogIndex(marketLog())))).toEqual([
       [
         'olga',
@@ -20,7 +20,7 @@ describe('agentTree', () => {
     ]);
   });
 
-  it('has every agent once, also where they created each other', () => {
+  it('has every agent once, including when bad data has agents that created each other', () => {
     const index = createLogIndex([
       created('e1', 'ann', 'Ann', { cause: 'e4' }),
       created('e2', 'ben', 'Ben', { cause: 'e3' }),
@@ -55,11 +55,11 @@ describe('agentTree', () => {
     expect(renderAgentTree(agentTree(index))).toBe('Ann  ann  –  0 messages  (ended)');
   });
 
-  it('says so where there are no agents', () => {
+  it('says so if there are no agents', () => {
     expect(renderAgentTree([])).toBe('(no agents)');
   });
 
-  it('shows the ids of agents that share a name once each', () => {
+  it('shows the id of each agent that shares its name once', () => {
     const index = createLogIndex([created('e1', 'a1', 'Ann'), created('e2', 'a2', 'Ann')]);
     expect(renderAgentTree(agentTree(index)).split('\n')).toEqual([
       'Ann  a1  –  0 messages',
@@ -67,7 +67,7 @@ describe('agentTree', () => {
     ]);
   });
 
-  it('shows the dispatched agent where events name none', () => {
+  it('shows the dispatched agent if events name no agent', () => {
     const index = createLogIndex([says('e1', '', 'Hi')].map(({ agentId: _, ...event }) => event));
     expect(renderAgentTree(agentTree(index))).toBe('dispatched agent    –  1 message');
   });

@@ -18,7 +18,7 @@ function ids(rows: readonly { readonly id: string }[]): string[] {
 describe('causesOf', () => {
   const index = createLogIndex(marketLog());
 
-  it('goes back over what was heard, carried on, called and caused, oldest first', () => {
+  it('follows heard messages, substances, calls and causes back to the start, oldest first', () => {
     expect(ids(causesOf(index, 'e17'))).toEqual([
       'e2',
       'e3.2',
@@ -44,22 +44,22 @@ describe('causesOf', () => {
     });
   });
 
-  it('follows the very call, not its neighbours in the same message', () => {
+  it('follows the recorded call, not other calls of the same message', () => {
     expect(ids(causesOf(index, 'e7'))).toEqual(['e2', 'e3.3', 'e7']);
   });
 
-  it('lets an answer come from what its agent heard since its last', () => {
+  it('takes the messages since the previous answer as the causes of an answer', () => {
     const [answer] = causesOf(index, 'e27').slice(-1);
     expect(answer?.because).toMatchObject([{ kind: 'heard', id: 'e26' }]);
   });
 
-  it('keeps a reference that leads nowhere', () => {
+  it('keeps a reference to an event that is not in the log', () => {
     const lost = createLogIndex([heard('e1', 'ben', 'Hi', { substance: 'gone' })]);
     expect(causesOf(lost, 'e1')[0]?.because).toEqual([{ kind: 'substance', id: 'gone', isLost: true }]);
     expect(renderCauses(lost, causesOf(lost, 'e1'))).toContain('substance gone (not in this log)');
   });
 
-  it('does not hang on causes that go in a ring', () => {
+  it('ends when causes are cyclic', () => {
     const ring = createLogIndex([
       piece('e1', 'ben', 'one', 'e3'),
       piece('e2', 'ben', 'two', 'e1'),
@@ -70,7 +70,7 @@ describe('causesOf', () => {
     expect(ids(new SessionViewer([piece('e1', 'ben', 'one', 'e1')]).traceMessageFlow('e1'))).toEqual(['e1']);
   });
 
-  it('follows a very long chain', () => {
+  it('follows a very long chain of causes', () => {
     const events = Array.from({ length: 20_000 }, (_, index) =>
       index === 0 ? says('e0', 'ben', 'Hi') : piece(`e${index}`, 'ben', 'and so on', `e${index - 1}`),
     );
@@ -87,16 +87,16 @@ describe('causesOf', () => {
 describe('effectsOf', () => {
   const index = createLogIndex(marketLog());
 
-  it('gives all that came of something, oldest first', () => {
+  it('gives all direct and indirect effects, oldest first', () => {
     expect(ids(effectsOf(index, 'e23'))).toEqual(['e23', 'e24', 'e25', 'e26', 'e27', 'e28', 'e29', 'e30']);
   });
 
-  it('keeps the effects of one call apart from those of its neighbours', () => {
+  it('separates the effects of one call from those of other calls of the same message', () => {
     expect(ids(effectsOf(index, 'e3.4')).slice(0, 4)).toEqual(['e3.4', 'e9', 'e10', 'e11']);
     expect(ids(effectsOf(index, 'e3.4'))).not.toContain('e7');
   });
 
-  it('means all blocks of a message where the message is named', () => {
+  it('starts from all blocks of a message if the id is that of the message', () => {
     expect(ids(effectsOf(index, 'e3')).filter((id) => ['e4', 'e7', 'e9'].includes(id))).toEqual([
       'e4',
       'e7',
@@ -104,13 +104,13 @@ describe('effectsOf', () => {
     ]);
   });
 
-  it('gives reasons that are in the list', () => {
+  it('gives only reasons that are in the list', () => {
     const rows = effectsOf(index, 'e27');
     const shown = new Set(ids(rows));
     expect(rows.flatMap(({ because }) => ids(because)).every((id) => shown.has(id))).toBe(true);
   });
 
-  it('does not take the first who was given a prompt for the reason of the others', () => {
+  it('does not take the first delivery of a prompt as the cause of the others', () => {
     const given = createLogIndex([
       calls('e1', 'olga', 'c1', 'talk'),
       heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
@@ -120,7 +120,7 @@ describe('effectsOf', () => {
   });
 });
 
-describe('what reached an agent while its model was called', () => {
+describe('a message that arrives during a call', () => {
   const inferred = (id: string, messageId: string, through: string | null | undefined) =>
     event(
       'agent:inference',
@@ -142,7 +142,7 @@ describe('what reached an agent while its model was called', () => {
       inferred('e7', 'e6', through[1]),
     ]);
 
-  it('is a cause of the answer that was given it, and of no earlier one', () => {
+  it('is a cause of the answer whose model was given it, not of an earlier one', () => {
     const index = log('e2', 'e5');
     expect(ids(causesOf(index, 'e4'))).toEqual(['e2', 'e4']);
     expect(ids(causesOf(index, 'e6'))).toEqual(['e3', 'e6']);
@@ -151,7 +151,7 @@ describe('what reached an agent while its model was called', () => {
     expect(ids(viewer.traceMessageFlow('e4'))).toEqual(['e2', 'e4']);
   });
 
-  it('is not known to the answer, and comes after it in the perspective', () => {
+  it('is not known to the answer of that call, and comes after it in the perspective', () => {
     const index = log('e2', 'e5');
     expect(ids(knownBy(index, 'ben', 'e4'))).toEqual(['e2']);
     expect(ids(knownBy(index, 'ben', 'e5'))).toEqual(['e2']);
@@ -160,7 +160,7 @@ describe('what reached an agent while its model was called', () => {
     expect(ids(perspectiveOf(index, 'ben'))).toEqual(['e2', 'e4', 'e3', 'e6']);
   });
 
-  it('is taken for what the answer was given where the log does not say', () => {
+  it('counts as given to the answer if the log does not record what was given', () => {
     for (const index of [log(undefined, undefined), log('gone', undefined)]) {
       expect(ids(causesOf(index, 'e4'))).toEqual(['e2', 'e3', 'e4']);
       expect(ids(knownBy(index, 'ben', 'e4'))).toEqual(['e2', 'e3']);
@@ -171,7 +171,7 @@ describe('what reached an agent while its model was called', () => {
 });
 
 describe('renderCauses', () => {
-  it('is a line for each, with its reasons below', () => {
+  it('prints a line for each event, with its reasons below', () => {
     const index = createLogIndex([
       created('e1', 'ben', 'Ben'),
       heard('e2', 'ben', 'What is\nthere?'),

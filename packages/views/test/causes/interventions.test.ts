@@ -4,7 +4,7 @@ import { anyEvent } from '../make.ts';
 import { calls, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 describe('interventionsOf', () => {
-  it('tells what a hook decided on deliveries, and what came of it', () => {
+  it('gives the decisions of a hook on deliveries, with their effects', () => {
     const rows = interventionsOf(createLogIndex(marketLog()));
     expect(rows).toMatchObject([
       {
@@ -21,7 +21,7 @@ describe('interventionsOf', () => {
     ]);
   });
 
-  it('leads each of several alterations to what was heard in the end', () => {
+  it('gives the final delivery as the outcome of each of several alterations', () => {
     const altered = { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' } as const;
     const index = createLogIndex([
       says('e1', 'ben', 'Rye, 240 degrees, 3 euro'),
@@ -32,7 +32,7 @@ describe('interventionsOf', () => {
     expect(interventionsOf(index).map(({ outcome }) => outcome?.id)).toEqual(['e4', 'e4']);
   });
 
-  it('tells which call was stopped, and what the agent got instead', () => {
+  it('gives the call that was stopped, and the result that the agent received', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'task', { name: 'Dan' }),
       decides('e2', 'olga', {
@@ -58,7 +58,7 @@ describe('interventionsOf', () => {
     ]);
   });
 
-  it('shows what the input of a call became', () => {
+  it('gives the altered input of a call', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'task', { name: 'Dan' }),
       anyEvent(
@@ -74,7 +74,7 @@ describe('interventionsOf', () => {
     });
   });
 
-  it('finds the words of an agent who is a hook among the causes', () => {
+  it('finds the utterance of an agent that decided as a hook among the causes', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'task'),
       says('e2', 'watch', 'No, there are enough.'),
@@ -92,7 +92,7 @@ describe('interventionsOf', () => {
     });
   });
 
-  it('shows a plain allowance without effect', () => {
+  it('gives an allowed call without an effect', () => {
     const index = createLogIndex([
       decides('e1', 'ann', { hook: 'h', on: 'delivery', decision: 'allow', subject: 'gone' }),
     ]);
@@ -101,7 +101,7 @@ describe('interventionsOf', () => {
 });
 
 describe('renderInterventions', () => {
-  it('tells who decided what, on what, why, and what came of it', () => {
+  it('prints decision, subject, reason and outcome', () => {
     const index = createLogIndex(marketLog());
     expect(renderInterventions(index, interventionsOf(index))).toBe(
       [

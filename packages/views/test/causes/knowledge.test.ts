@@ -8,10 +8,10 @@ import {
   renderKnown,
   renderNeverHeard,
 } from '../../src/index.ts';
-import { calls, created, decides, heard, marketLog, receives, says, told } from '../market-log.ts';
+import { calls, created, decides, heard, instructed, marketLog, receives, says } from '../market-log.ts';
 
 describe('hearingMatrix', () => {
-  it('sets what was said against those who said and heard it', () => {
+  it('has a row for each saying and a cell for each agent that said or heard it', () => {
     const index = createLogIndex(marketLog());
     const { agents, rows } = hearingMatrix(index);
     expect(agents.map(({ agentId }) => agentId)).toEqual(['olga', 'ben', 'ann', 'carl', 'inner']);
@@ -26,7 +26,7 @@ describe('hearingMatrix', () => {
     ]);
   });
 
-  it('shows every way in which an agent was given the same, also that it heard what was kept from it before', () => {
+  it('shows every delivery to an agent, including one after the same content was withheld', () => {
     const denied = { hook: 'h', on: 'delivery', decision: 'deny', subject: 'e1' } as const;
     const index = createLogIndex([
       says('e1', 'ben', 'Rye'),
@@ -40,12 +40,12 @@ describe('hearingMatrix', () => {
     expect(neverHeard(index, 'e1')).toEqual([]);
   });
 
-  it('says so where nothing was said', () => {
+  it('says so if nothing was said', () => {
     const index = createLogIndex([created('e1', 'ben', 'Ben')]);
     expect(renderHearing(index, hearingMatrix(index))).toBe('(nothing was said)');
   });
 
-  it('is a table in text', () => {
+  it('prints a table', () => {
     const index = createLogIndex([
       created('e1', 'ben', 'Ben'),
       created('e2', 'ann', 'Ann'),
@@ -65,7 +65,7 @@ describe('hearingMatrix', () => {
 describe('knownBy', () => {
   const index = createLogIndex(marketLog());
 
-  it('gives what an agent had heard and received by then, and how it came', () => {
+  it('gives the messages that an agent had received by then, with their paths', () => {
     const known = knownBy(index, 'ann', 'e20');
     expect(known.map(({ id }) => id)).toEqual(['e14', 'e17']);
     expect(known[1]?.paths).toEqual([
@@ -76,11 +76,11 @@ describe('knownBy', () => {
     ]);
   });
 
-  it('gives everything where no point is named', () => {
+  it('gives all messages if no event is named', () => {
     expect(knownBy(index, 'ann').map(({ id }) => id)).toEqual(['e14', 'e17', 'e21', 'e26']);
   });
 
-  it('has a way for each utterance that a result was compiled from', () => {
+  it('has a path for each utterance that a result was compiled from', () => {
     const compiled = knownBy(index, 'olga').find(({ id }) => id === 'e29');
     expect(compiled?.paths.map((path) => path.map(({ id, how }) => [id, how]))).toEqual([
       [
@@ -94,7 +94,7 @@ describe('knownBy', () => {
     ]);
   });
 
-  it('names each station of a line that was passed on', () => {
+  it('has a step for each delivery of a content', () => {
     const passed = createLogIndex([
       created('e0', 'ben', 'Ben'),
       says('e1', 'ben', 'Sold out'),
@@ -106,7 +106,7 @@ describe('knownBy', () => {
     );
   });
 
-  it('knows a prompt that several were given from who gave it, not from each other', () => {
+  it('starts the path of a prompt to several agents at its author, not at another receiver', () => {
     const given = createLogIndex([
       calls('e1', 'olga', 'c1', 'talk'),
       heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
@@ -116,9 +116,9 @@ describe('knownBy', () => {
     expect(knownBy(given, 'ben')[0]?.paths[0]?.map(({ agentId }) => agentId)).toEqual(['olga', 'ben']);
   });
 
-  it('knows instructions from the system, and results from their call', () => {
+  it('has paths of instructions from the system, and of results from their call', () => {
     const alone = createLogIndex([
-      told('e1', 'ben', 'You sell bread.'),
+      instructed('e1', 'ben', 'You sell bread.'),
       calls('e2', 'ben', 'c1', 'look'),
       receives('e3', 'ben', 'c1', 'Three loaves'),
     ]);
@@ -137,7 +137,7 @@ describe('knownBy', () => {
 describe('neverHeard', () => {
   const index = createLogIndex(marketLog());
 
-  it('names the agents that it never reached, and what kept it from them', () => {
+  it('names the agents that a saying never reached, and the decision that withheld it', () => {
     expect(neverHeard(index, 'e15').map(({ agent, withheldBy }) => [agent.agentId, withheldBy])).toEqual([
       ['carl', 'e18'],
       ['inner', null],
@@ -145,11 +145,11 @@ describe('neverHeard', () => {
     expect(renderNeverHeard(neverHeard(index, 'e15'))).toBe('Carl (withheld via e18)\nConscience');
   });
 
-  it('means the line where a delivery of it is named', () => {
+  it('takes the id of a delivery for the saying that it carries', () => {
     expect(neverHeard(index, 'e28')).toEqual(neverHeard(index, 'e27'));
   });
 
-  it('refuses what was not said', () => {
+  it('refuses an event that is neither a saying nor a delivery', () => {
     expect(() => neverHeard(index, 'e11')).toThrow(TypeError);
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { parseContextPolicy } from '../../src/index.ts';
 
-describe('a policy in a few letters', () => {
-  it('is the one that it names', () => {
+describe('the short form of a policy', () => {
+  it('gives the policy that it names', () => {
     expect(parseContextPolicy('full')).toEqual({ name: 'full' });
     expect(parseContextPolicy('last:20')).toEqual({ name: 'lastMessages', count: 20 });
     expect(parseContextPolicy('faded:24000')).toEqual({ name: 'faded', budget: 24_000 });
     expect(parseContextPolicy('faded:24000:4096')).toEqual({ name: 'faded', budget: 24_000, reserve: 4_096 });
   });
 
-  it('is refused where it is none', () => {
+  it('is refused if it is not a policy', () => {
     for (const text of [
       '',
       'all',

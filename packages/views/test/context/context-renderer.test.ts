@@ -32,7 +32,7 @@ describe('the rule of the unified event log', () => {
     expect(manifest.omitted).toEqual({ supersededOutput: 1 });
   });
 
-  it('holds in any log: what is shown was observed since the last action, all of it and in order', () => {
+  it('holds in any log: the prompt has all output since the last action, in order, and no other', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const events = randomLog(seed, 150)
         .filter(({ type }) => type !== 'session:compaction')
@@ -56,18 +56,18 @@ describe('the rule of the unified event log', () => {
     }
   });
 
-  it('keeps earlier output where the policy says so', () => {
+  it('keeps earlier output if the policy says so', () => {
     const events = [observed('old'), said('I look again'), observed('new')];
     const { messages } = renderContext(events, { policy: { name: 'full', earlierOutput: 'kept' } });
     expect(texts(messages)).toEqual(['old', 'I look again', 'new']);
   });
 
-  it('puts output behind the results of the calls during which it was observed', () => {
+  it('puts output after the results of the calls during which it was observed', () => {
     const events = [called('c1'), observed('seen'), result('c1', 'done')];
     expect(texts(renderContext(events).messages)).toEqual(['', 'done', 'seen']);
   });
 
-  it('prints values as they were, in a form that is the same everywhere', () => {
+  it('prints values as they were, the same in every runtime', () => {
     const parts: EventData<'agent:output'>['parts'] = [
       { kind: 'json', json: { a: [1] } },
       { kind: 'image', mediaType: 'image/png', base64: 'AAAA' },
@@ -87,7 +87,7 @@ describe('the rule of the unified event log', () => {
 });
 
 describe('a context', () => {
-  it('is the same, byte for byte, however often it was rendered on the way', () => {
+  it('is the same, byte for byte, however often it was rendered in between', () => {
     for (const seed of seeds)
       for (const policy of policies) {
         const events = randomLog(seed, 200);
@@ -105,7 +105,7 @@ describe('a context', () => {
       }
   });
 
-  it('has a hash that any tool can compute: of its messages as JSON lines', () => {
+  it('has a hash of its messages as JSON lines, which any tool can compute', () => {
     for (const policy of policies) {
       const { messages, manifest } = renderContext(randomLog(11, 400), { policy, tokens: words });
       expect(manifest.hash).toBe(hashOf(messages));
@@ -115,7 +115,7 @@ describe('a context', () => {
     );
   });
 
-  it('says which beginning stayed as it was, with its share and its hash', () => {
+  it('gives the unchanged beginning, with its share and its hash', () => {
     for (const policy of policies) {
       const renderer = createContextRenderer({ policy, tokens: words });
       let before: readonly ContextMessage[] = [];
@@ -134,7 +134,7 @@ describe('a context', () => {
     }
   });
 
-  it('has one result right behind each call and none without a call, whatever the log does', () => {
+  it('has one result directly after each call and none without a call, in any log', () => {
     for (const seed of seeds)
       for (const policy of policies) {
         const { messages } = renderContext(randomLog(seed + 100, 400), { policy, tokens: words });
@@ -161,7 +161,7 @@ describe('a context', () => {
       }
   });
 
-  it('is no way to change what is rendered next', () => {
+  it('cannot be used to change later contexts', () => {
     const renderer = createContextRenderer();
     renderer.observe(called('c1', { at: 'table' }));
     const [first] = renderer.render().messages;
@@ -177,7 +177,7 @@ describe('a context', () => {
     for (const policy of policies) expect(size(1_500, policy)).toBeLessThan(size(200, policy) + 150);
   });
 
-  it('is refused where the log holds what this version cannot read', () => {
+  it('is refused if the log has an unreadable part of a prompt', () => {
     for (const type of ['agent:text', 'agent:output', 'session:compaction'] as const) {
       const unreadable = anyEvent(type, { text: 1, parts: 1, trigger: 1 });
       const failure = thrown(() => renderContext([unreadable]));
@@ -191,7 +191,7 @@ describe('the last messages', () => {
     index % 2 === 0 ? heard(`question ${index}`) : said(`answer ${index}`),
   );
 
-  it('are as many as asked for, behind the system prompt and a note of the rest', () => {
+  it('are as many as asked for, after the system prompt and a note about the rest', () => {
     const policy = { name: 'lastMessages', count: 3 } as const;
     const { messages, manifest } = renderContext([system('Be brief.'), ...talk], { policy });
     expect(texts(messages)).toEqual([
@@ -205,7 +205,7 @@ describe('the last messages', () => {
     expect(manifest.tokens).toBeNull();
   });
 
-  it('hold an answer together with its results', () => {
+  it('keep an answer and its results together', () => {
     const policy = { name: 'lastMessages', count: 2 } as const;
     const many = [...talk, called('c1'), result('c1', 'one'), heard('Well?')];
     expect(texts(renderContext(many, { policy }).messages).slice(1)).toEqual(['Well?']);
@@ -214,7 +214,7 @@ describe('the last messages', () => {
     expect(renderContext([...talk, ...three], { policy }).messages.slice(1)).toHaveLength(4);
   });
 
-  it('drop several at once where a step is given, and stay the same in between', () => {
+  it('are dropped in steps if a step is given, and are unchanged in between', () => {
     const renderer = createContextRenderer({ policy: { name: 'lastMessages', count: 10, step: 5 } });
     const isStable = Array.from({ length: 40 }, (_, index) => heard(`line ${index}`)).map((next) => {
       renderer.observe(next);
@@ -227,7 +227,7 @@ describe('the last messages', () => {
 });
 
 describe('a compaction', () => {
-  it('stands for what was before the event that it kept, behind the system prompts', () => {
+  it('replaces the messages before the event that it kept, after the system prompts', () => {
     const kept = heard('kept');
     const events = [
       system('Be brief.'),
@@ -243,18 +243,18 @@ describe('a compaction', () => {
     expect(manifest.parts.map(({ kind }) => kind)).toEqual(['systemPrompts', 'summary', 'messages']);
   });
 
-  it('keeps a call with its result, from the result on', () => {
+  it('keeps a call together with its result, if it keeps the result', () => {
     const kept = result('c1', 'done');
     const events = [heard('old'), called('c1'), kept, compacted('So far: much.', kept.id)];
     expect(renderContext(events).messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   });
 
-  it('stands for everything before it where it names nothing, and for earlier summaries', () => {
+  it('replaces all earlier messages and summaries if it names no event to keep', () => {
     const events = [heard('a'), compacted('one'), heard('b'), compacted('two'), heard('c')];
     expect(texts(renderContext(events).messages)).toEqual(['two', 'c']);
   });
 
-  it('is, in any log, its summary in the place of what was before the message that it kept', () => {
+  it('puts its summary in the place of the messages before the kept one, in any log', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const events = randomLog(seed, 80).filter(
         ({ type, data }) => type !== 'session:compaction' && !/^c\d$/.test(String(data.toolCallId)),
@@ -276,7 +276,7 @@ describe('a compaction', () => {
     }
   });
 
-  it('changes nothing where it has no summary', () => {
+  it('changes nothing if it has no summary', () => {
     const events = [heard('a'), event('session:compaction', { trigger: 'auto' }), heard('b')];
     expect(texts(renderContext(events).messages)).toEqual(['a', 'b']);
   });

@@ -23,7 +23,7 @@ describe('faded memory', () => {
       }
   });
 
-  it('shows the older in less detail, the system prompt and the newest message whole', () => {
+  it('shows older messages in less detail, the system prompt and the newest message in full', () => {
     const events = [system(long('rule', 200))];
     for (let turn = 0; turn < 40; turn += 1)
       events.push(called(`c${turn}`), result(`c${turn}`, long(`of${turn}-`, 400)), said(`turn ${turn}`));
@@ -42,7 +42,7 @@ describe('faded memory', () => {
     expect(messages.find(({ role }) => role === 'tool')?.text).toMatch(/\[… \d+ characters left out …\]/);
   });
 
-  it('shortens what tools gave before what was said', () => {
+  it('shortens results of tools before messages', () => {
     const events = [heard(long('said', 200)), called('c1'), result('c1', long('gave', 200))];
     for (let turn = 0; turn < 8; turn += 1) events.push(heard(long(`then${turn}-`, 90)));
     const { messages } = renderContext(events, { policy: faded(1_100, { step: 0 }), tokens: words });
@@ -64,12 +64,12 @@ describe('faded memory', () => {
       shares += manifest.prefix.share;
       if (turn > 0 && manifest.prefix.messages !== messages.length - 3) steps += 1;
     }
-    // About 25 turns of 90 tokens fit into what one step makes free at first, fewer where they are shortened later.
+    // About 25 turns of 90 tokens fit into the tokens that one step frees at first, fewer when they are shortened later.
     expect(calls / steps).toBeGreaterThan(8);
     expect(shares / calls).toBeGreaterThan(0.85);
   });
 
-  it('shortens the newest answer only where it does not fit, and still shows each of its calls a result', () => {
+  it('shortens the newest answer only if it does not fit, and still shows a result for each call', () => {
     const id = 'm-wide';
     const wide = Array.from({ length: 10 }, (_, index) => called(`w${index}`, {}, id));
     const results = Array.from({ length: 10 }, (_, index) => result(`w${index}`, long(`r${index}-`, 300)));
@@ -82,7 +82,7 @@ describe('faded memory', () => {
     expect(manifest.tokens?.prompt).toBeLessThanOrEqual(1_500);
   });
 
-  it('is refused, with the numbers, where the system prompt and the newest message do not fit', () => {
+  it('is refused, with the numbers, if the system prompt and the newest message do not fit', () => {
     const events = [system(long('rule', 300)), heard(long('newest', 100))];
     const renderer = createContextRenderer({ policy: faded(350, { reserve: 20 }), tokens: words });
     for (const next of events) renderer.observe(next);
@@ -97,7 +97,7 @@ describe('faded memory', () => {
     expect(renderContext(events, enough).messages).toHaveLength(2);
   });
 
-  it('is refused with numbers that add up, whatever else cannot be left out', () => {
+  it('is refused with numbers that add up, whatever other messages cannot be left out', () => {
     const events = [
       system(long('rule', 30)),
       heard(long('old', 40)),
@@ -115,7 +115,7 @@ describe('faded memory', () => {
     expect(renderContext(events, enough).messages.at(-1)?.text).toBe(long('found', 60));
   });
 
-  it('needs a counter, and policies need sense', () => {
+  it('needs a token counter and valid numbers', () => {
     const wrong: unknown[] = [
       faded(0),
       faded(10, { step: 1 }),

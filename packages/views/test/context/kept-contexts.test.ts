@@ -11,7 +11,7 @@ import { hashOf, policies, seeds, texts } from './context-scenario.ts';
 import { called, heard, observed, randomLog, result, said, words } from './make-agent-log.ts';
 
 describe('a context that is kept', () => {
-  it('has the messages of its moment, however late they are asked for', () => {
+  it('has the messages of its moment, however late they are read', () => {
     for (const seed of seeds)
       for (const policy of policies) {
         const renderer = createContextRenderer({ policy, tokens: words });
@@ -30,7 +30,7 @@ describe('a context that is kept', () => {
       }
   });
 
-  it('is not changed by what comes later: not by a result, nor by output that is left out', () => {
+  it('is not changed by a later result, or by output that is left out later', () => {
     const renderer = createContextRenderer();
     const rendered = [heard('Go'), called('c1'), observed('seen'), result('c1', 'done'), said('I look')].map(
       (next) => {
@@ -55,7 +55,7 @@ describe('a context that is kept', () => {
     ]);
   });
 
-  it('is the caller’s own: what it does with the messages shows in no other context', () => {
+  it('belongs to the caller: changing its messages changes no other context', () => {
     const renderer = createContextRenderer();
     renderer.observe(heard('one'));
     const first = renderer.render();
@@ -68,7 +68,7 @@ describe('a context that is kept', () => {
     expect(second.messages).toBe(second.messages);
   });
 
-  it('is there for every call of a dispatch, read when all of them were rendered', () => {
+  it('can be read for every call of a dispatch after all of them were rendered', () => {
     const inference = (messageId: string) =>
       event('agent:inference', { model: 'm', usage: { inputTokens: 1, outputTokens: 1 } }, { messageId });
     const events = [
@@ -90,42 +90,42 @@ describe('a context that is kept', () => {
   });
 });
 
-describe('messages that moments share', () => {
+describe('the messages that snapshots share', () => {
   const message = (number: number): ContextMessage => ({ role: 'user', text: `message ${number}` });
 
-  /** All the arrays that moments hold messages in. */
-  function heldBy(moments: readonly SharedMessages['now'][]): Set<readonly ContextMessage[]> {
+  /** All arrays in which snapshots store messages. */
+  function heldBy(snapshots: readonly SharedMessages['snapshot'][]): Set<readonly ContextMessage[]> {
     const held = new Set<readonly ContextMessage[]>();
-    for (const { last } of moments)
+    for (const { last } of snapshots)
       for (let block = last; block !== null && !held.has(block.messages); block = block.before)
         held.add(block.messages);
     return held;
   }
 
-  it('are held once, not once for each moment', () => {
+  it('are stored once, not once for each snapshot', () => {
     const list = new SharedMessages();
-    const moments = Array.from({ length: 1_000 }, (_, number) => {
+    const snapshots = Array.from({ length: 1_000 }, (_, number) => {
       for (let more = 0; more < 3; more += 1) list.push(message(number * 3 + more));
-      return list.now;
+      return list.snapshot;
     });
-    const held = [...heldBy(moments)].map(({ length }) => length);
+    const held = [...heldBy(snapshots)].map(({ length }) => length);
     expect(held.reduce((sum, length) => sum + length, 0)).toBe(3_000);
   });
 
-  it('are copied, where a moment changes the end of the list, only around there', () => {
+  it('are copied only near the end, if the end of the list changes', () => {
     const list = new SharedMessages();
     for (let number = 0; number < 10_000; number += 1) list.push(message(number));
-    const before = heldBy([list.now]);
+    const before = heldBy([list.snapshot]);
     const random = randomFrom(1);
     for (let change = 0; change < 200; change += 1) {
-      const known = heldBy([list.now]);
+      const known = heldBy([list.snapshot]);
       list.cut(list.length - 1 - Math.floor(random() * 3));
       for (let more = 0; more < 3; more += 1) list.push(message(change));
-      const made = [...heldBy([list.now])].filter((messages) => !known.has(messages));
+      const made = [...heldBy([list.snapshot])].filter((messages) => !known.has(messages));
       expect(made.length).toBeLessThanOrEqual(2);
       expect(Math.max(0, ...made.map(({ length }) => length))).toBeLessThanOrEqual(64);
     }
-    const shared = [...heldBy([list.now])].filter((messages) => before.has(messages));
+    const shared = [...heldBy([list.snapshot])].filter((messages) => before.has(messages));
     expect(shared.length).toBeGreaterThan(150);
   });
 });

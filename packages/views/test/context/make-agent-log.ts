@@ -36,7 +36,7 @@ function nextId(): string {
   return `m${made}`;
 }
 
-/** A log of one agent as a session writes it, and worse: results that come late, twice or of no call, calls that stay open. */
+/** A log of one agent, with late results, repeated results, results without a call, and calls that stay open. */
 export function randomLog(seed: number, length: number): CapturedEvent[] {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random() * limit);

@@ -10,7 +10,7 @@ interface Place {
   readonly results: TranscriptMessage[];
 }
 
-/** A whole transcript as a model takes it, in one go and with nothing kept: what the renderer must come to as well. */
+/** The prompt of a whole transcript, rendered at once and without any state. The renderer must give the same. */
 export function plainRendering(transcript: readonly TranscriptMessage[]): ContextMessage[] {
   const parts: (TranscriptMessage | Place)[] = [];
   const latest = new Map<string, Place>();

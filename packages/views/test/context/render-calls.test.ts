@@ -14,7 +14,7 @@ import { called, heard, randomLog, result, said, system, words } from './make-ag
 
 const usage = { inputTokens: 1, outputTokens: 1 };
 
-/** A log whose every `agent:inference` says what a renderer gave at that moment, and what it gave. */
+/** A log in which each `agent:inference` has the manifest of a rendered context, and those contexts. */
 function recordedLog(seed: number, policy: ContextPolicy) {
   const renderer = createContextRenderer({ policy, tokens: words });
   const given: string[] = [];
@@ -36,7 +36,7 @@ function recordedLog(seed: number, policy: ContextPolicy) {
 }
 
 describe('the calls of a log, rendered again', () => {
-  it('are what was given, all of them in one pass', () => {
+  it('are the prompts that were given, all in one pass', () => {
     for (const policy of [
       { name: 'full' },
       { name: 'faded', budget: 3_000 },
@@ -51,7 +51,7 @@ describe('the calls of a log, rendered again', () => {
     }
   });
 
-  it('tell what was changed in the log behind them', () => {
+  it('show that the log was changed after they were recorded', () => {
     const { events } = recordedLog(22, { name: 'full' });
     const changed = events.map((next) =>
       isEventOf(next, 'agent:system_prompt') ? { ...next, data: { text: 'forged' } } : next,
@@ -63,7 +63,7 @@ describe('the calls of a log, rendered again', () => {
     ]);
   });
 
-  it('are, without a manifest, what the agent had before the answer, of each agent its own', () => {
+  it('have, without a manifest, the messages of their agent before the answer', () => {
     const inference = (agentId: string, messageId: string) =>
       event('agent:inference', { model: 'm', usage }, { agentId, messageId });
     const events = [
@@ -116,15 +116,15 @@ describe('the calls of a log, rendered again', () => {
       const texts = [...renderCalls(events)].map(({ messages }) => messages.map(({ text }) => text));
       expect(texts).toEqual([['One'], after]);
       for (const { recorded, manifest } of renderCalls(events)) expect(recorded?.hash).toBe(manifest.hash);
-      // Of the last call alone, no earlier prompt is rendered.
+      // If only the last call is asked for, no earlier prompt is rendered.
       const [last] = renderCalls(events, { only: ({ messageId }) => messageId === 'm-second' });
       expect(last?.recorded?.hash).toBe(last?.manifest.hash);
     }
   });
 
-  it('are refused where a manifest is of another version, of a counter that is not here, or of another log', () => {
+  it('are refused where a manifest is of another version, of an unavailable counter, or of another log', () => {
     const { events } = recordedLog(23, { name: 'faded', budget: 3_000 });
-    expect(() => [...renderCalls(events)]).toThrow(/counter words, which is not here/);
+    expect(() => [...renderCalls(events)]).toThrow(/counter words, which is not available/);
     const withContext = (context: JsonObject) => [event('agent:inference', { model: 'm', usage, context })];
     const failures = [{ rendererVersion: 99 }, {}, { rendererVersion: 1 }].map((context) =>
       thrown(() => [...renderCalls(withContext(context))]),
@@ -132,13 +132,13 @@ describe('the calls of a log, rendered again', () => {
     for (const failure of failures) expect(isContextError(failure, 'CONTEXT_MANIFEST_UNKNOWN')).toBe(true);
     const last = events.findLast((next) => isEventOf(next, 'agent:inference'));
     expect(() => [...renderCalls(last === undefined ? [] : [last], { counters: [words] })]).toThrow(
-      /does not have/,
+      /which is not in the log/,
     );
   });
 });
 
 describe('a context as text', () => {
-  it('says what it is made of, then shows each message; no terminal obeys it', () => {
+  it('shows its manifest, then each message, without control characters', () => {
     const renderer = createContextRenderer({ policy: { name: 'lastMessages', count: 3 }, tokens: words });
     for (const next of [
       system('Be brief.'),

@@ -4,7 +4,7 @@ import { createTokenCounter, tokenEncodings } from '../../src/tokens.ts';
 import { randomLog } from './make-agent-log.ts';
 
 describe('a token counter', () => {
-  it('counts as the encoding that it names', async () => {
+  it('counts like the encoding that it names', async () => {
     const counter = await createTokenCounter();
     expect(counter.id).toBe('gpt-tokenizer/o200k_base');
     expect(counter.count('The quick brown fox jumps over the lazy dog.')).toBe(10);
@@ -14,12 +14,12 @@ describe('a token counter', () => {
     await expect(createTokenCounter({ encoding: 'none' as never })).rejects.toThrow(TypeError);
   });
 
-  it('takes special tokens in a text for text', async () => {
+  it('counts special tokens in a text as text', async () => {
     const { count } = await createTokenCounter();
     expect(count('<|endoftext|>')).toBeGreaterThan(1);
   });
 
-  it('counts long runs in pieces, so that the time goes with the length', async () => {
+  it('counts long runs in pieces, so that the time is proportional to the length', async () => {
     const { count } = await createTokenCounter();
     const counted = count('a'.repeat(200_000));
     expect(counted).toBeGreaterThan(24_000);

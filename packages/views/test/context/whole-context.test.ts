@@ -3,10 +3,10 @@ import { putTogether, renderContext } from '../../src/index.ts';
 import { called, heard, randomLog, result } from './make-agent-log.ts';
 import { plainRendering } from './plain-rendering.ts';
 
-describe('what a model is given of a whole transcript', () => {
-  it('is what the transcript has when it is rendered in one go', () => {
+describe('the prompt of a whole transcript', () => {
+  it('equals a rendering of the whole transcript at once', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
-      // A call id that comes again in a message whose blocks are apart is told by the order of the log, not of the transcript.
+      // A call id that is repeated in a message with separated blocks belongs to the latest call in the log, not in the transcript.
       const events = randomLog(seed, 120).filter(
         ({ type, data }) =>
           type !== 'agent:output' && type !== 'session:compaction' && !/^c\d$/.test(String(data.toolCallId)),
@@ -17,7 +17,7 @@ describe('what a model is given of a whole transcript', () => {
     }
   });
 
-  it('has each result right behind its call, whatever arrived meanwhile', () => {
+  it('has each result directly after its call, whatever arrived in between', () => {
     const id = 'm-two';
     const events = [
       called('c1', {}, id),
@@ -29,7 +29,7 @@ describe('what a model is given of a whole transcript', () => {
     expect(renderContext(events).messages.map(({ text }) => text)).toEqual(['', 'one', 'two', 'Meanwhile']);
   });
 
-  it('has one result for each call: several are joined, a missing one says that it was interrupted', () => {
+  it('has one result for each call: several are joined, a missing one is reported as interrupted', () => {
     const id = 'm-joined';
     const events = [
       called('c1', {}, id),
@@ -49,7 +49,7 @@ describe('what a model is given of a whole transcript', () => {
     ]);
   });
 
-  it('has no result without a call, and takes one for the latest call of that id', () => {
+  it('has no result without a call, and takes a result for the latest call of that id', () => {
     const events = [
       result('c1', 'of nothing'),
       called('c1', {}, 'm-a'),

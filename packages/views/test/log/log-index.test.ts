@@ -4,11 +4,11 @@ import { anyEvent } from '../make.ts';
 import { calls, created, decides, heard, marketLog, piece, says, thinks } from '../market-log.ts';
 
 describe('createLogIndex', () => {
-  it('finds nothing odd about a log that adds up', () => {
+  it('has no diagnostics for a correct log', () => {
     expect(createLogIndex(marketLog()).diagnostics).toEqual([]);
   });
 
-  it('reports a reference that leads nowhere, of each kind', () => {
+  it('reports a reference of each kind to an event that is not in the log', () => {
     const { diagnostics } = createLogIndex([
       created('e1', 'ben', 'Ben', { cause: 'gone-1' }),
       heard('e2', 'ben', 'Hi', { substance: 'gone-2', via: 'gone-3' }),
@@ -25,7 +25,7 @@ describe('createLogIndex', () => {
     );
   });
 
-  it('reports a cause that lies in the future, and an event that caused itself', () => {
+  it('reports a cause that is later than its effect, and an event that caused itself', () => {
     const { diagnostics } = createLogIndex([
       created('e1', 'ben'),
       piece('e2', 'ben', 'Fresh bread', 'e3'),
@@ -38,7 +38,7 @@ describe('createLogIndex', () => {
     ]);
   });
 
-  it('reports agents that were never created, or twice, and names that several have', () => {
+  it('reports agents that were never created or created twice, and names of several agents', () => {
     const { diagnostics, agents } = createLogIndex([
       created('e1', 'ben', 'Baker'),
       created('e2', 'bea', 'Baker'),
@@ -54,7 +54,7 @@ describe('createLogIndex', () => {
     expect([...agents.values()].map(({ label }) => label)).toEqual(['Baker ben', 'Baker bea', 'ghost']);
   });
 
-  it('reports what it cannot read and ids that come again, and goes on', () => {
+  it('reports unreadable events and repeated ids, and indexes the rest', () => {
     const index = createLogIndex([
       created('e1', 'ben', 'Ben'),
       anyEvent('agent:text', { spans: [] }, { id: 'e2', agentId: 'ben', v: 2 }),
@@ -70,7 +70,7 @@ describe('createLogIndex', () => {
     expect(index.sayings[0]?.text).toContain('Hello');
   });
 
-  it('takes the id of a message for what it says, or its first call, and any other id as it is', () => {
+  it('takes the id of a message for its text or its first call, and any other id for that event', () => {
     const index = createLogIndex([
       thinks('m1', 'ben', 'Hm.'),
       says('m1.1', 'ben', 'Good morning', { messageId: 'm1' }),
@@ -81,6 +81,32 @@ describe('createLogIndex', () => {
     const found = ['m1', 'm1.1', 'm2', 'x2', 'x2.2'].map((id) => findEvent(index, id)?.id);
     expect(found).toEqual(['m1.1', 'm1.1', 'x2.1', 'x2', 'x2.2']);
     expect(findEvent(index, 'm3')).toBeNull();
+  });
+
+  it('looks up the message, the call, the substance, the saying and the hearing of an event', () => {
+    const index = createLogIndex(marketLog());
+    const node = (id: string) => index.find(id) ?? expect.fail(`${id} is not in the log`);
+    expect(index.messageOf(node('e3.2'))?.blocks.map(({ event }) => event.id)).toEqual([
+      'e3',
+      'e3.1',
+      'e3.2',
+      'e3.3',
+      'e3.4',
+    ]);
+    expect(index.callOf(node('e8'))).toBe(node('e3.3'));
+    expect(index.substanceOf(node('e26'))).toBe(node('e25'));
+    expect(index.sayingOf(node('e17'))).toMatchObject({ id: 'e15', speaker: { agentId: 'ben' } });
+    expect(index.hearingOf(node('e17'))).toMatchObject({ agentId: 'ann', how: 'altered', via: 'e16' });
+    const none = [index.messageOf, index.callOf, index.substanceOf, index.sayingOf, index.hearingOf];
+    expect(none.map((lookUp) => lookUp(node('e1')))).toEqual([null, null, null, null, null]);
+  });
+
+  it('finds the first event with a repeated id, and has the position of each event', () => {
+    const events = [says('e1', 'ben', 'One'), says('e2', 'ben', 'Two'), says('e1', 'ben', 'Three')];
+    const index = createLogIndex(events);
+    expect(index.eventWithId('e1')?.position).toBe(0);
+    expect(index.nodes.map(({ event, position }) => events[position] === event)).toEqual([true, true, true]);
+    expect(index.diagnostics.map(({ code }) => code)).toContain('id_repeated');
   });
 
   it('neutralises the text of a diagnostic', () => {
@@ -100,20 +126,20 @@ describe('agentNamed', () => {
     created('e4', 'a4', 'Carl'),
   ]);
 
-  it('takes an id before a name, and a name in other letters where no other fits', () => {
+  it('prefers an id to a name, and an exact name to one that ignores case', () => {
     expect(agentNamed(index, 'ann').agentId).toBe('ann');
     expect(agentNamed(index, 'BEN').agentId).toBe('ann');
     expect(agentNamed(index, 'Ann').agentId).toBe('a2');
   });
 
-  it('takes the label that a view shows for an agent, also where it has no name', () => {
+  it('takes the label that a view shows for an agent, including one without a name', () => {
     expect(agentNamed(index, 'Carl a4').agentId).toBe('a4');
     const nameless = createLogIndex([says('e1', 'owl', 'Hoo'), anyEvent('agent:text', { text: 'Hi' })]);
     expect(agentNamed(nameless, 'OWL').agentId).toBe('owl');
     expect(agentNamed(nameless, 'dispatched agent').agentId).toBe('');
   });
 
-  it('says which agents there are, or which share the name', () => {
+  it('names the agents of the log, or those that share the name, in the error', () => {
     expect(() => agentNamed(index, 'Zoe')).toThrow(/named Zoe; it has Ben, ann, Carl a3, Carl a4/);
     expect(() => agentNamed(index, 'carl')).toThrow(/by its id: a3, a4/);
     expect(agentsNamed(index, 'carl')).toHaveLength(2);

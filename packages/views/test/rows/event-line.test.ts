@@ -6,7 +6,7 @@ import { anyEvent, event } from '../make.ts';
 const hostile = '\x1b[2Jx\ny';
 
 describe('eventLine', () => {
-  it('gives what was said with its time and its agent', () => {
+  it('gives a text with its time and its agent', () => {
     const line = eventLine(
       event('agent:text', { text: 'Two files.\nBoth small.' }, { agentId: 'agent_002' }),
     );
@@ -20,7 +20,7 @@ describe('eventLine', () => {
     });
   });
 
-  it('gives a tool call with what it works on, and its arguments where it names no target', () => {
+  it('gives a tool call with its target, or with its arguments if it has no target', () => {
     const call = { toolCallId: 't', tool: 'Bash', metadata: { command: 'ls' } };
     expect(eventLine(event('agent:tool_call', { ...call, target: 'ls' }))).toMatchObject({
       kind: 'call',
@@ -33,7 +33,7 @@ describe('eventLine', () => {
     });
   });
 
-  it('gives a result with status, duration and what is worth knowing, but the target only once', () => {
+  it('gives a result with status, duration and metadata, and the target only once', () => {
     const line = eventLine(
       event('agent:tool_result', {
         toolCallId: 't',
@@ -97,14 +97,14 @@ describe('eventLine', () => {
     ).toMatchObject({ text: 'half done⏎boom' });
   });
 
-  it('shows a type that it does not know by its name and its data', () => {
+  it('shows an event of an unknown type with its type and data', () => {
     expect(eventLine(anyEvent('game:vote', { player: 'Jack', for: ['Jill'] }))).toMatchObject({
       kind: 'game:vote',
       text: '{"player":"Jack","for":["Jill"]}',
     });
   });
 
-  it('shows a known type whose data a newer version changed like one that it does not know', () => {
+  it('shows an event whose data a newer version changed like one of an unknown type', () => {
     expect(eventLine(anyEvent('agent:text', { content: [{ text: 'hi' }] }, { v: 2 }))).toMatchObject({
       kind: 'agent:text',
       text: '{"content":[{"text":"hi"}]}',
@@ -131,7 +131,7 @@ describe('eventLine', () => {
       },
       'hookName pre, ran false, a …',
     ],
-  ])('says in words what an engine noted for itself: %s', (word, data, text) => {
+  ])('describes a record of an engine in words: %s', (word, data, text) => {
     expect(eventLine(anyEvent(`system:${word}`, data))).toMatchObject({
       kind: 'engine',
       target: word.replaceAll('_', ' '),
@@ -140,23 +140,23 @@ describe('eventLine', () => {
     });
   });
 
-  it('keeps what an engine noted on one line of bounded length, however much it is', () => {
+  it('keeps a record of an engine on one line of limited length, whatever its size', () => {
     const { text } = eventLine(anyEvent('system:memory_recall', { found: `a\nb${'x'.repeat(100_000)}` }));
     expect(text).toMatch(/^found a⏎bx+…$/);
     expect(text.length).toBeLessThan(500);
   });
 
-  it('keeps fields that only records of a transcript have for themselves', () => {
+  it('shows fields that are bookkeeping in transcripts only, if the record is not of a transcript', () => {
     const { text } = eventLine(anyEvent('system:plugin_install', { slug: 'lint', version: '2.1.0' }));
     expect(text).toBe('slug lint, version 2.1.0');
   });
 
-  it('says once what an engine noted twice', () => {
+  it('shows a repeated field of a record once', () => {
     const snapshot = { messageId: 'm', snapshot: { messageId: 'm', files: 2 } };
     expect(eventLine(anyEvent('system:file_history_snapshot', snapshot)).text).toBe('messageId m, files 2');
   });
 
-  it('calls who sent a message by the name that is known, but not an agent of another dispatch', () => {
+  it('shows the known name of the sender of a message, but the id of an agent of another dispatch', () => {
     const names = new AgentNames();
     names.add('agent_002', 'Jack');
     const from = (source: { agentId: string; dispatchId?: string }) =>
@@ -166,7 +166,7 @@ describe('eventLine', () => {
     expect(from({ agentId: 'agent_002', dispatchId: 'D2' })).toBe('from agent agent_002 D2');
   });
 
-  it('has words for every type of the vocabulary', () => {
+  it('describes every type of the vocabulary', () => {
     const kinds = Object.entries(examples).map(([type, data]) =>
       eventLine(event(type as KnownEventType, data as never)),
     );
@@ -229,14 +229,14 @@ describe('the names of agents', () => {
   const says = (agentId?: string) =>
     event('agent:text', { text: 'Hi.' }, agentId === undefined ? {} : { agentId });
 
-  it('are told from the event on that gives them, and ids before', () => {
+  it('are shown from the event that gives them, and ids before it', () => {
     const names = new AgentNames();
     const lines = [says('a1'), created('a1', 'Ben'), says('a1'), says('a2'), says()];
     expect(lines.map((one) => eventLine(one, names).agent)).toEqual(['a1', 'Ben', 'Ben', 'a2', '']);
     expect(eventLine(says('a1')).agent).toBe('a1');
   });
 
-  it('have the ids beside them as soon as several agents share one', () => {
+  it('are followed by the id as soon as several agents have the same name', () => {
     const names = new AgentNames();
     const lines = [created('a1', 'Explore'), says('a1'), created('a2', 'Explore'), says('a1'), says('a2')];
     expect(lines.map((one) => eventLine(one, names).agent)).toEqual([
@@ -282,7 +282,7 @@ describe('renderEventLine', () => {
     expect(renderEventLine(line)).toBe('09:30:00  (agent_002)  result    Bash make  error 1.2s  boom');
   });
 
-  it('says whose line it is where dispatches are mixed', () => {
+  it('shows the role for lines of several dispatches', () => {
     expect(renderEventLine(line, { role: 'ts-dev' })).toMatch(/^09:30:00 {2}ts-dev {2}\(agent_002\)/);
   });
 
@@ -307,7 +307,7 @@ describe('renderEventLine', () => {
     expect(cut).toMatch(/error 1\.2s/);
   });
 
-  it('marks the cut also where a whole part was left out', () => {
+  it('marks the cut if a whole part is left out', () => {
     for (let width = 1; width <= 50; width += 1) {
       const cut = renderEventLine(line, { width });
       expect(cut.endsWith('…'), `width ${width}: ${cut}`).toBe(true);
@@ -315,7 +315,7 @@ describe('renderEventLine', () => {
     }
   });
 
-  it('neutralises parts that somebody else made', () => {
+  it('neutralises the parts of a line that a caller made', () => {
     expect(renderEventLine({ ...line, agent: '\x1b[31m' }, { role: 'a\nb' })).toContain('a⏎b  (␛[31m)');
   });
 

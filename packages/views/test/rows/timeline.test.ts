@@ -11,7 +11,7 @@ const events = [
 ];
 
 describe('timelineOf', () => {
-  it('has every event in order, of whatever type, with names for agents', () => {
+  it('has every event in order, of any type, with the names of agents', () => {
     expect(timelineOf(events).map(({ position, line }) => [position, line.agent, line.kind])).toEqual([
       [0, 'Ben', 'created'],
       [1, 'Ben', 'call'],
@@ -20,7 +20,7 @@ describe('timelineOf', () => {
     ]);
   });
 
-  it('is a line for each, fitted to the width', () => {
+  it('prints a line for each event, fitted to the width', () => {
     expect(renderTimeline(timelineOf(events)).split('\n')).toEqual([
       '0  09:30:00  (Ben)  created   Ben',
       '1  09:30:00  (Ben)  call      look  {"shelf":2}',
@@ -30,7 +30,7 @@ describe('timelineOf', () => {
     expect(renderTimeline(timelineOf(events), { width: 30 }).split('\n')[2]).toHaveLength(30);
   });
 
-  it('names the day before the first event of each, where there are several', () => {
+  it('prints each day before its first event, if there are several days', () => {
     const at = (timestamp: string) => ({ ...anyEvent('weather:rain', { drops: 3 }), timestamp });
     const days = ['2026-03-01T23:59:00.000Z', '2026-03-02T00:01:00.000Z', '2026-03-02T00:02:00.000Z'];
     expect(renderTimeline(timelineOf(days.map(at))).split('\n')).toEqual([
@@ -42,7 +42,7 @@ describe('timelineOf', () => {
     ]);
   });
 
-  it('tells whose each row is where those of several dispatches are mixed', () => {
+  it('shows the role in each row for several dispatches', () => {
     const [first = [], second = []] = ['tester', 'coder'].map((role) =>
       timelineOf(events).map((row) => ({ ...row, position: row.position + 9, role })),
     );

@@ -3,7 +3,7 @@ import { causesOf, createLogIndex, dialogOf, neverHeard, renderDialog } from '..
 import { calls, created, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 describe('dialogOf', () => {
-  it('gives each substance once, in order, with who heard it and how', () => {
+  it('gives each saying once, in order, with the agents that heard it and how', () => {
     const rows = dialogOf(createLogIndex(marketLog()), ['ben', 'ann']);
     expect(rows.map(({ id, speaker, audience }) => [id, speaker.agentId, audience.map(brief)])).toEqual([
       [
@@ -23,13 +23,13 @@ describe('dialogOf', () => {
     });
   });
 
-  it('takes agents by name or id, and says which it does not know', () => {
+  it('takes agents by name or id, and names an unknown one in the error', () => {
     const index = createLogIndex(marketLog());
     expect(dialogOf(index, ['Ben', 'ANN'])).toEqual(dialogOf(index, ['ben', 'ann']));
     expect(() => dialogOf(index, ['ben', 'zoe'])).toThrow(TypeError);
   });
 
-  it('shows from whom something was withheld', () => {
+  it('shows the agent that a saying was withheld from', () => {
     const rows = dialogOf(createLogIndex(marketLog()), ['ben', 'carl']);
     expect(rows.map(({ id, audience }) => [id, audience.map(brief)])).toEqual([
       ['e15', [['carl', 'withheld']]],
@@ -37,14 +37,14 @@ describe('dialogOf', () => {
     expect(rows[0]?.audience[0]).toMatchObject({ text: null, via: 'e18' });
   });
 
-  it('leaves an inner voice to the one who hears it', () => {
+  it('shows what only one agent heard to that agent alone', () => {
     const index = createLogIndex(marketLog());
     const ids = (agents: string[]) => dialogOf(index, agents).map(({ id }) => id);
     expect(ids(['ann', 'ben'])).not.toContain('e25');
     expect(ids(['ann', 'inner'])).toEqual(['e23', 'e25', 'e27']);
   });
 
-  it('gives of one agent what it said and heard, also from a person', () => {
+  it('gives for one agent all that it said and heard, including from a person', () => {
     const index = createLogIndex([heard('e1', 'owl', 'A mouse!'), says('e2', 'owl', 'Thank you.')]);
     expect(dialogOf(index, ['owl']).map(({ id, speaker }) => [id, speaker.kind])).toEqual([
       ['e1', 'user'],
@@ -52,7 +52,7 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('keeps messages in equal words apart that nothing in the log links', () => {
+  it('does not join messages with equal text that the log does not link', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'talk'),
       heard('e2', 'ben', 'Begin.', { from: 'olga', cause: 'e1' }),
@@ -66,7 +66,7 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('does not attribute the own words of a tool to anybody, including when somebody said the same', () => {
+  it('does not attribute the text of a tool to an agent, including when an agent said the same', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'collect_votes'),
       says('e2', 'ben', 'yes'),
@@ -76,7 +76,7 @@ describe('dialogOf', () => {
     expect(causesOf(index, 'e3').map(({ id }) => id)).toEqual(['e1', 'e3']);
   });
 
-  it('calls a text altered by a hook `altered`, including when it still contains the words that were said', () => {
+  it('calls a text that a hook altered `altered`, including when it still contains the original text', () => {
     const index = createLogIndex([
       says('e1', 'ben', 'I will pay'),
       decides('e2', 'ann', { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' }),
@@ -102,7 +102,7 @@ describe('dialogOf', () => {
     );
   });
 
-  it('compares words where the decision that a delivery names did not alter them', () => {
+  it('compares the texts if the decision of the delivery did not alter them', () => {
     const index = createLogIndex([
       calls('e1', 'olga', 'c1', 'ask'),
       decides('e2', 'olga', { hook: 'h', on: 'tool_call', decision: 'alter', toolCallId: 'c1', input: {} }),
@@ -124,7 +124,7 @@ describe('dialogOf', () => {
     expect(neverHeard(index, 'e3').map(({ agent }) => agent.agentId)).toEqual([]);
   });
 
-  it('follows a line over several deliveries to who said it', () => {
+  it('follows a content over several deliveries to its speaker', () => {
     const index = createLogIndex([
       says('e1', 'ben', 'Sold out'),
       heard('e2', 'ann', '[Ben]: Sold out', { from: 'ben', substance: 'e1' }),
@@ -133,14 +133,14 @@ describe('dialogOf', () => {
     expect(dialogOf(index, ['ben', 'carl'])[0]?.audience.map(brief)).toEqual([['carl', 'wrapped']]);
   });
 
-  it('shows everything that was said where no agents are chosen, also by a person', () => {
+  it('shows all sayings if no agents are chosen, including those of a person', () => {
     const index = createLogIndex(marketLog());
     const rows = dialogOf(index);
     expect(rows.map(({ id }) => id)).toEqual(index.sayings.map(({ id }) => id));
     expect(rows.some(({ speaker }) => speaker.kind === 'user')).toBe(true);
   });
 
-  it('shows what was passed on though nobody had said it, such as the result of a tool', () => {
+  it('shows content that was delivered without being said before, such as the result of a tool', () => {
     const index = createLogIndex([
       calls('e1', 'ben', 'c1', 'look'),
       receives('e2', 'ben', 'c1', 'Three loaves'),
@@ -160,7 +160,7 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('counts what an agent was given again once, unless in other words', () => {
+  it('counts a repeated delivery to an agent once, unless its text differs', () => {
     const index = createLogIndex([
       says('e1', 'ben', 'Rye'),
       heard('e2', 'ann', '[Ben]: Rye', { substance: 'e1' }),
@@ -170,7 +170,7 @@ describe('dialogOf', () => {
     expect(dialogOf(index, ['ben', 'ann'])[0]?.audience.map(({ event }) => event.id)).toEqual(['e2', 'e4']);
   });
 
-  it('folds deliveries of a line that is not in this log', () => {
+  it('joins the deliveries of a content that is not in this log', () => {
     const index = createLogIndex([
       created('e0', 'ben'),
       heard('e1', 'ben', 'Hi', { from: 'zoe', substance: 'gone' }),
@@ -181,7 +181,7 @@ describe('dialogOf', () => {
     ]);
   });
 
-  it('takes the first of deliveries that carry on each other for new', () => {
+  it('takes the first of deliveries with cyclic substances as the origin', () => {
     const index = createLogIndex([
       heard('e1', 'ben', 'Hi', { substance: 'e2' }),
       heard('e2', 'ann', 'Hi', { substance: 'e1' }),
@@ -201,7 +201,7 @@ describe('dialogOf', () => {
 });
 
 describe('renderDialog', () => {
-  it('tells who said what and what each heard', () => {
+  it('prints the speaker, the text and how each agent heard it', () => {
     const index = createLogIndex(marketLog());
     expect(renderDialog(index, dialogOf(index, ['ben', 'ann', 'carl']))).toBe(
       [
@@ -216,7 +216,7 @@ describe('renderDialog', () => {
     );
   });
 
-  it('puts further lines below the first and neutralises controls', () => {
+  it('indents further lines below the first and neutralises controls', () => {
     const index = createLogIndex([created('e1', 'a', 'A\u001b'), says('e2', 'a', 'one\ntwo\u001b[2J')]);
     expect(renderDialog(index, dialogOf(index, ['a']))).toBe('e2  A␛: one\n        two␛[2J');
   });

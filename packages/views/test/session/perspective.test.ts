@@ -4,7 +4,7 @@ import { event } from '../make.ts';
 import { calls, created, heard, marketLog, says } from '../market-log.ts';
 
 describe('perspectiveOf', () => {
-  it('tells what an agent heard, thought, did, received and said', () => {
+  it('gives all that an agent heard, thought, did, received and said', () => {
     const index = createLogIndex(marketLog());
     expect(perspectiveOf(index, 'Olga').map(({ id, kind }) => [id, kind])).toEqual([
       ['e2', 'heard'],
@@ -22,7 +22,7 @@ describe('perspectiveOf', () => {
     ]);
   });
 
-  it('takes text beside a tool call for thinking aloud, also where the call comes later', () => {
+  it('takes text beside a tool call for thinking, including when the call comes later', () => {
     const index = createLogIndex([
       event('agent:text', { text: 'I will look.' }, { agentId: 'ben', messageId: 'm1' }),
       says('e2', 'ann', 'Hurry.'),
@@ -31,7 +31,7 @@ describe('perspectiveOf', () => {
     expect(perspectiveOf(index, 'ben').map(({ kind }) => kind)).toEqual(['thought', 'did']);
   });
 
-  it('says who said what was heard, and whether it was altered', () => {
+  it('names the speaker of a heard message, and whether it was altered', () => {
     const rows = perspectiveOf(createLogIndex(marketLog()), 'ann');
     expect(
       rows.filter(({ from }) => from !== null).map(({ id, from, how }) => [id, from?.agentId, how]),
@@ -56,12 +56,12 @@ describe('perspectiveOf', () => {
 });
 
 describe('renderPerspective', () => {
-  it('says so where an agent went through nothing', () => {
+  it('says so for an agent without rows', () => {
     const index = createLogIndex([created('e1', 'ann', 'Ann')]);
     expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe('(nothing yet)');
   });
 
-  it('is a paragraph for each', () => {
+  it('prints a paragraph for each row', () => {
     const index = createLogIndex(marketLog());
     expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe(
       [

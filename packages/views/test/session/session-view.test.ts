@@ -17,7 +17,7 @@ function result(
 }
 
 describe('sessionView', () => {
-  it('joins a call with its result, also where other things happened in between', () => {
+  it('joins a call and its result, including when other events are between them', () => {
     const view = sessionView(envelope(), [
       call('t1', 'Bash', 'make'),
       call('t2', 'Read', 'a.txt'),
@@ -41,7 +41,7 @@ describe('sessionView', () => {
     expect(view.rows[1]?.tone).toBe('bad');
   });
 
-  it('tells a call that still runs from one that was never answered', () => {
+  it('distinguishes a running call from one that was never answered', () => {
     const events = [call('t1', 'Bash', 'make')];
     expect(sessionView(envelope({ status: 'running' }), events).rows[0]?.status).toBe('running');
     expect(sessionView(envelope({ status: 'crashed' }), events).rows[0]).toMatchObject({
@@ -60,7 +60,7 @@ describe('sessionView', () => {
     expect(view.rows.map(({ kind }) => kind)).toEqual(['result', 'call', 'result']);
   });
 
-  it('answers each call in its turn where an id comes again', () => {
+  it('pairs calls and results in order if a call id is repeated', () => {
     const view = sessionView(envelope(), [
       call('t1', 'Bash', 'one'),
       result('t1', { durationMs: 1 }),
@@ -89,7 +89,7 @@ describe('sessionView', () => {
     expect(view.rows[1]).toMatchObject({ kind: 'hook', status: 'denied', text: 'not here' });
   });
 
-  it('gives sub-agents their names and their place below whoever made them', () => {
+  it('gives sub-agents their names and their depth below their creator', () => {
     const view = sessionView(envelope(), [
       call('t1', 'Agent', 'check', { id: 'c1' }),
       event('agent:created', { name: 'tester', languageModel: 'haiku' }, { agentId: 'a1', cause: 'c1' }),
@@ -107,7 +107,7 @@ describe('sessionView', () => {
     ]);
   });
 
-  it('takes the root agent of a session as the dispatched agent, and survives agents that made each other', () => {
+  it('takes the root agent of a session as the dispatched agent, and ends for agents that created each other', () => {
     const view = sessionView(envelope(), [
       event('agent:created', {}, { agentId: 'root' }),
       event('agent:created', {}, { agentId: 'a', cause: 'eb', id: 'ea' }),
@@ -121,7 +121,7 @@ describe('sessionView', () => {
     ]);
   });
 
-  it('takes totals and result from the last session:complete, which is the truth', () => {
+  it('takes totals and result from the last session:complete', () => {
     const complete = { status: 'completed', result: 'done', structuredResult: { ok: true } } as const;
     const view = sessionView(envelope({ cost: 9, usage: null, structuredResult: 'cached' }), [
       event('session:complete', { ...complete, costUsd: 1, result: 'first turn' }),
@@ -210,7 +210,7 @@ structured result
 `);
   });
 
-  it('calls who sent a message by name, and says a text without the empty lines around it', () => {
+  it('shows the sender of a message by name, and a text without the empty lines around it', () => {
     const from = (agentId: string) =>
       event('user:message', { text: '\n\n  Two\n\nfiles.\n\n', source: { kind: 'agent', agentId } });
     const created = event('agent:created', { name: 'Jack' }, { agentId: 'agent_002' });
@@ -229,7 +229,7 @@ structured result
     expect(renderSessionView(sessionView(envelope(), [empty]))).toMatch(/\n09:30:00 {2}text$/);
   });
 
-  it('names the day before the first row of each, where there are several', () => {
+  it('prints each day before its first row, if there are several days', () => {
     const at = (timestamp: string) => ({
       ...event('agent:text', { text: 'Hi.' }, { messageId: 'm' }),
       timestamp,
@@ -246,7 +246,7 @@ structured result
     expect(body(events.slice(1))).toEqual(['00:01:00  text      Hi.']);
   });
 
-  it('says so where nothing happened yet', () => {
+  it('says so if there are no events yet', () => {
     const text = renderSessionView(
       sessionView(
         envelope({ status: 'running', completedAt: null, cost: null, usage: null, model: null }),
@@ -257,7 +257,7 @@ structured result
     expect(text).not.toMatch(/null|undefined|^ *(model|cost|usage|ended|duration) /m);
   });
 
-  it('shows recorded output up to twenty lines and how many more there are', () => {
+  it('shows up to twenty lines of recorded output and the number of further lines', () => {
     const output = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`).join('\n');
     const text = renderSessionView(
       sessionView(envelope(), [call('t1', 'Bash', 'seq'), result('t1', { output })]),
@@ -268,7 +268,7 @@ structured result
     expect(text).toMatch(/… 30 more lines$/);
   });
 
-  it('lets nothing through that a terminal obeys, wherever it stands', () => {
+  it('prints no control character of any field', () => {
     const hostile = '\x1b[2J\u202e\r\x9b';
     const text = renderSessionView(
       sessionView(envelope({ role: hostile, cwd: hostile, structuredResult: hostile }), [

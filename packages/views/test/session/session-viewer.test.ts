@@ -36,7 +36,7 @@ describe('SessionViewer', () => {
     );
   });
 
-  it('gives each message the one that brought it about', () => {
+  it('gives each message its parent', () => {
     const parents = viewer.buildCausalityIndex();
     expect(
       [...parents].filter(([id]) => ['e4', 'e12', 'e13', 'e15', 'e17', 'e26', 'e27'].includes(id)),
@@ -58,7 +58,7 @@ describe('SessionViewer', () => {
     );
   });
 
-  it('finds the messages whose substance is a piece of content', () => {
+  it('finds the messages whose substance is a content', () => {
     expect(viewer.traceContentReferences('e12').map(({ messageId }) => messageId)).toEqual(['e13', 'e14']);
     expect(viewer.traceContentReferences('e15').map(({ messageId }) => messageId)).toEqual(['e17']);
     expect(viewer.traceContentReferences('e30')).toEqual([]);

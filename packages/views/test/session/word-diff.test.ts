@@ -3,7 +3,7 @@ import { createLogIndex, deliveryDiffs, renderDeliveryDiffs, renderDiff, wordDif
 import { created, marketLog, says } from '../market-log.ts';
 
 describe('wordDiff', () => {
-  it('tells what was taken out and what was put in', () => {
+  it('gives removed and added words', () => {
     const parts = wordDiff('the key is under the mat', '[Ann]: the key is [hidden]');
     expect(renderDiff(parts)).toBe('{+[Ann]: +}the key is [-under the mat-]{+[hidden]+}');
   });
@@ -23,7 +23,7 @@ describe('wordDiff', () => {
     expect(without('removed')).toBe(received);
   });
 
-  it('gives texts without much in common as one piece each', () => {
+  it('gives texts with little in common as one part each', () => {
     const words = (word: string) => Array.from({ length: 5_000 }, (_, index) => `${word}${index}`).join(' ');
     expect(wordDiff(words('a'), words('b'))).toEqual([
       { kind: 'removed', text: words('a') },
@@ -31,7 +31,7 @@ describe('wordDiff', () => {
     ]);
   });
 
-  it('is neutralised when it is shown', () => {
+  it('is neutralised when it is rendered', () => {
     expect(renderDiff(wordDiff('', '\u001b[2J'))).toBe('{+␛[2J+}');
   });
 });
@@ -39,7 +39,7 @@ describe('wordDiff', () => {
 describe('deliveryDiffs', () => {
   const index = createLogIndex([created('e0', 'zoe'), ...marketLog()]);
 
-  it('compares a line with what each received', () => {
+  it('compares a saying with each delivery', () => {
     expect(renderDeliveryDiffs(index, deliveryDiffs(index, 'e15'))).toBe(
       [
         'e17  Ben → Ann (altered via e16): {+[Ben]: +}Rye with caraway, baked at [-240 degrees-]{+[hidden]+}',
@@ -49,18 +49,18 @@ describe('deliveryDiffs', () => {
     );
   });
 
-  it('compares a delivery with what it carries on', () => {
+  it('compares a delivery with the saying that it carries', () => {
     expect(deliveryDiffs(index, 'e28').map(({ saying, hearing }) => [saying.id, hearing.event.id])).toEqual([
       ['e27', 'e28'],
     ]);
   });
 
-  it('says so where nothing reached anybody', () => {
+  it('says so if nothing was delivered', () => {
     const alone = createLogIndex([says('e1', 'ben', 'Hello?')]);
     expect(renderDeliveryDiffs(alone, deliveryDiffs(alone, 'e1'))).toBe('(it reached nobody)');
   });
 
-  it('refuses what was not said', () => {
+  it('refuses an event that is neither a saying nor a delivery', () => {
     expect(() => deliveryDiffs(index, 'e11')).toThrow(TypeError);
   });
 });

@@ -7,8 +7,8 @@ const said = (text: string, minute: number) => ({
   timestamp: `2026-03-01T09:3${minute}:00.000Z`,
 });
 
-describe('what one bot did on a task', () => {
-  it('is everything of its dispatches as one timeline, with what all of it took', () => {
+describe('botView', () => {
+  it('has the events of all dispatches of a bot as one timeline, with the sums of their figures', () => {
     const logs = [
       { envelope: envelope({ dispatchId: 'D1', botId: 'bot-7' }), events: [said('one', 1), said('four', 4)] },
       { envelope: envelope({ dispatchId: 'D2', botId: 'bot-8' }), events: [said('two', 2)] },

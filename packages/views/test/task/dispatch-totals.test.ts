@@ -11,7 +11,7 @@ function totalsOf(...events: Parameters<DispatchTotals['observe']>[0][]): Dispat
 }
 
 describe('the totals of a dispatch', () => {
-  it('are null where the log states none, and never 0', () => {
+  it('are null, never 0, if the log states none', () => {
     const { costUsd, usage: used } = totalsOf(event('agent:text', { text: 'Hello.' }));
     expect([costUsd, used]).toEqual([null, null]);
     expect(totalsOf(event('agent:inference', { model: 'm', usage }))).toMatchObject({ costUsd: null, usage });
@@ -28,7 +28,7 @@ describe('the totals of a dispatch', () => {
     expect(totals).toMatchObject({ costUsd: 0.75, usage: { inputTokens: 50, outputTokens: 5 } });
   });
 
-  it('include once the call of a sub-agent whose message began before the session:complete that counts it', () => {
+  it('include the call of a sub-agent once, if its message began before the session:complete that counts it', () => {
     const ofAgent = { agentId: 'a1', messageId: 'm1' };
     const totals = totalsOf(
       event('agent:text', { text: 'Checking.' }, ofAgent),
@@ -38,14 +38,14 @@ describe('the totals of a dispatch', () => {
     expect(totals).toMatchObject({ costUsd: 0.5, usage: { ...usage, turns: 2 } });
   });
 
-  it('of a running dispatch are those of its events in the view, and not known in the tree', () => {
+  it('come from the events in the view of a running dispatch, and are unknown in the tree', () => {
     const running = envelope({ status: 'running', completedAt: null, cost: null, usage: null });
     const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
     expect(sessionView(running, events)).toMatchObject({ costUsd: 0.5, usage });
     expect(dispatchTree([running])).toMatchObject([{ own: { costUsd: null }, subtree: { costUsd: null } }]);
   });
 
-  it('of an ended dispatch that an older version recorded without them are those of its events in the view', () => {
+  it('come from the events in the view of an ended dispatch that an older version recorded without totals', () => {
     const aborted = envelope({ status: 'aborted', cost: null, usage: null });
     const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
     expect(sessionView(aborted, events)).toMatchObject({ costUsd: 0.5, usage });

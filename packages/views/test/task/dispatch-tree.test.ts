@@ -24,11 +24,11 @@ const tester = envelope({
 });
 
 describe('dispatchTree', () => {
-  it('nests the dispatches that a dispatch started, by start, whatever the order of the list', () => {
+  it('nests dispatches below their parents in the order of start, whatever the order of the list', () => {
     expect(shape(dispatchTree([developer, tester, analyst]))).toEqual({ A: { C: {}, B: {} } });
   });
 
-  it('adds up what a subtree took, and leaves what nobody knows unknown', () => {
+  it('adds up the known figures of a subtree, and leaves unknown figures unknown', () => {
     const [root] = dispatchTree([analyst, developer, tester]);
     expect(root?.own).toEqual({
       costUsd: 0.15,
@@ -59,13 +59,13 @@ describe('dispatchTree', () => {
     });
   });
 
-  it('keeps a dispatch whose parent is missing as a root that says so', () => {
+  it('keeps a dispatch with a missing parent as a root with a note', () => {
     const [root] = dispatchTree([developer]);
     expect(root).toMatchObject({ orphan: true, envelope: { dispatchId: 'B' } });
     expect(dispatchTree([analyst])[0]?.orphan).toBe(false);
   });
 
-  it('shows every dispatch once where bad data makes a ring', () => {
+  it('shows every dispatch once if the parents in bad data are cyclic', () => {
     const ring = [
       envelope({ dispatchId: 'A', parentDispatchId: 'C' }),
       envelope({ dispatchId: 'B', parentDispatchId: 'A' }),
@@ -77,7 +77,7 @@ describe('dispatchTree', () => {
     expect(tree.map(({ orphan }) => orphan)).toEqual([true, true]);
   });
 
-  it('takes a chain of a thousand', () => {
+  it('supports a chain of a thousand dispatches', () => {
     const chain = Array.from({ length: 1_000 }, (_, index) =>
       envelope({
         dispatchId: `d${index}`,
@@ -91,7 +91,7 @@ describe('dispatchTree', () => {
     expect(renderDispatchTree(dispatchTree(chain)).split('\n')).toHaveLength(1_001);
   });
 
-  it('of nothing is empty', () => {
+  it('is empty for no envelopes', () => {
     expect(dispatchTree([])).toEqual([]);
     expect(renderDispatchTree([])).toBe('');
   });
@@ -123,7 +123,7 @@ lost (parent Z not found)  E         completed  claude-sonnet-4-5      3  300   
 `);
   });
 
-  it('neutralises what envelopes say', () => {
+  it('neutralises the texts of envelopes', () => {
     const hostile = envelope({ role: '\x1b[31mroot\n', model: 'a\x07' });
     expect(renderDispatchTree(dispatchTree([hostile]))).toMatch(/␛\[31mroot⏎ .* a␇ /);
   });

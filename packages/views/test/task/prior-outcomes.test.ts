@@ -10,8 +10,8 @@ const at = (day: number, changes: Parameters<typeof envelope>[0] = {}) =>
     ...changes,
   });
 
-describe('what earlier dispatches came to', () => {
-  it('is told from the envelopes, oldest first, without those that run', () => {
+describe('priorOutcomes', () => {
+  it('reports the outcomes of ended dispatches from their envelopes, oldest first', () => {
     const { text, dispatchIds, omitted } = priorOutcomes([
       at(3, { status: 'running', completedAt: null }),
       at(2, { status: 'aborted', model: null, cost: null, botId: 'bot-7' }),
@@ -19,7 +19,7 @@ describe('what earlier dispatches came to', () => {
     ]);
     expect({ dispatchIds, omitted }).toEqual({ dispatchIds: ['D1', 'D2'], omitted: 0 });
     expect(text.split('\n')).toEqual([
-      'What 2 earlier dispatches of this task came to, oldest first.',
+      'The outcomes of 2 earlier dispatches of this task, oldest first.',
       '',
       'D1: product-analyst, claude-sonnet-4-5, completed, started 2026-03-01T09:30:00.000Z, 1m 10s, $0.15',
       '{"routes":3}',
@@ -29,12 +29,12 @@ describe('what earlier dispatches came to', () => {
     ]);
   });
 
-  it('is nothing where nothing has ended', () => {
+  it('is empty if no dispatch has ended', () => {
     expect(priorOutcomes([])).toEqual({ text: '', dispatchIds: [], omitted: 0 });
     expect(priorOutcomes([at(1, { status: 'running' })]).text).toBe('');
   });
 
-  it('never is longer than asked for: long results are cut, then the oldest are left out', () => {
+  it('is never longer than the limit: long results are cut, then the oldest are left out', () => {
     const long = [1, 2, 3, 4, 5].map((day) => at(day, { structuredResult: `${day}`.repeat(50_000) }));
     for (const maxCharacters of [8_000, 5_000, 2_400, 100]) {
       const { text, dispatchIds, omitted } = priorOutcomes(long, { maxCharacters });

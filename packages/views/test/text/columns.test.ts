@@ -19,7 +19,7 @@ it('a line that does not fit keeps its start or its end', () => {
   expect(fitColumns('abc', 0)).toBe('');
 });
 
-it('padding fills up to the column, on either side', () => {
+it('a line is padded to a width on the left or the right', () => {
   expect(padColumns('漢', 4)).toBe('漢  ');
   expect(padColumns('7', 3, 'right')).toBe('  7');
   expect(padColumns('long', 2)).toBe('long');

@@ -35,7 +35,7 @@ it.each([
   expect(formatCost(usd)).toBe(text);
 });
 
-it('costs read as the formats of the language make them', () => {
+it('costs are formatted as Intl.NumberFormat does', () => {
   const format = (most: number) =>
     new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: most });
   const [fractions, cents] = [format(4), format(2)];
@@ -47,7 +47,7 @@ it('costs read as the formats of the language make them', () => {
     }
 });
 
-it('usage reads as words, without what is not known', () => {
+it('usage is formatted in words, without unknown figures', () => {
   expect(formatUsage({ inputTokens: 300, outputTokens: 60 })).toBe('300 in, 60 out');
   expect(
     formatUsage({ inputTokens: 1, outputTokens: 2, cacheReadTokens: 5_200, cacheWriteTokens: 3, turns: 2 }),

@@ -26,7 +26,7 @@ function roundTrip(message: TranscriptMessage) {
 }
 
 describe('takeApart', () => {
-  it('makes an event of each block of an answer, the links on the first', () => {
+  it('makes an event of each block of an answer, with the links on the first', () => {
     const events = takeApart(
       {
         role: 'assistant',
@@ -62,7 +62,7 @@ describe('takeApart', () => {
     { role: 'system', content: null },
     { role: 'user', content: 'Hi', thinking: { text: 'hm' } },
     { role: 'tool', content: 'Hi', toolCallId: 'c1', toolCalls: [] },
-  ])('refuses what no transcript has: %o', (message) => {
+  ])('refuses an invalid message: %o', (message) => {
     expect(() => takeApart(message, { id: 'm1', agentId: 'a' })).toThrow(TypeError);
   });
 });
@@ -76,11 +76,11 @@ describe('putTogether', () => {
     ['a result of a tool whose name is not known', { role: 'tool', content: 'x', toolCallId: 'c1' }],
     ['a result of a tool named ?', { role: 'tool', content: 'x', toolCallId: 'c1', tool: '?' }],
     ['text that looks like an event', { role: 'user', content: '{"type":"agent:text"}\n\u2028\ud800' }],
-  ])('gives back %s', (_, message) => {
+  ])('returns %s as it was', (_, message) => {
     expect(roundTrip(message)).toEqual(message);
   });
 
-  it('gives back any transcript, also where the blocks of several agents are mixed', () => {
+  it('returns any transcript as it was, including when the blocks of several agents are mixed', () => {
     for (let seed = 1; seed <= 150; seed += 1) {
       const random = randomFrom(seed);
       const spoken = Array.from({ length: 1 + Math.floor(random() * 12) }, (_, index) => {
@@ -119,7 +119,7 @@ describe('putTogether', () => {
     expect(entries[0]?.events).toHaveLength(2);
   });
 
-  it('keeps two results apart that came in one message', () => {
+  it('keeps two results of one message as two messages', () => {
     const data = { tool: 'read', status: 'completed', metadata: {}, output: 'x' } as const;
     const entries = putTogether([
       event('agent:tool_result', { ...data, toolCallId: 'c1' }, { messageId: 'm1' }),
@@ -128,7 +128,7 @@ describe('putTogether', () => {
     expect(entries.map(({ message }) => message.toolCallId)).toEqual(['c1', 'c2']);
   });
 
-  it('passes over what is no part of a transcript', () => {
+  it('ignores events that are not part of a transcript', () => {
     const events = [
       event('agent:created', { name: 'Ann' }, { agentId: 'ann' }),
       event('agent:piece_of_text', { text: 'Meet at the fountain.' }),
@@ -138,7 +138,7 @@ describe('putTogether', () => {
     expect(putTogether(events)).toEqual([]);
   });
 
-  it('reports a part of a transcript that it cannot read instead of leaving it out', () => {
+  it('throws for an unreadable part of a transcript instead of leaving it out', () => {
     const newer = anyEvent('agent:text', { spans: ['Hi'] }, { id: 'e1', v: 2 });
     expect(() => putTogether([newer])).toThrow(
       expect.toSatisfy((error) => isEventError(error, 'EVENT_INVALID') && error.message.includes('e1')),
@@ -201,7 +201,7 @@ function anyMessage(random: () => number): TranscriptMessage {
   );
 }
 
-/** Lists as one, each in its own order. */
+/** Merges lists at random. Each keeps its order. */
 function shuffledTogether<T>(lists: readonly (readonly T[])[], random: () => number): T[] {
   const left = lists.map((list) => [...list]);
   const mixed: T[] = [];

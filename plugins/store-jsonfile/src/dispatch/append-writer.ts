@@ -1,7 +1,7 @@
 import { fdatasyncSync, ftruncateSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { eventConflict, hasSameContent } from '@hansard/store-kit';
+import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { EventIndex } from '../lines/event-index.ts';
@@ -9,9 +9,8 @@ import { eventLineId, eventLineText, parseEventText } from '../lines/event-line.
 import { writeFully } from '../lines/file-io.ts';
 import { LineCursor } from '../lines/line-cursor.ts';
 import { type EventRange, findLineStart, scanLines } from '../lines/scan-lines.ts';
-import { closings, type IdOrder } from './file-tail.ts';
 
-/** Greater than any id, so that no id counts as new until the ids have been read. */
+/** Greater than any id, so that no id counts as new before the ids have been read. */
 const unknownId = '\uffff';
 
 interface Line {
@@ -20,7 +19,7 @@ interface Line {
 }
 
 interface StoredLine extends Line {
-  /** Where the line behind it begins, counted from the opening bracket. */
+  /** Where the next line begins, counted from the opening bracket. */
   readonly next: number;
 }
 
@@ -30,16 +29,16 @@ interface Lines {
   readonly texts: readonly string[];
 }
 
-/** Where an append goes on: what a look at the end of a dispatch file tells. */
+/** The place of the next append, found at the end of a dispatch file. */
 export interface AppendPoint extends EventRange {
   readonly idOrder: IdOrder;
-  /** The greatest id of all events, `''` where there is no event; null where only reading them all would tell. */
+  /** The greatest id of all events, `''` without events; null if it cannot be known without reading all of them. */
   readonly greatestId: string | null;
 }
 
 /**
- * Appends to one dispatch file. An id that is greater than all before it is new for certain; only for others the ids
- * are gathered, by one scan, into an index that is then kept.
+ * Appends to one dispatch file. An id that is greater than all before it is new. The first other id causes one scan of the
+ * events, which fills an index of the ids.
  */
 export class AppendWriter {
   readonly #file: string;
@@ -67,33 +66,38 @@ export class AppendWriter {
     return { fd: this.#fd, file: this.#file, start: this.#start, end: this.#end };
   }
 
+  /** The number of bytes from the bracket that opens the events to the end of the last event. */
+  get eventBytes(): number {
+    return this.#end - this.#start;
+  }
+
   get closing(): string {
     return closings[this.#idOrder];
   }
 
-  /** Goes on in a copy of the file whose events begin at `start`. */
+  /** Continues in a copy of the file whose events begin at `start`. */
   moveTo(fd: number, start: number): void {
     this.#end += start - this.#start;
     this.#start = start;
     this.#fd = fd;
   }
 
-  /** Whether anything was added: an event that is there already is passed over. @throws STORE_EVENT_CONFLICT */
+  /** Appends an event, unless it is stored already. @returns whether it was added @throws STORE_EVENT_CONFLICT */
   append(event: CapturedEvent): boolean {
     const { id } = event;
     const text = encodeEvent(event);
     if (!this.#isNew(id, text)) return false;
     const [offset = 0] = this.#write([text], id > this.#greatestId ? this.#idOrder : 'mixed');
-    this.#note(id, offset);
+    this.#remember(id, offset);
     return true;
   }
 
-  /** Adds those events that are not there yet, all or none. @throws STORE_EVENT_CONFLICT */
+  /** Appends the events that are not stored yet, all or none. @returns whether any was added @throws STORE_EVENT_CONFLICT */
   appendAll(events: readonly CapturedEvent[]): boolean {
     const { ids, texts } = this.#selectNew(events);
     if (ids.length === 0) return false;
     const offsets = this.#write(texts, this.#orderWith(ids));
-    for (let at = 0; at < ids.length; at += 1) this.#note(ids[at] as string, offsets[at] as number);
+    for (let at = 0; at < ids.length; at += 1) this.#remember(ids[at] as string, offsets[at] as number);
     return true;
   }
 
@@ -103,9 +107,9 @@ export class AppendWriter {
     const texts: string[] = [];
     for (const event of events) {
       const text = encodeEvent(event);
-      const twin = seen.get(event.id);
-      if (twin !== undefined) {
-        assertSame(event.id, twin, text);
+      const earlier = seen.get(event.id);
+      if (earlier !== undefined) {
+        assertSame(event.id, earlier, text);
         continue;
       }
       seen.set(event.id, text);
@@ -126,7 +130,7 @@ export class AppendWriter {
     return this.#idOrder;
   }
 
-  #note(id: string, offset: number): void {
+  #remember(id: string, offset: number): void {
     if (id > this.#greatestId) this.#greatestId = id;
     this.#index?.add(id, offset - this.#start);
   }
@@ -153,9 +157,9 @@ export class AppendWriter {
     return null;
   }
 
-  /** Writes lines and the closing brackets over the old brackets, and gives the offsets of the lines. */
+  /** Writes lines and the closing brackets over the old brackets. @returns the offsets of the lines */
   #write(texts: readonly string[], idOrder: IdOrder): number[] {
-    if (this.#isTorn) this.#cutOff();
+    if (this.#isTorn) this.#removeTorn();
     const closing = closings[idOrder];
     const { bytes, length, starts } = appendBytes(texts, this.#end === this.#start, closing);
     try {
@@ -164,9 +168,9 @@ export class AppendWriter {
     } catch (error) {
       this.#isTorn = true;
       try {
-        this.#cutOff();
+        this.#removeTorn();
       } catch {
-        // The disk fails still. The next write tries again, and the error to tell is the first one.
+        // The disk still fails. The next write tries again. The caller receives the first error.
       }
       throw error;
     }
@@ -176,8 +180,8 @@ export class AppendWriter {
     return offsets;
   }
 
-  /** Takes away what a failed write left. */
-  #cutOff(): void {
+  /** Removes the bytes of a failed write. */
+  #removeTorn(): void {
     restoreClosing(this.#fd, this.#end, this.closing);
     this.#isTorn = false;
   }
@@ -200,7 +204,7 @@ export class AppendWriter {
   #readLine(from: number): StoredLine {
     let line: StoredLine | null = null;
     scanLines(this.range, from, (bytes, start, end, offset, isLast) => {
-      const next = offset - this.#start + (end - start) + (isLast ? ',\n'.length : 1);
+      const next = offset - this.#start + (end - start) + (isLast ? lineSeparator.length : 1);
       line = { ...this.#parse(eventLineText(bytes, start, end, isLast), offset), next };
       return false;
     });
@@ -214,17 +218,12 @@ export class AppendWriter {
   }
 }
 
-/** Ends the file behind the last event that counts. A crash in between leaves closing brackets to be restored again. */
+/** Cuts the file after the last event and writes the closing brackets. A kill between these steps leaves a torn tail. */
 export function restoreClosing(fd: number, end: number, closing: string): void {
   ftruncateSync(fd, end);
   writeFully(fd, Buffer.from(closing), closing.length, end);
 }
 
 function assertSame(id: string, stored: string, text: string): void {
-  if (stored === text || isDeepStrictEqual(JSON.parse(stored), JSON.parse(text))) return;
-  throw new StoreError(
-    'STORE_EVENT_CONFLICT',
-    `There is another event ${id} in this dispatch; an event is never changed, so append the new one under its own id.`,
-    { details: { eventId: id } },
-  );
+  if (!hasSameContent(stored, text)) throw eventConflict(id);
 }

@@ -1,8 +1,9 @@
-import { StoreError } from '@hansard/provider';
-import type { WriterLocks } from '../writer-lock.ts';
+import type { StoreError } from '@hansard/provider';
+import { dispatchNotClaimed } from '@hansard/store-kit';
+import type { WriterLocks } from '../writer-locks.ts';
 import type { DispatchName } from './dispatch-file.ts';
 
-/** The dispatches that this opening of the store may write: for each one it has the lock, until it releases it. */
+/** The dispatches that this opening of the store has claimed. It has the lock of each until it releases the dispatch. */
 export class DispatchClaims {
   readonly #locks: WriterLocks;
   /** By the path of the lock. */
@@ -20,7 +21,7 @@ export class DispatchClaims {
     return [...this.#claimed.values()];
   }
 
-  /** Claims a dispatch; one that is claimed already stays so. @throws STORE_LOCKED naming the owner */
+  /** Claims a dispatch, unless it is claimed already. @throws STORE_LOCKED naming the owner */
   take(name: DispatchName): void {
     if (this.has(name)) return;
     this.#locks.take(name.paths.lock);
@@ -31,7 +32,7 @@ export class DispatchClaims {
     if (this.#claimed.delete(paths.lock)) this.#locks.release(paths.lock);
   }
 
-  /** Runs `work` on a claimed dispatch. A claim that was made for it is released where it fails. */
+  /** Claims a dispatch and runs `work`. If the work fails, a new claim is released. */
   whileTaking<T>(name: DispatchName, work: () => T): T {
     const wasClaimed = this.has(name);
     this.take(name);
@@ -43,13 +44,8 @@ export class DispatchClaims {
     }
   }
 
-  /** The error of a write to a dispatch that is not claimed here; it names the owner where there is one. */
+  /** The error of a write to a dispatch that this opening has not claimed. It names the owner if there is one. */
   missing({ taskDir, dispatchId, paths }: DispatchName): StoreError {
-    const message = `This opening of the store has not claimed dispatch ${dispatchId} of ${taskDir}; claim it first.`;
-    const locked = this.#locks.refusal(paths.lock);
-    if (locked === null) return new StoreError('STORE_LOCKED', message, { details: { taskDir, dispatchId } });
-    return new StoreError('STORE_LOCKED', `${message} ${locked.message}`, {
-      details: { taskDir, dispatchId, ...locked.details },
-    });
+    return dispatchNotClaimed(taskDir, dispatchId, this.#locks.refusal(paths.lock));
   }
 }

@@ -1,8 +1,9 @@
 import { closeSync, fstatSync, statSync } from 'node:fs';
 import type { DispatchEnvelope } from '@hansard/events';
-import { corrupt, eventsMissing, notFound, orMissing } from '../errors.ts';
+import { dispatchNotFound, orMissing } from '@hansard/store-kit';
+import type { DispatchPaths } from '../disk-format.ts';
+import { corrupt, eventsMissing } from '../errors.ts';
 import { openFile } from '../lines/file-io.ts';
-import type { DispatchPaths } from '../task-folder.ts';
 import { readHead } from './dispatch-head.ts';
 
 export interface DispatchName {
@@ -11,17 +12,18 @@ export interface DispatchName {
   readonly paths: DispatchPaths;
 }
 
-/** The file of a dispatch, open. */
+/** The open file of a dispatch. */
 export interface DispatchFile {
   readonly fd: number;
   readonly inode: number;
+  /** The offset after the bracket that opens the events. */
   readonly start: number;
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
 export function openDispatchFile(name: DispatchName, access: 'read' | 'write'): DispatchFile {
   const fd = orMissing(() => openFile(name.paths.file, access));
-  if (fd === null) throw notFound(name.taskDir, name.dispatchId);
+  if (fd === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
   try {
     const { start } = readHead(fd, name.paths.file);
     return { fd, inode: fstatSync(fd).ino, start };
@@ -32,9 +34,9 @@ export function openDispatchFile(name: DispatchName, access: 'read' | 'write'): 
 }
 
 /**
- * Checks that what is written lies where readers find it, as far as `end`.
- * @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT where another program, such as an editor that saved, put another file
- * there or cut this one off
+ * Checks that the open file is at its path and has its bytes up to `end`.
+ * @throws STORE_DISPATCH_NOT_FOUND; STORE_CORRUPT if another program replaced the file, such as an editor that saved it, or
+ * made it shorter
  */
 export function assertInPlace(
   { inode }: DispatchFile,
@@ -42,13 +44,13 @@ export function assertInPlace(
   end: number,
 ): void {
   const stats = orMissing(() => statSync(paths.file));
-  if (stats === null) throw notFound(taskDir, dispatchId);
+  if (stats === null) throw dispatchNotFound(taskDir, dispatchId);
   if (stats.ino !== inode)
-    throw corrupt(paths.file, 0, 'while it was written, another program put this file in its place');
+    throw corrupt(paths.file, 0, 'another program replaced the file while this store was writing it');
   if (stats.size < end) throw eventsMissing(paths.file, stats.size, end);
 }
 
-/** The envelope of a dispatch; null where the dispatch is not there. @throws STORE_CORRUPT */
+/** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */
 export function readDispatchEnvelope(file: string): DispatchEnvelope | null {
   const fd = orMissing(() => openFile(file, 'read'));
   if (fd === null) return null;

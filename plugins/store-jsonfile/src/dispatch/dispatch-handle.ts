@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { EventPage, ReadEventsOptions, StoreError, StoreRepair } from '@hansard/provider';
-import { notFound, orMissing } from '../errors.ts';
+import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import { openFile, readBytes, syncFolder, writeFully } from '../lines/file-io.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
@@ -23,28 +23,29 @@ import { findTail } from './file-tail.ts';
 import { prepareAppend } from './tail-repair.ts';
 
 const copyChunk = 1024 * 1024;
-/** How often a writer looks whether its file still lies in its place, in milliseconds. A look costs as much as an append. */
-const lookEvery = 50;
+/** Appends check at this interval, in milliseconds, that the file is at its path. A check costs as much as an append. */
+const checkInterval = 50;
 
 export interface DispatchContext {
   readonly claims: DispatchClaims;
-  /** Whether each write goes down to the disk. */
+  /** Whether each write waits for the disk. */
   readonly sync: boolean;
   readonly onRepair: (repair: StoreRepair) => void;
 }
 
-/** One dispatch held open: for reading and, once it is claimed, for writing. */
+/** An open dispatch: for reading and, after `claim`, for writing. */
 export class DispatchHandle {
   readonly name: DispatchName;
-  /** When it was used last, counted by who keeps the handles. */
+  /** The time of the last use, as the count of the cache that keeps the handles. */
   lastUsed = 0;
   readonly #context: DispatchContext;
   #file: DispatchFile;
   #positions = new PositionIndex();
-  #whole: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
+  /** The tail that was found complete, for the size and the time of change that the file had. */
+  #knownTail: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
   #writer: AppendWriter | null = null;
-  #lookedAt = 0;
-  /** Whether a call has reported that the file is not where readers find it. */
+  #checkedAt = 0;
+  /** Whether a call has reported that the file is not at its path. */
   #isReported = false;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
@@ -58,50 +59,52 @@ export class DispatchHandle {
     this.#file = file;
   }
 
-  /** Claims the dispatch, repairs its end where a write was cut off, and gives its envelope. @throws STORE_LOCKED */
+  /** Claims the dispatch, repairs a torn tail and returns the envelope. @throws STORE_LOCKED, STORE_CORRUPT */
   claim(): DispatchEnvelope {
     if (this.#writer === null) this.#context.claims.whileTaking(this.name, () => this.#beginWriting());
     return readHead(this.#file.fd, this.name.paths.file).envelope;
   }
 
   /**
-   * Ends the writing of a claimed dispatch: its head says then how far the events reach. The claim is still to be released.
-   * @throws STORE_CORRUPT where the file is not in its place, unless a write has reported that
+   * Ends the writing of a claimed dispatch: writes `eventBytes` into its head. The caller then releases the claim.
+   * @throws STORE_CORRUPT if the file is not at its path, unless a write has reported that
    */
   finish(): void {
     try {
       if (this.#isReported) return;
       const writer = this.#writing(0);
       const head = readHead(this.#file.fd, this.name.paths.file);
-      const reach = reachOf(writer);
-      if (head.eventBytes !== reach) this.#writeHead(writer, head, head.envelope, reach);
+      const eventBytes = writer.eventBytes;
+      if (head.eventBytes !== eventBytes) this.#writeHead(writer, head, head.envelope, eventBytes);
     } finally {
       this.#writer = null;
     }
   }
 
   append(event: CapturedEvent): boolean {
-    return this.#writing(lookEvery).append(event);
+    return this.#writing(checkInterval).append(event);
   }
 
   appendAll(events: readonly CapturedEvent[]): boolean {
-    return this.#writing(lookEvery).appendAll(events);
+    return this.#writing(checkInterval).appendAll(events);
   }
 
-  /** Changes the envelope and gives it. One that ends the dispatch also writes how far its events reach. */
+  /** Changes the envelope and returns it. An update that ends the dispatch also writes `eventBytes`. */
   update(updates: EnvelopeUpdates): DispatchEnvelope {
     const writer = this.#writing(0);
     const head = readHead(this.#file.fd, this.name.paths.file);
     const given = Object.entries(updates).filter(([, value]) => value !== undefined);
-    // A copy: nobody else holds what is returned.
-    const changed = copyOf({ ...head.envelope, ...Object.fromEntries(given) });
-    const reach = changed.status === 'running' ? head.eventBytes : reachOf(writer);
-    this.#writeHead(writer, head, changed, reach);
+    // A copy, which only the caller has.
+    const changed: DispatchEnvelope = JSON.parse(
+      JSON.stringify({ ...head.envelope, ...Object.fromEntries(given) }),
+    );
+    const eventBytes = changed.status === 'running' ? head.eventBytes : writer.eventBytes;
+    this.#writeHead(writer, head, changed, eventBytes);
     return changed;
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
-  assertThere(): void {
+  assertExists(): void {
     if (this.#writer === null && !existsSync(this.name.paths.file)) throw this.#notFound();
   }
 
@@ -118,7 +121,7 @@ export class DispatchHandle {
     return readEventPage(range, this.#positions, options);
   }
 
-  /** Removes the file, and releases the claim; the handle must be closed then. @throws STORE_LOCKED */
+  /** Removes the file and releases the claim. The caller then closes the handle. @throws STORE_LOCKED */
   remove(): void {
     const { claims, sync } = this.#context;
     const { file, folder } = this.name.paths;
@@ -130,24 +133,27 @@ export class DispatchHandle {
     if (sync) syncFolder(folder);
   }
 
-  /** Gives the file back. A claim is kept. */
+  /** Closes the file. A claim is kept. */
   close(): void {
     closeSync(this.#file.fd);
   }
 
-  /** @throws STORE_LOCKED where the dispatch is not claimed */
-  #writing(longestUnseen: number): AppendWriter {
+  /**
+   * The writer of a claimed dispatch. Checks the place of the file if the last check is at least `interval` milliseconds old.
+   * @throws STORE_LOCKED if the dispatch is not claimed; STORE_CORRUPT
+   */
+  #writing(interval: number): AppendWriter {
     if (this.#writer === null) {
       if (this.#context.claims.has(this.name)) return this.#beginWriting();
-      this.assertThere();
+      this.assertExists();
       throw this.#context.claims.missing(this.name);
     }
     const now = performance.now();
-    if (now - this.#lookedAt >= longestUnseen) {
+    if (now - this.#checkedAt >= interval) {
       this.#isReported = true;
       assertInPlace(this.#file, this.name, this.#writer.range.end);
       this.#isReported = false;
-      this.#lookedAt = now;
+      this.#checkedAt = now;
     }
     return this.#writer;
   }
@@ -164,7 +170,7 @@ export class DispatchHandle {
     return this.#writer;
   }
 
-  /** The events as they are now, also where another process changed the file or put a new one in its place. */
+  /** The range of the events now, including when another process has changed or replaced the file. */
   #range(): EventRange {
     const file = this.name.paths.file;
     if (this.#writer !== null) return this.#writer.range;
@@ -172,42 +178,42 @@ export class DispatchHandle {
     if (stats === null) throw this.#notFound();
     if (stats.ino !== this.#file.inode) this.#reopen('read');
     const { fd, start } = this.#file;
-    const known = this.#whole;
+    const known = this.#knownTail;
     if (known !== null && known.size === stats.size && known.changedAt === stats.ctimeMs)
       return { fd, file, start, end: known.end };
     const tail = findTail(fd, file, readHead(fd, file));
-    this.#whole = tail.idOrder === null ? null : { ...tail, changedAt: stats.ctimeMs };
+    this.#knownTail = tail.idOrder === null ? null : { ...tail, changedAt: stats.ctimeMs };
     return { fd, file, start, end: tail.end };
   }
 
   #reopen(access: 'read' | 'write'): void {
     const file = openDispatchFile(this.name, access);
     if (file.inode !== this.#file.inode) this.#positions = new PositionIndex();
-    this.#whole = null;
+    this.#knownTail = null;
     closeSync(this.#file.fd);
     this.#file = file;
   }
 
   #notFound(): StoreError {
-    return notFound(this.name.taskDir, this.name.dispatchId);
+    return dispatchNotFound(this.name.taskDir, this.name.dispatchId);
   }
 
   #writeHead(
     writer: AppendWriter,
     { slot }: DispatchHead,
     envelope: DispatchEnvelope,
-    reach: number | null,
+    eventBytes: number | null,
   ): void {
-    const head = encodeHeadFor(envelope, reach, slot);
+    const head = encodeHeadFor(envelope, eventBytes, slot);
     if (head === null) {
-      this.#growHead(writer, encodeHead(envelope, reach));
+      this.#growHead(writer, encodeHead(envelope, eventBytes));
       return;
     }
     writeFully(this.#file.fd, head, slot, 0);
     if (this.#context.sync) fdatasyncSync(this.#file.fd);
   }
 
-  /** Copies the dispatch behind its new head into a file that takes the place of this one. */
+  /** Writes a copy with a longer head, and renames it over the file. */
   #growHead(writer: AppendWriter, head: Buffer): void {
     const { file, temporary, folder } = this.name.paths;
     const fd = openFile(temporary, 'replace');
@@ -228,15 +234,6 @@ export class DispatchHandle {
     closeSync(old.fd);
     if (this.#context.sync) syncFolder(folder);
   }
-}
-
-/** How far the events reach, counted from the bracket that opens them. */
-function reachOf({ range }: AppendWriter): number {
-  return range.end - range.start;
-}
-
-function copyOf(envelope: DispatchEnvelope): DispatchEnvelope {
-  return JSON.parse(JSON.stringify(envelope)) as DispatchEnvelope;
 }
 
 function copyEvents(writer: AppendWriter, fd: number, start: number): void {

@@ -1,46 +1,38 @@
 import { type DispatchEnvelope, parseEnvelope } from '@hansard/events';
+import { eventsLine, lineSeparator, slots } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { readBytes } from '../lines/file-io.ts';
 
 const newline = 0x0a;
-const lineEnding = ',\n';
-const eventsLine = '"events":[';
-const page = 4096;
-const smallSlot = 2048;
+const page = slots[1];
 const mostReads = 100;
 
-/** The head of a dispatch file: the envelope on the first line, padded to its slot, and the line that opens the events. */
+/** The head of a dispatch file: the head line, and the line that opens the events. */
 export interface DispatchHead {
   readonly envelope: DispatchEnvelope;
-  /**
-   * How far the events reach at least, in bytes from the bracket that opens them: as far as they did when the dispatch
-   * last ended. Null where none of its changes has left it ended.
-   */
+  /** The number of bytes of events that the file must have; null if it was never written. */
   readonly eventBytes: number | null;
-  /** Bytes of the first line, its line end included. */
+  /** The bytes of the head line, with its line end. */
   readonly slot: number;
-  /** The offset just behind the bracket that opens the events. */
+  /** The offset after the bracket that opens the events. */
   readonly start: number;
 }
 
-/** The head as bytes, its first line padded so that the envelope can grow. */
+/** A head in the smallest slot that it fits. */
 export function encodeHead(envelope: DispatchEnvelope, eventBytes: number | null): Buffer {
   const fields = encodeFields(envelope, eventBytes);
-  const length = Buffer.byteLength(fields) + lineEnding.length;
-  return pad(fields, [smallSlot, page].find((size) => length <= size) ?? length);
+  const length = Buffer.byteLength(fields) + lineSeparator.length;
+  return pad(fields, slots.find((size) => length <= size) ?? length);
 }
 
-/**
- * The head for the slot of another one, whose first line it can be written over. Null where it does not fit, or where
- * the slot lies on more than one page: a process killed in the middle of that write would leave half of each.
- */
+/** A head that can be written over one with this slot. Null if it does not fit, or if the slot is larger than a page. */
 export function encodeHeadFor(
   envelope: DispatchEnvelope,
   eventBytes: number | null,
   slot: number,
 ): Buffer | null {
   const fields = encodeFields(envelope, eventBytes);
-  return slot > page || Buffer.byteLength(fields) + lineEnding.length > slot ? null : pad(fields, slot);
+  return slot > page || Buffer.byteLength(fields) + lineSeparator.length > slot ? null : pad(fields, slot);
 }
 
 function encodeFields(envelope: DispatchEnvelope, eventBytes: number | null): string {
@@ -48,8 +40,8 @@ function encodeFields(envelope: DispatchEnvelope, eventBytes: number | null): st
 }
 
 function pad(fields: string, slot: number): Buffer {
-  const room = slot - Buffer.byteLength(fields) - lineEnding.length;
-  return Buffer.from(`${fields}${' '.repeat(room)}${lineEnding}${eventsLine}`);
+  const free = slot - Buffer.byteLength(fields) - lineSeparator.length;
+  return Buffer.from(`${fields}${' '.repeat(free)}${lineSeparator}${eventsLine}`);
 }
 
 /** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
@@ -66,15 +58,15 @@ export function readHead(fd: number, file: string): DispatchHead {
 
 function readHeadBytes(fd: number, file: string): { readonly bytes: Buffer; readonly lineEnd: number } {
   for (let size = page; ; size *= 4) {
-    const bytes = readStill(fd, size + eventsLine.length);
+    const bytes = readUnchanged(fd, size + eventsLine.length);
     const lineEnd = bytes.indexOf(newline);
     if (lineEnd >= 0 && lineEnd < size) return { bytes, lineEnd };
     if (bytes.length < size) throw corrupt(file, bytes.length, 'the file ends inside its head');
   }
 }
 
-/** The same bytes twice in a row, so that an envelope which is just being changed in place is not read half. */
-function readStill(fd: number, size: number): Buffer {
+/** Reads until two reads return the same bytes, because a writer may be changing the envelope in place. */
+function readUnchanged(fd: number, size: number): Buffer {
   let bytes = readBytes(fd, 0, size);
   for (let reads = 1; reads < mostReads; reads += 1) {
     const again = readBytes(fd, 0, size);

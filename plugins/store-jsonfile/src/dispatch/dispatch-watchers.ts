@@ -1,50 +1,42 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import type { StopWatching } from '@hansard/provider';
-import type { DispatchPaths } from '../task-folder.ts';
+import { type MergedCalls, mergeCalls } from '@hansard/store-kit';
+import type { DispatchPaths } from '../disk-format.ts';
 
 interface Watcher {
+  readonly calls: MergedCalls;
   readonly stop: StopWatching;
-  readonly notice: () => void;
 }
 
-/** Tells listeners of changes: those of other processes by the file system, those of this store directly. */
+/** Calls listeners when a dispatch changes: `notify` reports the writes of this store, the file system those of others. */
 export class DispatchWatchers {
   readonly #watchers = new Map<string, Set<Watcher>>();
 
   add({ file, folder }: DispatchPaths, onChange: () => void): StopWatching {
     const name = basename(file);
-    let isScheduled = false;
-    let isStopped = false;
-    const notice = (): void => {
-      if (isScheduled) return;
-      isScheduled = true;
-      queueMicrotask(() => {
-        isScheduled = false;
-        if (!isStopped) onChange();
-      });
-    };
+    const calls = mergeCalls(onChange);
     const fileWatcher: FSWatcher = watch(folder, (_, changed) => {
-      if (changed === null || changed === name) notice();
+      if (changed === null || changed === name) calls.notify();
     });
-    // The listener reads, and is told by that what is wrong.
-    fileWatcher.on('error', notice);
+    // The listener then reads the store, and receives the error there.
+    fileWatcher.on('error', () => calls.notify());
     const stop = (): void => {
-      isStopped = true;
+      calls.stop();
       fileWatcher.close();
       const watchers = this.#watchers.get(file);
       watchers?.delete(watcher);
       if (watchers?.size === 0) this.#watchers.delete(file);
     };
-    const watcher = { stop, notice };
+    const watcher = { calls, stop };
     const watchers = this.#watchers.get(file) ?? new Set();
     this.#watchers.set(file, watchers.add(watcher));
     return stop;
   }
 
-  notice(file: string): void {
+  notify(file: string): void {
     if (this.#watchers.size === 0) return;
-    for (const watcher of this.#watchers.get(file) ?? []) watcher.notice();
+    for (const { calls } of this.#watchers.get(file) ?? []) calls.notify();
   }
 
   close(): void {

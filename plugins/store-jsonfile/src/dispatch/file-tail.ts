@@ -1,33 +1,27 @@
 import { fstatSync } from 'node:fs';
+import { closings, type IdOrder } from '../disk-format.ts';
 import { corrupt, eventsMissing } from '../errors.ts';
 import { continuesBatch, eventLineText, parseEventText } from '../lines/event-line.ts';
 import { readBytes } from '../lines/file-io.ts';
 import { findLineStart } from '../lines/scan-lines.ts';
 import type { DispatchHead } from './dispatch-head.ts';
 
-/**
- * The closing brackets. The second form says that the ids of the events do not all grow, so that the last one is not
- * the greatest; whoever opens the file then need not read it whole to know.
- */
-export const closings = { growing: '\n]}\n', mixed: '\n] }\n' } as const;
-export type IdOrder = keyof typeof closings;
-
 const longestClosing = closings.mixed.length;
 
-/** What the first bytes of an append leave of the closing brackets that they overwrite, as lines of their own. */
+/** Remains of the closing brackets, as lines of their own, after an append has overwritten only their first bytes. */
 const remains = /^(?:\]? ?\}?| ?\{|\{["}])$/;
 const remainsOfClosing = /,(?:\] ?\})?$/;
 const mostAttempts = 1_000;
 
 export interface FileTail {
-  /** The offset just behind the last event that counts. */
+  /** The offset after the last event that counts. */
   readonly end: number;
   readonly size: number;
-  /** Null where the closing brackets are not whole: a write is in flight, or one was cut off. */
+  /** Null if the closing brackets are incomplete: a write is in progress, or the tail is torn. */
   readonly idOrder: IdOrder | null;
 }
 
-/** What the head of a file tells of its events. It must be read before the events, which only grow. */
+/** The facts in the head about the events. The head must be read before the events, which only grow. */
 export type EventsPlace = Pick<DispatchHead, 'start' | 'eventBytes'>;
 
 interface Ending {
@@ -36,8 +30,8 @@ interface Ending {
 }
 
 /**
- * Finds where the events end, which is never before what the head says of them.
- * @throws STORE_CORRUPT
+ * Finds the end of the events (see disk-format.ts, section 5).
+ * @throws STORE_CORRUPT for damage, and if the events end before the `eventBytes` of the head
  */
 export function findTail(fd: number, file: string, { start, eventBytes }: EventsPlace): FileTail {
   const tail = searchTail(fd, file, start);
@@ -45,19 +39,16 @@ export function findTail(fd: number, file: string, { start, eventBytes }: Events
   throw eventsMissing(file, tail.size, start + eventBytes);
 }
 
-/**
- * Beside a writer the closing brackets may just be half overwritten: then it looks again,
- * and what stays so is judged by its lines. The last line may be unfinished; any other that is not an event is damage.
- */
+/** Reads the end again while a writer changes it. An end that does not change is complete, torn or damaged. */
 function searchTail(fd: number, file: string, start: number): FileTail {
   let ending = readEnding(fd);
   for (let attempt = 1; ; attempt += 1) {
-    const whole = wholeTail(ending, start);
-    if (whole !== null) return whole;
+    const complete = completeTail(ending, start);
+    if (complete !== null) return complete;
     const { end, damagedAt } = findLastEvent(fd, start, ending.size);
     const next = readEnding(fd);
-    const isStill = next.size === ending.size && next.text === ending.text;
-    if (isStill || attempt === mostAttempts) {
+    const isUnchanged = next.size === ending.size && next.text === ending.text;
+    if (isUnchanged || attempt === mostAttempts) {
       if (damagedAt === null) return { end, size: ending.size, idOrder: null };
       throw corrupt(file, damagedAt, 'this line is not an event');
     }
@@ -70,7 +61,7 @@ function readEnding(fd: number): Ending {
   return { size, text: readBytes(fd, Math.max(0, size - longestClosing), size).toString('latin1') };
 }
 
-function wholeTail({ size, text }: Ending, start: number): FileTail | null {
+function completeTail({ size, text }: Ending, start: number): FileTail | null {
   for (const idOrder of ['growing', 'mixed'] as const) {
     const end = size - closings[idOrder].length;
     if (end >= start && text.endsWith(closings[idOrder])) return { end, size, idOrder };
@@ -78,7 +69,7 @@ function wholeTail({ size, text }: Ending, start: number): FileTail | null {
   return null;
 }
 
-/** Goes back line by line to the last event that counts, over the unfinished line and an unfinished batch. */
+/** Goes back line by line, over an incomplete line and an unfinished batch, to the last event that counts. */
 function findLastEvent(
   fd: number,
   start: number,

@@ -2,7 +2,7 @@ import type { DispatchHandle } from './dispatch-handle.ts';
 
 const mostHandles = 64;
 
-/** Keeps a bounded number of dispatches open and closes the one that was not used for longest. */
+/** Keeps a limited number of dispatches open. To open one more, it closes the one with the oldest use. */
 export class HandleCache {
   readonly #handles = new Map<string, DispatchHandle>();
   #latest: DispatchHandle | null = null;
@@ -44,7 +44,7 @@ export class HandleCache {
   }
 }
 
-/** No task and no dispatch that is valid has a line end in its name, so different ones have different keys. */
+/** Valid names contain no line feed, so different dispatches have different keys. */
 function keyOf(taskDir: string, dispatchId: string): string {
   return `${taskDir}\n${dispatchId}`;
 }

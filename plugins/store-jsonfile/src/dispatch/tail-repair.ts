@@ -1,10 +1,11 @@
 import { fdatasyncSync } from 'node:fs';
+import { closings, type IdOrder } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { parseEventLine } from '../lines/event-line.ts';
 import { readBytes } from '../lines/file-io.ts';
 import { type EventRange, findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { type AppendPoint, restoreClosing } from './append-writer.ts';
-import { closings, type EventsPlace, type FileTail, findTail, type IdOrder } from './file-tail.ts';
+import { type EventsPlace, type FileTail, findTail } from './file-tail.ts';
 
 export interface TailRepair {
   readonly offset: number;
@@ -13,7 +14,8 @@ export interface TailRepair {
 }
 
 /**
- * Finds where to append, and makes the end of the file whole where a write was cut off. Only who has the lock may call it.
+ * Finds the place of the next append, and repairs a torn tail (see disk-format.ts, section 5). Only the owner of the lock may
+ * call it.
  * @throws STORE_CORRUPT
  */
 export function prepareAppend(
@@ -55,10 +57,10 @@ function readIds(
 function describeRepair(fd: number, { end, size }: FileTail): TailRepair {
   const rest = readBytes(fd, end, Math.min(size, end + closings.mixed.length)).toString('latin1');
   if (Object.values(closings).some((closing) => closing.startsWith(rest)))
-    return { offset: end, removedBytes: 0, reason: 'The closing brackets were not written whole.' };
+    return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };
   return {
     offset: end,
     removedBytes: size - end,
-    reason: 'An append was cut off before it was written whole.',
+    reason: 'An append was interrupted before it was complete.',
   };
 }

@@ -3,8 +3,8 @@ const growth = 1.5;
 const nowhere: readonly number[] = [];
 
 /**
- * Finds lines by the ids of their events: open addressing over two typed arrays, the hash of the id and the offset of
- * the line. Two ids may have one hash, so whoever asks compares with the line itself.
+ * Finds lines by the ids of their events. A hash table with open addressing in two typed arrays: the hash of the id and the
+ * offset of the line. Two ids may have the same hash, so the caller compares the id with the line.
  */
 export class EventIndex {
   #hashes: Uint32Array;
@@ -23,7 +23,7 @@ export class EventIndex {
     this.#count += 1;
   }
 
-  /** The offsets of the lines that may have this id: most often of none. */
+  /** The offsets of the lines that may have this id; usually none. */
   candidates(id: string): readonly number[] {
     const wanted = hash(id);
     const size = this.#offsets.length;

@@ -1,21 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { CapturedEvent } from '@hansard/events';
+import { batchMark } from '../disk-format.ts';
 
 const comma = 0x2c;
-const space = 0x20;
+const mark = batchMark.charCodeAt(0);
 
-/**
- * Event lines are parted by `,\n`. A line that begins with a space is one of a batch and not its last: without the rest
- * of its batch it does not count, so that a batch torn in the middle leaves nothing behind.
- */
-export const batchMark = ' ';
-
-/** Whether the line at `start` waits for more of its batch. */
+/** Whether more lines of the same batch follow the line at `start`. */
 export function continuesBatch(bytes: Buffer, start: number): boolean {
-  return bytes[start] === space;
+  return bytes[start] === mark;
 }
 
-/** The event of one line without its line end; null where the line is not one. Every line but the last has its comma. */
+/** The event of a line without its line end; null if the line is not an event. Every line but the last ends with a comma. */
 export function parseEventLine(
   bytes: Buffer,
   start: number,
@@ -26,7 +21,7 @@ export function parseEventLine(
   return text === null ? null : parseEventText(text);
 }
 
-/** The line as it was encoded, without mark and comma; null where the comma is amiss or the bytes are not text. */
+/** The line as it was encoded, without mark and comma; null if the comma is wrong or the bytes are not UTF-8. */
 export function eventLineText(bytes: Buffer, start: number, end: number, isLast: boolean): string | null {
   if ((bytes[end - 1] === comma) === isLast) return null;
   const line = bytes.subarray(continuesBatch(bytes, start) ? start + 1 : start, isLast ? end : end - 1);
@@ -38,7 +33,7 @@ const longestId = 128;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** The id of an event line without reading the rest of it; null where it is not written as this store writes it. */
+/** The id of an event line, found without parsing the line; null if this store did not write the line. */
 export function eventLineId(bytes: Buffer, start: number, end: number): string | null {
   const from = continuesBatch(bytes, start) ? start + 1 : start;
   const idStart = from + beforeId.length;

@@ -11,10 +11,11 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { isSystemError, notAFile } from '../errors.ts';
+import { isSystemError } from '@hansard/store-kit';
+import { notAFile } from '../errors.ts';
 
 const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
-/** What Windows does not have is undefined there. */
+/** Undefined on Windows, which does not have them. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 
 const flags = {
@@ -25,13 +26,13 @@ const flags = {
   replace: O_RDWR | O_NOFOLLOW | O_CREAT | O_TRUNC,
 } as const;
 
-/** How the system refuses to open what is not a regular file: links, folders, FIFOs and sockets. */
+/** The codes with which systems refuse to open links, folders, FIFOs and sockets. */
 const refusals = new Set(['ELOOP', 'EISDIR', 'ENXIO', 'ENODEV', 'EOPNOTSUPP', 'EMLINK']);
 
 /**
- * Opens a regular file of the store. Anything else in its place is refused without waiting: a FIFO would block the process
- * until another one opens it, and a device may never end.
- * @throws STORE_CORRUPT where something else lies there
+ * Opens a regular file of the store. It never waits: a FIFO would block the process until another process opens it, and
+ * reading a device might never end.
+ * @throws STORE_CORRUPT if the path is not a regular file
  */
 export function openFile(path: string, access: keyof typeof flags): number {
   const fd = openWithoutWaiting(path, flags[access]);
@@ -68,7 +69,7 @@ export function readText(path: string, access: 'read' | 'read linked'): string {
   }
 }
 
-/** Reads into `buffer` until it holds `length` more bytes or the file ends; gives the number of bytes read. */
+/** Reads `length` bytes into `buffer`, fewer if the file ends earlier. @returns the number of bytes read */
 export function readInto(
   fd: number,
   buffer: Buffer,
@@ -85,19 +86,19 @@ export function readInto(
   return done;
 }
 
-/** The bytes from `from` to before `to`; fewer where the file ends earlier. */
+/** The bytes from `from` to before `to`; fewer if the file ends earlier. */
 export function readBytes(fd: number, from: number, to: number): Buffer {
   const buffer = Buffer.allocUnsafe(Math.max(0, to - from));
   return buffer.subarray(0, readInto(fd, buffer, 0, buffer.length, from));
 }
 
-/** Writes the first `length` bytes, however many calls the system makes of it. */
+/** Writes the first `length` bytes of `buffer`, with as many calls as the system needs. */
 export function writeFully(fd: number, buffer: Buffer, length: number, position: number): void {
   let done = 0;
   while (done < length) done += writeSync(fd, buffer, done, length - done, position + done);
 }
 
-/** Puts a file in its place whole: written beside it, then renamed over it. */
+/** Replaces a file by complete content: writes a temporary file and renames it over the path. */
 export function replaceFile(path: string, temporary: string, content: Buffer, sync: boolean): void {
   const fd = openFile(temporary, 'replace');
   try {
@@ -109,7 +110,7 @@ export function replaceFile(path: string, temporary: string, content: Buffer, sy
   renameSync(temporary, path);
 }
 
-/** Makes the names in a folder survive the loss of power, where the system can. */
+/** Writes the names in a folder to the disk. Windows cannot do that. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');

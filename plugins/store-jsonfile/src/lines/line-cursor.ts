@@ -1,3 +1,4 @@
+import { lineSeparator } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { continuesBatch } from './event-line.ts';
 import { readInto } from './file-io.ts';
@@ -5,15 +6,15 @@ import type { EventRange } from './scan-lines.ts';
 
 const smallestWindow = 16 * 1024;
 const largestWindow = 256 * 1024;
-const longestLent = 256 * 1024;
+const longestShared = 256 * 1024;
 const idAt = '{"id":"'.length;
 const mostBytesPerUnit = 3;
 const comma = 0x2c;
-const separatorLength = ',\n'.length;
 
 /**
- * Stands before a line of the file. Who appends a log once more mostly appends what stands next, so that a look at the
- * bytes there is enough, and no search is needed. Offsets count from the opening bracket: they hold when the head grows.
+ * The line of the file that a repeated append is expected to repeat next. A program that appends a log again sends its events
+ * in the stored order, so comparing bytes replaces a search. Offsets count from the opening bracket, so they stay valid when
+ * the head grows.
  */
 export class LineCursor {
   #next = 1;
@@ -21,9 +22,9 @@ export class LineCursor {
   #windowAt = 0;
   #windowLength = 0;
   #windowSize = smallestWindow;
-  #lent: Buffer | null = null;
+  #encoded: Buffer | null = null;
 
-  /** Whether the line that stands next is this one, byte for byte; then the cursor stands behind it. */
+  /** Whether the next line is this one, byte for byte. If so, the cursor moves to the line after it. */
   passes(range: EventRange, id: string, text: string): boolean {
     const length = range.end - range.start;
     if (this.#next >= length) return false;
@@ -36,11 +37,11 @@ export class LineCursor {
     const at = this.#reach(range, line, isLast ? size : size + 1);
     if (bytes.compare(this.#window, at, at + size, 0, size) !== 0) return false;
     if (!isLast && this.#window[at + size] !== comma) return false;
-    this.#next = after + separatorLength;
+    this.#next = after + lineSeparator.length;
     return true;
   }
 
-  /** Goes to the line at that offset. */
+  /** Moves the cursor to the line at an offset. */
   moveTo(offset: number): void {
     this.#next = offset;
   }
@@ -60,22 +61,22 @@ export class LineCursor {
   }
 
   #encode(text: string): { readonly bytes: Buffer; readonly size: number } {
-    if (text.length * mostBytesPerUnit > longestLent) {
+    if (text.length * mostBytesPerUnit > longestShared) {
       const bytes = Buffer.from(text);
       return { bytes, size: bytes.length };
     }
-    this.#lent ??= Buffer.allocUnsafeSlow(longestLent);
-    return { bytes: this.#lent, size: this.#lent.write(text) };
+    this.#encoded ??= Buffer.allocUnsafeSlow(longestShared);
+    return { bytes: this.#encoded, size: this.#encoded.write(text) };
   }
 
-  /** Has so many bytes from an offset on in the window, and gives their place in it. */
+  /** Reads `size` bytes at an offset into the window, unless they are in it. @returns their place in the window */
   #reach({ fd, file, start, end }: EventRange, offset: number, size: number): number {
-    const isThere = offset >= this.#windowAt && offset + size <= this.#windowAt + this.#windowLength;
-    if (!isThere) {
-      // After a jump the next one is likely, and what is read ahead would be read for nothing.
+    const isLoaded = offset >= this.#windowAt && offset + size <= this.#windowAt + this.#windowLength;
+    if (!isLoaded) {
+      // After a jump another jump is likely, so little is read ahead.
       const windowEnd = this.#windowAt + this.#windowLength;
-      const goesOn = offset >= this.#windowAt && offset <= windowEnd + separatorLength;
-      this.#windowSize = goesOn ? Math.min(this.#windowSize * 2, largestWindow) : smallestWindow;
+      const isSequential = offset >= this.#windowAt && offset <= windowEnd + lineSeparator.length;
+      this.#windowSize = isSequential ? Math.min(this.#windowSize * 2, largestWindow) : smallestWindow;
       const length = Math.min(Math.max(this.#windowSize, size), end - start - offset);
       if (this.#window.length < length) this.#window = Buffer.allocUnsafeSlow(length);
       this.#windowAt = offset;

@@ -7,16 +7,16 @@ export interface LinePlace {
 }
 
 /**
- * Where lines begin, by position: every 512th that a scan has passed, the one that the last page ended at, and the one
- * after the last event when the events were last counted. Offsets count from the bracket that opens the events, so that
- * they hold when the head grows.
+ * The offsets of some lines, by position: every 512th line that a scan has passed, the first line after the last page, and
+ * the place after the last event when the events were last counted. Offsets count from the bracket that opens the events, so
+ * they stay valid when the head grows.
  */
 export class PositionIndex {
   readonly #offsets: number[] = [];
   #cursor: LinePlace = { position: 0, offset: 1 };
   #end: LinePlace = { position: 0, offset: 1 };
 
-  /** The known line nearest to a position, at or before it. */
+  /** The known line that is nearest to a position, at or before it. */
   nearest(position: number): LinePlace {
     const step = Math.min(Math.floor(position / spacing), this.#offsets.length - 1);
     const known = this.#offsets[step];
@@ -25,23 +25,23 @@ export class PositionIndex {
     return this.#cursor.position <= position && this.#cursor.position > place.position ? this.#cursor : place;
   }
 
-  /** The known line that is furthest from the beginning. */
+  /** The last known line. */
   get furthest(): LinePlace {
     const nearest = this.nearest(Number.MAX_SAFE_INTEGER);
     return this.#end.position > nearest.position ? this.#end : nearest;
   }
 
-  /** Takes a line that a scan has reached. */
+  /** Records a line that a scan has reached. */
   note(position: number, offset: number): void {
     if (position === this.#offsets.length * spacing) this.#offsets.push(offset);
   }
 
-  /** Takes the line at which the next page is likely to begin, be it there yet or not. */
+  /** Records the place where the next page is likely to begin. The line need not exist yet. */
   moveCursor(place: LinePlace): void {
     this.#cursor = place;
   }
 
-  /** Takes the line at which the next event will begin. */
+  /** Records the place of the next event. */
   moveEnd(place: LinePlace): void {
     this.#end = place;
   }

@@ -5,17 +5,17 @@ const newline = 0x0a;
 const smallestChunk = 16 * 1024;
 const largestChunk = 1024 * 1024;
 
-/** The part of an open file that holds whole event lines. */
+/** The part of an open file that consists of complete event lines. */
 export interface EventRange {
   readonly fd: number;
   readonly file: string;
-  /** The offset just behind the opening bracket; the first line begins one byte later. */
+  /** The offset after the opening bracket; the first line begins one byte later. */
   readonly start: number;
-  /** The offset just behind the last event; equal to `start` where there is none. */
+  /** The offset after the last event; equal to `start` if there is none. */
   readonly end: number;
 }
 
-/** Gets one line as the bytes from `start` to `end` of `bytes`, which are only lent; false ends the scan. */
+/** Receives one line: `bytes` from `start` to before `end`, valid during the call. The result false ends the scan. */
 export type LineVisitor = (
   bytes: Buffer,
   start: number,
@@ -24,14 +24,14 @@ export type LineVisitor = (
   isLast: boolean,
 ) => boolean;
 
-/** Visits the lines from the offset `from` on, where a line begins, to the end of the range. */
+/** Visits the lines from `from`, the offset of a line, to the end of the range. */
 export function scanLines({ fd, file, end }: EventRange, from: number, visit: LineVisitor): void {
   let offset = from;
   let buffer = Buffer.alloc(0);
   let kept = buffer;
   for (let chunk = smallestChunk; offset < end; chunk = Math.min(chunk * 2, largestChunk)) {
     const size = Math.min(Math.max(chunk, kept.length * 2), end - offset);
-    // One buffer for all chunks: a new one for each would be as much garbage as the file is long.
+    // One buffer for all chunks, because new ones would be as much garbage as the file is long.
     if (buffer.length < size) buffer = Buffer.allocUnsafeSlow(size);
     const bytes = buffer.subarray(0, size);
     kept.copy(bytes);
@@ -52,7 +52,7 @@ export function scanLines({ fd, file, end }: EventRange, from: number, visit: Li
   }
 }
 
-/** The offset at which the last `count` lines begin; the first line's where there are fewer. */
+/** The offset of the first of the last `count` lines; that of the first line if there are fewer. */
 export function findLastLines({ fd, start, end }: EventRange, count: number): number {
   const first = start + 1;
   let remaining = count;
@@ -69,7 +69,7 @@ export function findLastLines({ fd, start, end }: EventRange, count: number): nu
   return first;
 }
 
-/** The offset at which the line begins that ends before `end`, looking no further back than `floor`. */
+/** The offset of the line that ends before `end`, but never less than `floor`. */
 export function findLineStart(fd: number, floor: number, end: number): number {
   let position = end;
   for (let size = smallestChunk; position > floor; size = Math.min(size * 2, largestChunk)) {

@@ -1,31 +1,33 @@
 import { join } from 'node:path';
 import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
 import { compareByStart, isStoreError, type TaskListing } from '@hansard/provider';
-import { corrupt, orMissing, withFile } from '../errors.ts';
+import { orMissing, withFile } from '@hansard/store-kit';
+import { names } from '../disk-format.ts';
+import { corrupt } from '../errors.ts';
 import { readText, replaceFile } from '../lines/file-io.ts';
 import { listDispatchIds } from '../task-folder.ts';
 
-/** What a task's file says of one dispatch (D10): enough for a quick look, and derived from the dispatch's own file. */
+/** The fields of an envelope that the index in task.json repeats (D10). */
 type DispatchSummary = Pick<
   DispatchEnvelope,
   'dispatchId' | 'role' | 'status' | 'cost' | 'startedAt' | 'parentDispatchId'
 >;
 
 interface TaskFile {
-  /** The task's own fields; none where it has no record. */
+  /** The fields of the record; none if the task has no record. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly dispatches: unknown;
 }
 
 function taskFilePath(taskFolder: string): string {
-  return join(taskFolder, 'task.json');
+  return join(taskFolder, names.task);
 }
 
 export function taskLockPath(taskFolder: string): string {
-  return join(taskFolder, '.task.lock');
+  return join(taskFolder, names.taskLock);
 }
 
-/** The record of a task; null where it has none. @throws STORE_CORRUPT */
+/** The record of a task; null if it has none. @throws STORE_CORRUPT */
 export function readTaskRecord(taskFolder: string): TaskRecord | null {
   const path = taskFilePath(taskFolder);
   const file = readTaskFile(path);
@@ -37,7 +39,7 @@ export function readTaskRecord(taskFolder: string): TaskRecord | null {
   }
 }
 
-/** A task as listings have it: one that can't be read hides no other. Null where it has neither a record nor a dispatch. */
+/** The entry of a task in a listing, with the error if its record cannot be read. Null without a record and a dispatch. */
 export function listTask(taskDir: string, taskFolder: string): TaskListing | null {
   try {
     const task = withFile('read', taskFilePath(taskFolder), () => readTaskRecord(taskFolder));
@@ -50,12 +52,13 @@ export function listTask(taskDir: string, taskFolder: string): TaskListing | nul
   }
 }
 
-/** What a task's file is written for: a new record, or one dispatch that came, changed or went. */
+/** The reason for writing task.json: a new record, or a dispatch that was created, changed or deleted. */
 export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatchId: string };
 
 /**
- * Writes the file of a task. With a record its index is made anew; else only what changed, runs or is missing in it is
- * read again. A file that can't be read is left as it is, for its record may still be saved by hand.
+ * Writes task.json. For a new record, every envelope is read. Otherwise the index keeps its entries of ended dispatches, and
+ * only the changed one, the running ones and the missing ones are read. A file that cannot be read is not changed, because
+ * a person may still repair its record.
  */
 export function writeTaskFile(
   taskFolder: string,
@@ -102,7 +105,7 @@ function write(
   );
   const lines = [...summaries].sort(compareByStart).map((summary) => `\n    ${JSON.stringify(summary)}`);
   const text = `{\n${own.join('')}  "dispatches": [${lines.join(',')}\n  ]\n}\n`;
-  replaceFile(taskFilePath(taskFolder), join(taskFolder, '.task.tmp'), Buffer.from(text), sync);
+  replaceFile(taskFilePath(taskFolder), join(taskFolder, names.taskTemporary), Buffer.from(text), sync);
 }
 
 function summarise(envelope: DispatchEnvelope): DispatchSummary {
@@ -110,7 +113,7 @@ function summarise(envelope: DispatchEnvelope): DispatchSummary {
   return { dispatchId, role, status, cost, startedAt, parentDispatchId };
 }
 
-/** What the file says of a dispatch that runs may be past: its end may have come while another process wrote the file. */
+/** An entry of a running dispatch may be old: the dispatch may have ended while another process wrote the file. */
 function isOfEnded(value: unknown): value is DispatchSummary {
   if (!isPlainObject(value) || value.status === 'running') return false;
   return typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';

@@ -1,16 +1,18 @@
 import type { DispatchEnvelope, TaskRecord } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
+import { isSystemError } from '@hansard/store-kit';
+import { dispatchPaths } from '../disk-format.ts';
 import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
-import { isSystemError } from '../errors.ts';
 import { syncFolder } from '../lines/file-io.ts';
-import { dispatchPaths, listDispatchIds } from '../task-folder.ts';
-import type { WriterLocks } from '../writer-lock.ts';
+import { listDispatchIds } from '../task-folder.ts';
+import type { WriterLocks } from '../writer-locks.ts';
 import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts';
 
+/** Milliseconds. */
 const longestWait = 2_000;
 const waitBetween = 2;
 
-/** Writes the files of tasks, one process at a time for each. */
+/** Writes the task.json of tasks. A lock lets one process at a time write each file. */
 export class TaskIndex {
   readonly #locks: WriterLocks;
   readonly #sync: boolean;
@@ -20,7 +22,7 @@ export class TaskIndex {
     this.#sync = sync;
   }
 
-  /** Writes a task's record. @throws STORE_LOCKED where another process writes it for longer than two seconds */
+  /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for two seconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
     const giveUpAt = performance.now() + longestWait;
     for (;;) {
@@ -35,7 +37,7 @@ export class TaskIndex {
     if (this.#sync) syncFolder(taskFolder);
   }
 
-  /** Brings the index up to date with one dispatch. The index is derived: where that fails now, a later change does it. */
+  /** Updates the index for one dispatch. The index is derived, so a failure is ignored and the next change repairs it. */
   refresh(taskFolder: string, dispatchId: string): void {
     try {
       this.#write(taskFolder, { dispatchId }, false);
@@ -48,7 +50,7 @@ export class TaskIndex {
     const lock = taskLockPath(taskFolder);
     this.#locks.take(lock);
     try {
-      const readEnvelope = (dispatchId: string) => readIfWhole(dispatchPaths(taskFolder, dispatchId).file);
+      const readEnvelope = (dispatchId: string) => readIfPossible(dispatchPaths(taskFolder, dispatchId).file);
       writeTaskFile(taskFolder, change, listDispatchIds(taskFolder), readEnvelope, sync);
     } finally {
       this.#locks.release(lock);
@@ -56,8 +58,8 @@ export class TaskIndex {
   }
 }
 
-/** A dispatch that can't be read is left out of the index, which is derived; reading the dispatch itself reports it. */
-function readIfWhole(file: string): DispatchEnvelope | null {
+/** Null for a dispatch that cannot be read: the index omits it, and a read of the dispatch itself reports the damage. */
+function readIfPossible(file: string): DispatchEnvelope | null {
   try {
     return readDispatchEnvelope(file);
   } catch (error) {

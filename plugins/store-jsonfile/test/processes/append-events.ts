@@ -2,7 +2,7 @@ import { createIdSource } from '@hansard/events';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /**
- * Claims a dispatch and appends without end, single events and batches of three in turn, and prints `ack COUNT` for what is appended.
+ * Claims a dispatch and appends without end, single events and batches of three in turn, and prints `ack COUNT` for the events.
  * Arguments: root, task, dispatch, characters of text per event.
  */
 const [, , root = '', taskDir = '', dispatchId = '', length = '10'] = process.argv;

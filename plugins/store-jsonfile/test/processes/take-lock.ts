@@ -1,7 +1,7 @@
 import { isStoreError } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
-/** Waits for a line on stdin, then tries to claim the dispatch and append one event, prints how that went, and holds the store open. */
+/** Waits for a line on stdin, tries to claim the dispatch and append one event, prints the outcome, and keeps the store open. */
 const [, , root = '', taskDir = '', dispatchId = ''] = process.argv;
 const store = openJsonFileStore({ root });
 process.stdout.write('ready\n');

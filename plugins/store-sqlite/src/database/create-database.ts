@@ -1,21 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@hansard/provider';
+import { linkIfFree } from '@hansard/store-kit';
 import { toStoreError } from '../sqlite-errors.ts';
 import { locate } from './open-database.ts';
 import { assertOurs, createTables } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
 
-/** Makes the database and its folder, whole or not at all. One that another process made meanwhile stays. */
+/**
+ * Creates the database and its folder, complete or not at all.
+ * 1. Create the tables in a file of a random name beside the path, and close it.
+ * 2. Check that the content of that file is on the disk.
+ * 3. Link the file to the path. If another process created the database meanwhile, its database stays.
+ * 4. Remove the random name.
+ * @throws STORE_UNAVAILABLE
+ */
 export function createDatabase(file: string): void {
   const temporary = `${file}.${randomUUID()}.new`;
   try {
     mkdirSync(dirname(file), { recursive: true });
     const database = new DatabaseSync(temporary);
     try {
-      // Not yet in the write-ahead log: SQLite does not report it where closing can't bring a log into the file.
+      // Before the write-ahead log is used: SQLite does not report when closing fails to copy the log into the file.
       createTables(database);
       useWriteAheadLog(database, file);
     } finally {
@@ -30,15 +38,7 @@ export function createDatabase(file: string): void {
   }
 }
 
-function linkIfFree(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/** Reads what is on the disk. @throws STORE_UNAVAILABLE */
+/** Reads the content from the disk. @throws STORE_UNAVAILABLE */
 function assertWhole(temporary: string, file: string): void {
   const database = new DatabaseSync(locate(temporary, { mode: 'ro', immutable: '1' }));
   try {
@@ -48,7 +48,7 @@ function assertWhole(temporary: string, file: string): void {
   } catch (cause) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} could not be made: what was written of it is not on the disk. Check the disk and the room on it, then try again.`,
+      `${file} could not be created, because the disk did not keep its content. Check the disk and its free space, then try again.`,
       { cause, details: { file } },
     );
   } finally {

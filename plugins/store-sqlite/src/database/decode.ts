@@ -3,12 +3,12 @@ import type { StoreError } from '@hansard/provider';
 import { corrupt } from '../sqlite-errors.ts';
 import type { LineRow } from './statements.ts';
 
-/** @throws STORE_CORRUPT */
+/** The event of a row. @throws STORE_CORRUPT */
 export function decodeLine({ line, position }: LineRow, file: string): CapturedEvent {
   return decodeJson(line, `the event at position ${position}`, file, { position });
 }
 
-/** @throws STORE_CORRUPT */
+/** Parses stored JSON; `what` names it in the error. @throws STORE_CORRUPT */
 export function decodeJson<T>(
   text: string,
   what: string,

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toStoreError } from '../sqlite-errors.ts';
 import { FilePlace } from './file-place.ts';
 import { assertOurs, createTables } from './schema.ts';
@@ -15,31 +16,34 @@ export interface DatabaseOptions {
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Whether there is a file; without one, the database is an empty one in memory, to read from only. */
-  readonly isThere: boolean;
-  /** Where what is written goes; null where nothing can be written. */
+  /** Whether the file exists. If not, the database is an empty one in memory, only for reading. */
+  readonly exists: boolean;
+  /** The place of the file that writes change; null if this database cannot be written. */
   readonly place: FilePlace | null;
-  /** False where the file has to be opened again to see what is in it now. */
+  /** False if the file must be opened again to see its present content. */
   isCurrent(): boolean;
 }
 
-/** Opens what lies at the path, and creates nothing there. */
+/** Opens the database at the path, and creates nothing there. @throws STORE_CORRUPT, STORE_UNAVAILABLE */
 export function openDatabase(options: DatabaseOptions): OpenedDatabase {
   const { file } = options;
   try {
-    if (!isThere(file)) return openAbsent(file);
+    if (!doesExist(file)) return openAbsent(file);
     return openPresent(options);
   } catch (error) {
     throw toStoreError(error, file);
   }
 }
 
-/** @throws STORE_CORRUPT where a database was here: one comes into being whole, and is never empty or only a log */
-function isThere(file: string): boolean {
-  // Asked first: another process may make the database, and its log, at any moment.
+/**
+ * A database is created complete, so an empty file, or a log without a file, is what remains of one.
+ * @throws STORE_CORRUPT
+ */
+function doesExist(file: string): boolean {
+  // Checked first, because another process may create the database and its log at any moment.
   const hadLog = hasLog(file);
-  if (orMissing(() => lstatSync(file)) === null) {
-    if (hadLog) throw corrupt(file, 'the file is gone, and its log is still there');
+  if (orMissing(() => lstatSync(file), ['ENOENT']) === null) {
+    if (hadLog) throw corrupt(file, 'the file is missing, and its log still exists');
     return false;
   }
   const found = statSync(file);
@@ -50,7 +54,7 @@ function isThere(file: string): boolean {
 function openAbsent(file: string): OpenedDatabase {
   const database = new DatabaseSync(':memory:');
   createTables(database);
-  return { database, isThere: false, place: null, isCurrent: () => !existsSync(file) };
+  return { database, exists: false, place: null, isCurrent: () => !existsSync(file) };
 }
 
 function openPresent(options: DatabaseOptions): OpenedDatabase {
@@ -63,7 +67,7 @@ function openPresent(options: DatabaseOptions): OpenedDatabase {
   }
 }
 
-/** Opens it beside others. Who may not write the file gets one that SQLite lets read only. */
+/** Opens the file for sharing with other processes. Without the right to write, SQLite opens it only for reading. */
 function openShared({ file, durability, busyTimeout }: DatabaseOptions): OpenedDatabase {
   const database = new DatabaseSync(locate(file, { mode: 'rw' }), { timeout: busyTimeout });
   return configured(database, () => {
@@ -75,13 +79,13 @@ function openShared({ file, durability, busyTimeout }: DatabaseOptions): OpenedD
       PRAGMA cell_size_check = ON;
     `);
     assertOurs(database, file);
-    return { database, isThere: true, place, isCurrent: () => true };
+    return { database, exists: true, place, isCurrent: () => true };
   });
 }
 
 /**
- * Opens it for someone who may not make the log's files beside it, without which SQLite shares nothing. It takes no locks
- * and sees no change, so what was read counts only while nobody else has the database open.
+ * Opens a file whose folder this process may not write. SQLite cannot create its log files there, so it takes no locks and
+ * sees no changes. An answer is valid only if no other process had the database open while it was read.
  */
 function openAtRest(file: string): OpenedDatabase {
   const stamp = stampOf(file);
@@ -90,7 +94,7 @@ function openAtRest(file: string): OpenedDatabase {
     database.exec('PRAGMA cell_size_check = ON');
     assertOurs(database, file);
     const isCurrent = () => !hasLog(file) && stampOf(file) === stamp;
-    return { database, isThere: true, place: null, isCurrent };
+    return { database, exists: true, place: null, isCurrent };
   });
 }
 
@@ -103,7 +107,7 @@ function configured(database: DatabaseSync, configure: () => OpenedDatabase): Op
   }
 }
 
-/** The address of a database file, whatever marks its path has. */
+/** The address of a database file, also for a path with special characters. */
 export function locate(file: string, parameters: Readonly<Record<string, string>>): URL {
   const url = pathToFileURL(file);
   url.search = new URLSearchParams(parameters).toString();
@@ -115,15 +119,6 @@ function hasLog(file: string): boolean {
 }
 
 function stampOf(file: string): string | null {
-  const found = orMissing(() => statSync(file, { bigint: true }));
+  const found = orMissing(() => statSync(file, { bigint: true }), ['ENOENT']);
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`;
-}
-
-function orMissing<T>(look: () => T): T | null {
-  try {
-    return look();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }

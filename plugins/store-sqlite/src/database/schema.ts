@@ -8,10 +8,10 @@ const schemaVersion = 1;
 
 /*
  * events.line       the event as `encodeEvent` writes it
- * least_events      how many events there were when the dispatch last ended or was released; fewer now means damage
- * writers           the claims: which store may write a dispatch
+ * least_events      the number of events when the dispatch last ended or was released; fewer events are damage
+ * writers           the leases: the store that may write a dispatch; see writer-leases.ts
  * event_ids         only for dispatches whose `has_event_ids` is 1; in all others ids grow with positions
- * event_search      rowid = dispatch << 32 | position; holds the first `searchable_events` events of a dispatch
+ * event_search      rowid = dispatch << 32 | position; contains the first `searchable_events` events of a dispatch
  */
 const tables = `
   CREATE TABLE tasks (
@@ -55,7 +55,7 @@ const tables = `
   );
 `;
 
-/** Makes the tables in a new database, and marks it as ours. */
+/** Creates the tables in a new database, and marks it as ours. */
 export function createTables(database: DatabaseSync): void {
   inTransaction(database, () => {
     database.exec(tables);
@@ -63,7 +63,7 @@ export function createTables(database: DatabaseSync): void {
   });
 }
 
-/** @throws STORE_UNAVAILABLE for a newer version, or the database of another program */
+/** @throws STORE_UNAVAILABLE if the database has a newer version or belongs to another program */
 export function assertOurs(database: DatabaseSync, file: string): void {
   const { application, version } = database
     .prepare(
@@ -74,14 +74,14 @@ export function assertOurs(database: DatabaseSync, file: string): void {
   if (application !== applicationId) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} is the database of another program. Name another file or root for the store.`,
+      `${file} is the database of another program. Configure another file or root for the store.`,
       { details: { file } },
     );
   }
   if (version > schemaVersion) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} was written by a newer @hansard/store-sqlite (schema ${version}; this one knows ${schemaVersion}). Update the package.`,
+      `${file} was written by a newer @hansard/store-sqlite (schema ${version}; this version supports ${schemaVersion}). Update the package.`,
       { details: { file, version } },
     );
   }

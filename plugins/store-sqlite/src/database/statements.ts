@@ -93,15 +93,15 @@ export function prepareStatements(database: DatabaseSync) {
     greatestEventId: read<{ id: string | null }>('SELECT max(id) AS id FROM event_ids WHERE dispatch = ?'),
     deleteEventIds: write('DELETE FROM event_ids WHERE dispatch = ?'),
 
-    getWriter: read<{ token: string; owner: string }>('SELECT token, owner FROM writers WHERE dispatch = ?'),
-    putWriter: write('INSERT OR REPLACE INTO writers (dispatch, token, owner) VALUES (?, ?, ?)'),
+    getLease: read<{ token: string; owner: string }>('SELECT token, owner FROM writers WHERE dispatch = ?'),
+    putLease: write('INSERT OR REPLACE INTO writers (dispatch, token, owner) VALUES (?, ?, ?)'),
     keepEventCount: write(`UPDATE dispatches SET least_events = ${eventCount} WHERE number = ?`),
     keepEventCountsOf: write(
       `UPDATE dispatches SET least_events = ${eventCount}
        WHERE number IN (SELECT dispatch FROM writers WHERE token = ?)`,
     ),
-    deleteWriter: write('DELETE FROM writers WHERE dispatch = ?'),
-    deleteWritersOf: write('DELETE FROM writers WHERE token = ?'),
+    deleteLease: write('DELETE FROM writers WHERE dispatch = ?'),
+    deleteLeasesOf: write('DELETE FROM writers WHERE token = ?'),
 
     putTask: write('INSERT OR REPLACE INTO tasks (task_dir, task) VALUES (?, ?)'),
     getTask: read<{ task: string }>('SELECT task FROM tasks WHERE task_dir = ?'),

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Runs `work` in one transaction that holds the right to write from its start; what it throws undoes it. */
+/** Runs `work` in one transaction, which has SQLite's write lock from its start. An exception rolls it back. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -1,6 +1,6 @@
 import type { FoundRow, Statements } from '../database/statements.ts';
 
-/** What has to be known of a dispatch to tell whether an id is in it. */
+/** The facts about a dispatch that decide whether it has an event with an id. */
 export interface KnownIds {
   readonly number: number;
   length: number;
@@ -25,7 +25,7 @@ export function findPosition(statements: Statements, known: KnownIds, id: string
   return findAmongGrowing(statements, known, id);
 }
 
-/** Notes that the next event will have this new id, and begins the list of ids at the first one that does not grow. */
+/** Records the new id of the next event. The first id that does not grow starts the index of ids. */
 export function noteId(statements: Statements, known: KnownIds, id: string): void {
   const grows = id > known.greatestId;
   if (!grows && !known.hasEventIds) {

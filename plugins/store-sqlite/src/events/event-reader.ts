@@ -1,12 +1,13 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type EventPage, type ReadEventsOptions, StoreError } from '@hansard/provider';
+import type { EventPage, ReadEventsOptions } from '@hansard/provider';
+import { dispatchNotFound, pageRange } from '@hansard/store-kit';
 import { decodeLine, eventMissing } from '../database/decode.ts';
 import type { Statements } from '../database/statements.ts';
-import { dispatchNotFound, findDispatch } from './find-dispatch.ts';
+import { findDispatch } from './find-dispatch.ts';
 
 /**
- * Reads events by position. What is read is held against the position of the last event, which SQLite finds on another
- * way through its tree: a damaged tree must not look like a shorter log.
+ * Reads events by position. Each answer is compared with the position of the last event, which SQLite finds by another path
+ * through its tree. So a damaged tree is never read as a shorter log.
  */
 export class EventReader {
   readonly #statements: Statements;
@@ -28,28 +29,11 @@ export class EventReader {
     return this.#read(number, length - wanted, wanted, taskDir, dispatchId);
   }
 
-  page(
-    taskDir: string,
-    dispatchId: string,
-    { after = -1, limit = 1000, last }: ReadEventsOptions,
-  ): EventPage {
+  page(taskDir: string, dispatchId: string, options: ReadEventsOptions): EventPage {
     const { number, length } = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-    if (last !== undefined) {
-      const count = Math.min(last, length);
-      const events = this.#read(number, length - count, count, taskDir, dispatchId);
-      return { events, first: length - count, next: length - 1 };
-    }
-    const first = after + 1;
-    if (first > length) {
-      throw new StoreError(
-        'STORE_INVALID_CURSOR',
-        `Dispatch ${dispatchId} has ${length} events, so nothing can be read after position ${after}. Read from the beginning.`,
-        { details: { dispatchId, after, length } },
-      );
-    }
-    const wanted = Math.min(limit, length - first);
-    const events = this.#read(number, first, wanted, taskDir, dispatchId);
-    return { events, first, next: after + wanted };
+    const { first, end } = pageRange(length, options);
+    const events = this.#read(number, first, end - first, taskDir, dispatchId);
+    return { events, first, next: end - 1 };
   }
 
   #read(number: number, first: number, wanted: number, taskDir: string, dispatchId: string): CapturedEvent[] {

@@ -1,16 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
+import { splitWords, stringsOf } from '@hansard/store-kit';
 import { decodeLine, eventMissing } from '../database/decode.ts';
 import type { BacklogRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { searchExpression } from './search-query.ts';
-import { searchableText } from './searchable-text.ts';
 
-/** What one transaction of the index takes in, so that writers wait for milliseconds only. */
+/** Keys of strings that people do not search for: ids of calls and encoded bytes. */
+const unsearchable = new Set(['toolCallId', 'signature', 'base64', 'encoded']);
+
+/** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;
 const charactersAtOnce = 1_000_000;
 
-/** Full-text search. A search first brings the index up to date, so that appends do not pay for it. */
+/** Full-text search. A search first adds the new events of the task to the index, so an append costs nothing for it. */
 export class EventSearch {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -23,8 +25,10 @@ export class EventSearch {
   }
 
   search(taskDir: string, query: string, { dispatchId, limit = 100 }: SearchEventsOptions): SearchHit[] {
-    const expression = searchExpression(query);
-    if (expression === null) return [];
+    const words = splitWords(query);
+    if (words.length === 0) return [];
+    // Each word in quotes, so that no word is a command of FTS5.
+    const expression = words.map((word) => `"${word}"`).join(' ');
     const backlog = this.#statements.listSearchBacklog.all(taskDir);
     for (const dispatch of backlog) {
       if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch);
@@ -49,7 +53,7 @@ export class EventSearch {
     while (inTransaction(this.#database, () => this.#indexSome(number, length)));
   }
 
-  /** @returns whether there is more */
+  /** Adds some events to the index. @returns whether there are more */
   #indexSome(number: number, length: number): boolean {
     const first = this.#statements.countSearchable.get(number)?.count;
     if (first === undefined || first >= length) return false;
@@ -57,7 +61,8 @@ export class EventSearch {
     let characters = 0;
     for (const row of this.#statements.pageOfLines.iterate(number, first - 1, eventsAtOnce)) {
       if (row.position !== position) break;
-      this.#statements.insertSearchText.run(number, position, searchableText(decodeLine(row, this.#file)));
+      const text = stringsOf(decodeLine(row, this.#file), unsearchable).join('\n');
+      this.#statements.insertSearchText.run(number, position, text);
       position += 1;
       characters += row.line.length;
       if (characters >= charactersAtOnce) break;

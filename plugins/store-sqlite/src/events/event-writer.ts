@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { assertDispatchId, assertTaskDir, StoreError } from '@hansard/provider';
+import { assertDispatchPath, eventConflict } from '@hansard/store-kit';
 import { decodeLine, eventMissing } from '../database/decode.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { isConstraintError } from '../sqlite-errors.ts';
-import type { WriterLeases } from '../writer-lease.ts';
+import type { WriterLeases } from '../writer-leases.ts';
 import { findPosition, type KnownIds, noteId, readKnownIds } from './event-ids.ts';
 import { findDispatch } from './find-dispatch.ts';
 
 /**
- * Appends events. For each claimed dispatch it keeps the next position and the greatest id, so that an
- * append is one insert. Should the claim have been lost all the same, the key of the events table refuses the insert.
+ * Appends events. For each claimed dispatch it keeps the next position and the greatest id, so that an append is one insert.
+ * If the lease was lost in spite of its rules, the key of the events table refuses the insert (see writer-leases.ts).
  */
 export class EventWriter {
   readonly #database: DatabaseSync;
@@ -47,14 +47,14 @@ export class EventWriter {
     const dispatch = this.#open(taskDir, dispatchId);
     try {
       inTransaction(this.#database, () => {
-        for (const event of events) this.#add(dispatch, dispatchId, event);
+        for (const event of events) this.#add(dispatch, event);
       });
     } catch (error) {
       throw this.#failed(error, taskDir, dispatchId, dispatch);
     }
   }
 
-  /** Forgets what is known of a dispatch; the next append asks the database again, including for the claim. */
+  /** Discards the facts about a dispatch. The next append reads them again, and checks the lease again. */
   forget(taskDir: string, dispatchId: string): void {
     const ofTask = this.#openDispatches.get(taskDir);
     ofTask?.delete(dispatchId);
@@ -64,11 +64,10 @@ export class EventWriter {
   #open(taskDir: string, dispatchId: string): KnownIds {
     const known = this.#openDispatches.get(taskDir)?.get(dispatchId);
     if (known !== undefined) return known;
-    assertTaskDir(taskDir);
-    assertDispatchId(dispatchId);
+    assertDispatchPath(taskDir, dispatchId);
     const opened = inTransaction(this.#database, () => {
       const found = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-      this.#leases.assertHeld(found.number, dispatchId);
+      this.#leases.assertClaimed(found.number, taskDir, dispatchId);
       return readKnownIds(this.#statements, found);
     });
     const ofTask = this.#openDispatches.get(taskDir) ?? new Map<string, KnownIds>();
@@ -76,7 +75,7 @@ export class EventWriter {
     return opened;
   }
 
-  #add(dispatch: KnownIds, dispatchId: string, event: CapturedEvent): void {
+  #add(dispatch: KnownIds, event: CapturedEvent): void {
     const line = encodeEvent(event);
     const position = findPosition(this.#statements, dispatch, event.id);
     if (position === null) {
@@ -85,12 +84,7 @@ export class EventWriter {
       dispatch.length += 1;
       return;
     }
-    if (this.#isSame(dispatch.number, position, line)) return;
-    throw new StoreError(
-      'STORE_EVENT_CONFLICT',
-      `Dispatch ${dispatchId} has another event with the id ${event.id}, at position ${position}. Give the new one an id of its own.`,
-      { details: { dispatchId, eventId: event.id, position } },
-    );
+    if (!this.#isSame(dispatch.number, position, line)) throw eventConflict(event.id);
   }
 
   #isSame(number: number, position: number, line: string): boolean {
@@ -102,7 +96,7 @@ export class EventWriter {
 
   #failed(error: unknown, taskDir: string, dispatchId: string, dispatch: KnownIds): unknown {
     this.forget(taskDir, dispatchId);
-    const lost = isConstraintError(error) && !this.#leases.holds(dispatch.number);
-    return lost ? this.#leases.lockedError(dispatch.number, dispatchId) : error;
+    const isLost = isConstraintError(error) && !this.#leases.isClaimed(dispatch.number);
+    return isLost ? this.#leases.notClaimed(dispatch.number, taskDir, dispatchId) : error;
   }
 }

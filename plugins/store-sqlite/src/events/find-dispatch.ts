@@ -1,8 +1,8 @@
-import { StoreError } from '@hansard/provider';
+import { dispatchNotFound } from '@hansard/store-kit';
 import type { FoundRow, Statements } from '../database/statements.ts';
 import { corrupt } from '../sqlite-errors.ts';
 
-/** @throws STORE_DISPATCH_NOT_FOUND, and STORE_CORRUPT where it has fewer events than it once had */
+/** @throws STORE_DISPATCH_NOT_FOUND; STORE_CORRUPT if the dispatch has fewer events than it had before */
 export function findDispatch(
   statements: Statements,
   taskDir: string,
@@ -12,19 +12,7 @@ export function findDispatch(
   const found = statements.findDispatch.get(taskDir, dispatchId);
   if (found === undefined) throw dispatchNotFound(taskDir, dispatchId);
   if (found.length >= found.leastEvents) return found;
-  throw corrupt(
-    file,
-    `dispatch ${dispatchId} had ${found.leastEvents} events and only ${found.length} are found`,
-    {
-      details: { dispatchId, position: found.length },
-    },
-  );
-}
-
-export function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
-    'STORE_DISPATCH_NOT_FOUND',
-    `Task ${taskDir} has no dispatch ${dispatchId}. Create it before anything is written to it or read from it.`,
-    { details: { taskDir, dispatchId } },
-  );
+  throw corrupt(file, `dispatch ${dispatchId} had ${found.leastEvents} events and has only ${found.length}`, {
+    details: { dispatchId, position: found.length },
+  });
 }

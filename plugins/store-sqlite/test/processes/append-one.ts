@@ -1,4 +1,4 @@
-/** Tries to append one event and says how that went. Arguments: the database, the dispatch. */
+/** Tries to append one event and prints the outcome. Arguments: the database, the dispatch. */
 import { writeSync } from 'node:fs';
 import { isStoreError } from '@hansard/provider';
 import { openSqliteStore } from '../../src/index.ts';

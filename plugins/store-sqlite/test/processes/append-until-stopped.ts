@@ -1,5 +1,5 @@
 /**
- * Appends growing events and says each id once it is acknowledged; keeps its store open until its input ends.
+ * Appends growing events and prints each id when it is acknowledged. Keeps its store open until its input ends.
  * Arguments: the database, the number of events, the dispatch, which it creates if it does not exist.
  */
 import { writeSync } from 'node:fs';

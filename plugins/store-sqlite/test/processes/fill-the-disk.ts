@@ -1,6 +1,6 @@
 /**
- * Begins a store on a disk of each size, appends until it is full, makes room, appends to the same store, and reads with
- * another. Prints a line of JSON for each size. Arguments: how the disk is made small, its folder, and the sizes in KB.
+ * Creates a store on a disk of each size, appends until the disk is full, frees space, appends to the same store, and reads with
+ * another one. Prints a line of JSON for each size. Arguments: the way to limit the disk, its folder, and the sizes in KB.
  * `tmpfs` mounts one, so this process must be allowed to; `limit` sets the size of the files that this process may write.
  */
 import { execFileSync } from 'node:child_process';
@@ -18,26 +18,26 @@ export interface FilledDisk {
   /** The code of the first append that failed. */
   readonly stoppedBy: string;
   readonly acknowledged: number;
-  /** What the same store reports once there is room: for the first write or the append that failed. */
+  /** The code of the failed write when it is repeated after space was freed, or `none`. */
   readonly retried: string;
   readonly closed: string;
-  /** What the store that is opened then reports. */
+  /** The code of the store that is opened after that. */
   readonly reopened: string;
-  /** Whether that store reads all that was acknowledged, and nothing else. */
+  /** Whether that store reads exactly the acknowledged events. */
   readonly isWhole: boolean;
 }
 
 const disks: Readonly<
-  Record<string, (folder: string) => { fill(kilobytes: number): void; makeRoom(): void; leave(): void }>
+  Record<string, (folder: string) => { fill(kilobytes: number): void; freeSpace(): void; leave(): void }>
 > = {
   tmpfs: (folder) => ({
     fill: (kilobytes) => run('mount', '-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', folder),
-    makeRoom: () => run('mount', '-o', 'remount,size=16m', folder),
+    freeSpace: () => run('mount', '-o', 'remount,size=16m', folder),
     leave: () => run('umount', folder),
   }),
   limit: () => ({
     fill: (kilobytes) => run('prlimit', '--pid', String(process.pid), `--fsize=${kilobytes * 1024}:`),
-    makeRoom: () => run('prlimit', '--pid', String(process.pid), '--fsize=unlimited:'),
+    freeSpace: () => run('prlimit', '--pid', String(process.pid), '--fsize=unlimited:'),
     leave: () => {},
   }),
 };
@@ -61,7 +61,7 @@ const events = Array.from({ length: 300 }, (_, position) =>
 
 const [kind = '', folder = '', ...sizes] = process.argv.slice(2);
 const disk = disks[kind]?.(folder);
-if (disk === undefined) throw new Error(`There is no disk of the kind ${kind}.`);
+if (disk === undefined) throw new Error(`Unknown kind of disk: ${kind}.`);
 for (const size of sizes.map(Number)) {
   mkdirSync(folder, { recursive: true });
   disk.fill(size);
@@ -78,7 +78,7 @@ for (const size of sizes.map(Number)) {
   const created = codeOf(create);
   const stoppedBy = created === 'none' ? codeOf(append) : 'none';
   const count = acknowledged.length;
-  disk.makeRoom();
+  disk.freeSpace();
   const retried = codeOf(() => {
     if (created !== 'none') create();
     append();

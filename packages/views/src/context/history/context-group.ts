@@ -3,12 +3,12 @@ import type { Detail } from './detail.ts';
 
 export type GroupKind = 'systemPrompt' | 'message' | 'answer' | 'output';
 
-/** Messages that are only shown together: an answer with the results of its calls, or a message alone. */
+/** Messages that are only shown together: an answer and the results of its calls, or a single message. */
 export class ContextGroup {
   readonly kind: GroupKind;
-  /** The place of the result of each call stands right behind the answer, in the order of the calls. */
+  /** The result of each call directly follows the answer, in the order of the calls. */
   readonly items: ContextItem[] = [];
-  /** What an event added to last. */
+  /** The message that the last event added to. */
   newest: ContextItem;
   readonly #tokens = new Map<Detail, number>();
 
@@ -18,7 +18,7 @@ export class ContextGroup {
     this.add(item);
   }
 
-  /** Adds a message; it is not the newest before something is added to it. */
+  /** Adds a message. It becomes the newest when `grow` adds to it. */
   add(item: ContextItem): void {
     this.items.push(item);
     for (const [detail, tokens] of this.#tokens) this.#tokens.set(detail, tokens + item.tokensAt(detail));
@@ -33,7 +33,7 @@ export class ContextGroup {
     this.newest = item;
   }
 
-  /** Lets go of what its messages hold: it is never shown again. */
+  /** Drops the content of its messages: the group is never shown again. */
   release(): void {
     for (const item of this.items) item.release();
     this.#tokens.clear();
@@ -48,7 +48,7 @@ export class ContextGroup {
     return tokens;
   }
 
-  /** With all but the newest message at the lowest detail. */
+  /** The tokens with the newest message in full and the others at the lowest detail. */
   get squeezedTokens(): number {
     return this.tokensAt('low') - this.newest.tokensAt('low') + this.newest.tokensAt('high');
   }

@@ -7,39 +7,39 @@ import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
 import { outputText } from './output-text.ts';
 
-/** Where the result of a call goes. */
+/** The item for the result of a call, and its group. */
 interface Place {
   readonly group: ContextGroup;
   readonly index: number;
   readonly item: ContextItem;
 }
 
-/** An event that was found readable, with what it adds to a transcript. */
+/** A readable event, with the transcript entry that it alone makes. */
 export interface ReadEvent {
   readonly event: CapturedEvent;
   readonly entry: TranscriptEntry | undefined;
 }
 
-/** What an event changed. */
+/** The changes that an event made. */
 export interface HistoryChange {
-  /** The group that is new, or has more in it than before. */
+  /** The group that is new or has grown. */
   readonly group: number | null;
-  /** Groups of output that were observed before this, an action. */
+  /** If the event is an action: the groups of output that were observed before it. */
   readonly superseded: readonly number[];
   readonly isCompacted: boolean;
 }
 
-/** The events of an agent as messages for its model, one event at a time, each at the same cost. */
+/** The events of an agent as messages for its model. The cost of an event does not depend on the number of earlier ones. */
 export class ContextHistory {
   readonly groups: ContextGroup[] = [];
-  /** What a compaction left as it was starts here. */
+  /** The first group that the last compaction kept. */
   compactedUpTo = 0;
-  /** Stands for the messages before. */
+  /** Replaces the groups before `compactedUpTo`. */
   summary: ContextItem | null = null;
   readonly #count: (text: string) => number;
   readonly #answers = new Map<string, number>();
   readonly #places = new Map<string, Place>();
-  /** The group that each event belongs to or stands before. */
+  /** By event id: the group that the event belongs to, or the next one. */
   readonly #groupOf = new Map<string, number>();
   #currentOutput: number[] = [];
 
@@ -104,7 +104,7 @@ export class ContextHistory {
     return { group, superseded, isCompacted: false };
   }
 
-  /** A result without a call is left out, for models refuse it; several of one call are joined. */
+  /** A result without a call is omitted, because models refuse it; several results of one call are joined. */
   #addResult({ toolCallId = '', content, isError = false }: TranscriptMessage): number | null {
     const place = this.#places.get(toolCallId);
     if (place === undefined) return null;
@@ -112,7 +112,7 @@ export class ContextHistory {
     return place.index;
   }
 
-  /** Output that was observed without anything in between is one message. */
+  /** Consecutive output is one message. */
   #addOutput(event: EventOf<'agent:output'>): number | null {
     if (event.data.parts.length === 0) return null;
     const text = outputText(event.data);
@@ -127,7 +127,7 @@ export class ContextHistory {
     return opened;
   }
 
-  /** A compaction without a summary leaves nothing to stand for what it dropped: it changes nothing here. */
+  /** A compaction without a summary changes nothing: there is no text to replace the messages with. */
   #compact(event: EventOf<'session:compaction'>): HistoryChange {
     const { summary, keptFrom } = event.data;
     if (summary === undefined) return changed(null);
@@ -139,7 +139,7 @@ export class ContextHistory {
   }
 }
 
-/** @throws EVENT_INVALID for a part of what the model sees whose data has a shape that this version does not know */
+/** @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know */
 export function readEvent(event: CapturedEvent): ReadEvent {
   const [entry] = putTogether([event]);
   const { type } = event;
@@ -155,6 +155,6 @@ function changed(group: number | null): HistoryChange {
 function unreadable({ type, id }: CapturedEvent): EventError {
   return new EventError(
     'EVENT_INVALID',
-    `${type} ${id} is part of what the model sees, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
+    `${type} ${id} is part of the prompt, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
   );
 }

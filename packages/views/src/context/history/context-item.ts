@@ -3,27 +3,27 @@ import type { ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
 import { interruption } from './interruption.ts';
 
-/** How many tokens a message and a tool call take beside their texts, about, with any provider. */
+/** The approximate tokens of a message and of a tool call beside their texts, with any provider. */
 const tokensAround = 4;
 
-/** What an item is: the text of one role, an answer with its calls, or the place of one call's result. */
+/** An item is the text of one role, an answer with its calls, or the result of one call. */
 export type ItemKind =
   | { readonly role: 'system' | 'user' | 'assistant'; readonly substance: Substance }
   | { readonly role: 'tool'; readonly toolCallId: string; readonly tool: string };
 
-/** What a message is made of, and what was made of it. */
+/** The parts of a message, and the messages and counts that were computed from them. */
 interface Content {
   readonly texts: string[];
   readonly calls: TranscriptToolCall[];
-  /** The tokens of each text that was counted, at whatever detail. */
+  /** The tokens of each text that was counted, at any detail. */
   readonly counts: Map<string, number>;
   readonly messages: Map<Detail, ContextMessage>;
   readonly tokens: Map<Detail, number>;
 }
 
-/** One message of a context with the pieces that events add to it. What it is at each detail is made, and counted, once. */
+/** One message of a context, to which events add parts. It is rendered and counted once for each detail. */
 export class ContextItem {
-  /** Its first event; of the place of a result, the event of the call. */
+  /** The id of its first event; for a result, of the event of its call. */
   readonly first: string;
   readonly #kind: ItemKind;
   readonly #count: (text: string) => number;
@@ -43,7 +43,7 @@ export class ContextItem {
     this.#count = count;
   }
 
-  /** Lets go of what it holds: it is never shown again, and what is added is not kept. */
+  /** Drops the content: the item is never shown again, and later additions are ignored. */
   release(): void {
     this.#content = null;
   }
@@ -121,7 +121,7 @@ export class ContextItem {
     return textAt(text, detail, kind.role === 'tool' ? 'tool' : kind.substance);
   }
 
-  /** Most texts are the same at every detail: they are counted once. */
+  /** Most texts are the same at every detail, so each text is counted once. */
   #tokensOf({ counts }: Content, text: string): number {
     const known = counts.get(text);
     if (known !== undefined) return known;

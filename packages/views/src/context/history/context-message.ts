@@ -1,8 +1,8 @@
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 
 /**
- * One message of what a model is given; the same shape as `ModelMessage` of `@hansard/provider`. Frozen, inside too, and
- * always with its keys in this order, so that the same events give the same bytes.
+ * One message of a prompt, in the shape of `ModelMessage` of `@hansard/provider`. Deeply frozen, and always with its keys in
+ * this order, so that the same events give the same bytes.
  */
 export type ContextMessage =
   | { readonly role: 'system' | 'user'; readonly text: string }

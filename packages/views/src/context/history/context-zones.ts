@@ -1,7 +1,7 @@
 import type { ContextGroup } from './context-group.ts';
 import type { Detail } from './detail.ts';
 
-/** From the oldest to the newest. Each group is in one of them, and only ever moves down. */
+/** From the oldest to the newest. Each group is in one zone, and moves only to older zones. */
 const zones = ['compacted', 'omitted', 'low', 'medium', 'high'] as const;
 
 export type Zone = (typeof zones)[number];
@@ -12,21 +12,21 @@ interface Figures {
 }
 
 /**
- * Which groups are shown at which detail. Zones are runs of groups: only their ends and their sums are kept, so neither an
- * event nor a move goes through the groups. System prompts are shown whatever zone they lie in, and are summed apart; so
- * is output that is hidden.
+ * The zone of each group, which decides its detail. A zone is a range of consecutive groups: only its end and its sums are
+ * stored, so an event or a move does not iterate over the groups. System prompts are shown in every zone and have their own
+ * sum. Hidden output is not in the sums.
  */
 export class ContextZones {
   readonly #groups: readonly ContextGroup[];
-  /** The first group behind each zone but the last. */
+  /** The first group after each zone except the last. */
   readonly #ends: [number, number, number, number] = [0, 0, 0, 0];
   readonly #sums: readonly Figures[] = zones.map(() => ({ tokens: 0, messages: 0 }));
-  /** What each group adds to the sums of its zone. */
+  /** The share of each group in the sums of its zone. */
   readonly #parts: Figures[] = [];
   readonly #systemPrompts: number[] = [];
   readonly #hidden = new Set<number>();
   #systemTokens = 0;
-  /** The newest group, where it is squeezed. */
+  /** The newest group if it is squeezed, otherwise -1. */
   #squeezed = -1;
   #changedFrom = Number.POSITIVE_INFINITY;
 
@@ -51,7 +51,7 @@ export class ContextZones {
     return this.#groups.length - 1;
   }
 
-  /** What the newest group adds to the tokens of its zone. */
+  /** The tokens of the newest group in the sum of its zone. */
   get newestTokens(): number {
     return this.#parts[this.newest]?.tokens ?? 0;
   }
@@ -69,7 +69,7 @@ export class ContextZones {
     return this.#sumOf(zones.indexOf(zone)).messages;
   }
 
-  /** The groups of a zone, from the first to before the last. */
+  /** The groups of a zone: the index of the first, and the index after the last. */
   rangeOf(zone: Zone): readonly [from: number, to: number] {
     const index = zones.indexOf(zone);
     return [this.#ends[index - 1] ?? 0, this.#ends[index] ?? this.#groups.length];
@@ -88,14 +88,14 @@ export class ContextZones {
     return index >= this.#ends[2] ? 'medium' : 'low';
   }
 
-  /** The first group that is shown otherwise than when this was asked before; Infinity: none. */
+  /** The first group that is shown differently since the previous call; Infinity: none. */
   takeChangedFrom(): number {
     const changedFrom = this.#changedFrom;
     this.#changedFrom = Number.POSITIVE_INFINITY;
     return changedFrom;
   }
 
-  /** Takes a group that is new, or has more in it than before. */
+  /** Takes a group that is new or has grown. */
   update(index: number): void {
     const group = this.#groups[index];
     if (group === undefined) throw new RangeError(`There is no group ${index}.`);
@@ -110,14 +110,14 @@ export class ContextZones {
     this.#change(index);
   }
 
-  /** Shows a group no more, in whatever zone it is. */
+  /** Stops showing a group, whatever its zone. */
   hide(index: number): void {
     this.#hidden.add(index);
     this.#count(index);
     this.#change(index);
   }
 
-  /** Moves the oldest group of a zone to the one below. The newest group stays where it is: then false. */
+  /** Moves the oldest group of a zone to the next older zone. False: the zone is empty, or has only the newest group, which stays. */
   lower(zone: 'low' | 'medium' | 'high'): boolean {
     const from = zones.indexOf(zone);
     const [index, end] = this.rangeOf(zone);
@@ -144,7 +144,7 @@ export class ContextZones {
     this.#changedFrom = 0;
   }
 
-  /** Shows all of the newest group but its newest message at the lowest detail, or as it was again. */
+  /** Shows the newest group at the lowest detail except for its newest message, or ends that. */
   squeeze(isSqueezed: boolean): void {
     if (this.#squeezed >= 0 === isSqueezed) return;
     const index = isSqueezed ? this.newest : this.#squeezed;
@@ -157,7 +157,7 @@ export class ContextZones {
     this.#changedFrom = Math.min(this.#changedFrom, index);
   }
 
-  /** Sums a group up again. */
+  /** Updates the sums for a group. */
   #count(index: number): void {
     const group = this.#groups[index];
     if (group === undefined || group.kind === 'systemPrompt') return;
@@ -173,7 +173,7 @@ export class ContextZones {
     const group = this.#groups[index];
     if (group === undefined || group.kind === 'systemPrompt') return 0;
     if (index < this.start || this.#hidden.has(index)) {
-      // Groups only ever move down.
+      // Groups never move to newer zones.
       group.release();
       return 0;
     }

@@ -1,22 +1,22 @@
 import type { JsonValue } from '@hansard/events';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 
-/** How much of a message is rendered. What is faded further than `low` is omitted. */
+/** The level of detail of a rendered message. Below `low` it is omitted. */
 export type Detail = 'high' | 'medium' | 'low';
 
-/** What is shortened sooner (`tool`: what tools took and gave, what was observed) and what later (`talk`: what was said). */
+/** `tool`: inputs and results of tools, and observed output; shortened first. `talk`: what was said. */
 export type Substance = 'talk' | 'tool';
 
-/** Characters that are kept of each text. */
+/** The characters that are kept of each text. */
 const kept = {
   talk: { medium: 2_000, low: 400 },
   tool: { medium: 800, low: 120 },
 } as const;
 
-/** Elements that are kept of each list in a tool's input. */
+/** The elements that are kept of each list in the input of a tool. */
 const keptElements = { medium: 50, low: 8 } as const;
 
-/** A text at a detail: its head, what was left out in numbers, and its tail. */
+/** A text at a level of detail: its head, the number of omitted characters, and its tail. */
 export function textAt(text: string, detail: Detail, substance: Substance): string {
   if (detail === 'high') return text;
   const limit = kept[substance][detail];
@@ -28,7 +28,7 @@ export function textAt(text: string, detail: Detail, substance: Substance): stri
   return shortened.length < text.length ? shortened : text;
 }
 
-/** A call at a detail. It keeps its shape; the texts and lists in its input are shortened. */
+/** A call at a level of detail: the texts and lists in its input are shortened, its shape stays. */
 export function callAt(call: TranscriptToolCall, detail: Detail): TranscriptToolCall {
   return detail === 'high' ? call : { ...call, input: inputAt(call.input, detail) };
 }
@@ -48,7 +48,7 @@ function inputAt(value: JsonValue, detail: 'medium' | 'low'): JsonValue {
   return Object.fromEntries(fields) as JsonValue;
 }
 
-/** An index at or before this one that splits no surrogate pair. */
+/** The nearest index at or before this one that does not split a surrogate pair. */
 function endOfCharacter(text: string, index: number): number {
   const code = text.charCodeAt(index);
   const isInside = code >= 0xdc00 && code <= 0xdfff && isHighSurrogate(text.charCodeAt(index - 1));

@@ -1,7 +1,7 @@
 import type { EventData, OutputPart } from '@hansard/events';
 import { PrintedForm, reviveSnapshot } from '@hansard/events/plain';
 
-/** What an agent observed, as text for its model. A value is printed as JSON; what JSON can't hold, by its own notation. */
+/** Observed output as text for a model. A value is printed as JSON; values that JSON cannot hold have a notation of their own. */
 export function outputText({ parts }: EventData<'agent:output'>): string {
   return parts.map(partText).join('\n');
 }
@@ -25,7 +25,7 @@ function bytesIn(base64: string): number {
   return Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
 }
 
-/** The same text for the same value, in every runtime; `around` are the objects that hold it, so a cycle ends. */
+/** The same text for the same value, in every runtime. `around` has the objects that contain the value, to end a cycle. */
 function printed(value: unknown, around: Set<unknown>): string {
   if (value instanceof PrintedForm) return value.text;
   if (typeof value === 'bigint') return `${value}n`;

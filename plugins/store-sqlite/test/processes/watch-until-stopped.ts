@@ -1,5 +1,6 @@
 /**
- * Watches a dispatch, says so, and says when it is told of a change; then it stops watching. Nothing else keeps it alive.
+ * Watches a dispatch, and prints when it begins and when the dispatch has changed. Then it stops watching. Nothing else keeps
+ * the process running.
  * Arguments: the database, the task, the dispatch.
  */
 import { writeSync } from 'node:fs';
@@ -9,6 +10,6 @@ const [path = '', taskDir = '', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path, watchInterval: 2 });
 const stop = store.watchEvents(taskDir, dispatchId, () => {
   stop();
-  writeSync(1, 'told\n');
+  writeSync(1, 'changed\n');
 });
 writeSync(1, 'watching\n');

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
-import { currentProcess, type ProcessOwner } from '@hansard/provider/process-owner';
+import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
-/** Runs SQL on the database beside its stores. */
+/** Runs SQL on the database while stores have it open. */
 function runSql(path: string, sql: string, ...values: string[]): void {
   const database = new DatabaseSync(path);
   database.prepare(sql).run(...values);
   database.close();
 }
 
-/** A store whose dispatch another store has: this process, but for what is changed. */
+/** A store whose dispatch belongs to another store, of an exited process like this one with some changes. */
 function ownedBy(path: string, changes: Partial<ProcessOwner>) {
   const store = storeWithDispatch(path);
   const { pid } = spawnSync(process.execPath, ['--version']);
@@ -21,27 +21,30 @@ function ownedBy(path: string, changes: Partial<ProcessOwner>) {
   return store;
 }
 
-describe('the writer of a dispatch', () => {
+describe('the lease of a dispatch', () => {
   it.each<[string, Partial<ProcessOwner>]>([
     ['another host', { host: 'elsewhere' }],
     ['another boot of the machine', { bootId: 'another' }],
     ['another PID namespace', { pidNamespace: 'pid:[1]' }],
-  ])('keeps it where it is of %s, which nobody here can ask, until its row is removed', (reason, of) => {
-    const path = temporaryPath();
-    const store = ownedBy(path, of);
-    const append = () => {
-      store.claimDispatch(taskDir, dispatchId);
-      store.appendEvent(taskDir, dispatchId, textEvent('a'));
-    };
-    expect(codeOf(append)).toBe('STORE_LOCKED');
-    expect(append).toThrow(`(${reason}`);
-    expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
-    runSql(path, 'DELETE FROM writers WHERE dispatch = 1');
-    append();
-    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
-  });
+  ])(
+    'is never taken from %s, whose processes cannot be checked here, until its row is removed',
+    (reason, of) => {
+      const path = temporaryPath();
+      const store = ownedBy(path, of);
+      const append = () => {
+        store.claimDispatch(taskDir, dispatchId);
+        store.appendEvent(taskDir, dispatchId, textEvent('a'));
+      };
+      expect(codeOf(append)).toBe('STORE_LOCKED');
+      expect(append).toThrow(`(${reason}`);
+      expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
+      runSql(path, 'DELETE FROM writers WHERE dispatch = 1');
+      append();
+      expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
+    },
+  );
 
-  it('gives it up where its process has exited', () => {
+  it('is taken over from a process that has exited', () => {
     const store = ownedBy(temporaryPath(), {});
     store.claimDispatch(taskDir, dispatchId);
     store.appendEvent(taskDir, dispatchId, textEvent('a'));
@@ -49,7 +52,7 @@ describe('the writer of a dispatch', () => {
   });
 
   it.runIf(currentProcess().startTime !== null)(
-    'gives it up where its process has exited and another process has its number now',
+    'is taken over from a process that has exited and whose number another process has now',
     () => {
       const store = ownedBy(temporaryPath(), { pid: process.ppid });
       store.claimDispatch(taskDir, dispatchId);
@@ -58,7 +61,7 @@ describe('the writer of a dispatch', () => {
     },
   );
 
-  it('is one store at a time: another is refused with its name, for every kind of write', () => {
+  it('belongs to one store at a time: another one is refused with the name of the owner, for every kind of write', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
@@ -71,12 +74,12 @@ describe('the writer of a dispatch', () => {
       () => second.deleteDispatch(taskDir, dispatchId),
     ]) {
       expect(codeOf(write)).toBe('STORE_LOCKED');
-      expect(write).toThrow(`process ${process.pid} on`);
+      expect(write).toThrow(`another open store of this process (${process.pid})`);
     }
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
-  it('is who creates it running, before its first event', () => {
+  it('belongs to the store that creates the dispatch as running, before the first event', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
@@ -91,19 +94,21 @@ describe('the writer of a dispatch', () => {
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
   });
 
-  it('is nobody where it is created ended', () => {
+  it('belongs to no store if the dispatch is created as ended', () => {
     const path = temporaryPath();
     openStore(path).createDispatch(taskDir, envelope({ status: 'completed' }));
     const second = openStore(path);
     expect(() => second.appendEvent(taskDir, dispatchId, textEvent('a'))).toThrow(
-      new RegExp(`has not claimed dispatch ${dispatchId}; claim it first\\.$`),
+      new RegExp(
+        `has not claimed dispatch ${dispatchId} of ${taskDir}\\. Claim it before you write to it\\.$`,
+      ),
     );
     second.claimDispatch(taskDir, dispatchId);
     second.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   });
 
-  it('does not stand in the way of other dispatches', () => {
+  it('does not prevent writes to other dispatches', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
@@ -113,7 +118,7 @@ describe('the writer of a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'another')).toEqual([textEvent('a')]);
   });
 
-  it('changes when the dispatch is released, and the first can claim it again when the second is closed', () => {
+  it('is free when the dispatch is released, and free again when the second store is closed', () => {
     const path = temporaryPath();
     const first = storeWithDispatch(path);
     const second = openStore(path);
@@ -129,7 +134,7 @@ describe('the writer of a dispatch', () => {
     expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
-  it('that lost its lease unawares is refused instead of writing over what the new one wrote', () => {
+  it('that was lost unnoticed makes an append STORE_LOCKED, which never replaces an event of the new owner', () => {
     const path = temporaryPath();
     const store = storeWithDispatch(path);
     store.appendEvent(taskDir, dispatchId, textEvent('a'));

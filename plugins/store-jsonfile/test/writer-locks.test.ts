@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { currentProcess, type ProcessOwner } from '@hansard/provider/process-owner';
+import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
@@ -8,18 +8,18 @@ import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, task
 const lockFile = (root: string, dispatchId: string) =>
   dispatchFile(root, dispatchId).replace(/json$/, 'lock');
 
-/** The number of a process that is certainly gone. */
-function deadProcess(): number {
+/** The number of a process that has certainly exited. */
+function exitedProcess(): number {
   return spawnSync(process.execPath, ['--version']).pid;
 }
 
-/** Leaves a lock of this boot and PID namespace, but for what is changed. */
+/** Writes a lock of this boot and PID namespace, with some changes. */
 function leaveLock(path: string, token: string, changes: Partial<ProcessOwner>): void {
   writeFileSync(path, JSON.stringify({ ...currentProcess(), ...changes, token }));
 }
 
-function leaveDeadLock(path: string): void {
-  leaveLock(path, 'gone', { pid: deadProcess(), startTime: '1' });
+function leaveExpiredLock(path: string): void {
+  leaveLock(path, 'gone', { pid: exitedProcess(), startTime: '1' });
 }
 
 describe('the right to write a dispatch', () => {
@@ -52,7 +52,7 @@ describe('the right to write a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'd2')).toEqual([makeEvent(1)]);
   });
 
-  it('passes on when the store closes', () => {
+  it('can be claimed by another store when the store closes', () => {
     const root = makeRoot();
     const first = openStore(root);
     const second = openStore(root);
@@ -63,7 +63,7 @@ describe('the right to write a dispatch', () => {
     expect(second.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
   });
 
-  it('is kept when the dispatch ends, passes on when it is released, and is claimed back for a late event', () => {
+  it('is kept when the dispatch ends, is free when it is released, and can be claimed again for a late event', () => {
     const root = makeRoot();
     const first = openStore(root);
     const second = openStore(root);
@@ -82,26 +82,29 @@ describe('the right to write a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2), makeEvent(3)]);
   });
 
-  it('is asked for by a write that has no claim, with the way to it and, where there is one, the owner', () => {
+  it('is required by a write without a claim, whose error says what to do and names the owner if there is one', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
-    const asked = `has not claimed dispatch d1 of ${taskDir}; claim it first.`;
+    const asked = `has not claimed dispatch d1 of ${taskDir}. Claim it before you write to it.`;
     expect(append).toThrow(new RegExp(`${asked}$`));
     const other = openClaimed(root);
-    expect(append).toThrow(`${asked} another open store of this process (${process.pid}) is writing here.`);
-    expect(append).toThrow(`remove ${lockFile(root, 'd1')}`);
+    const lock = lockFile(root, 'd1');
+    expect(append).toThrow(
+      `${asked} The lock ${lock} belongs to another open store of this process (${process.pid}).`,
+    );
+    expect(append).toThrow(`remove ${lock}.`);
     other.close();
-    leaveDeadLock(lockFile(root, 'd1'));
+    leaveExpiredLock(lock);
     expect(append).toThrow(new RegExp(`${asked}$`));
   });
 
-  it('is taken over from a process that died', () => {
+  it('is taken over from a process that has exited', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveDeadLock(lockFile(root, 'd1'));
+    leaveExpiredLock(lockFile(root, 'd1'));
     store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(JSON.parse(readFileSync(lockFile(root, 'd1'), 'utf8'))).toMatchObject({ pid: process.pid });
@@ -109,12 +112,12 @@ describe('the right to write a dispatch', () => {
     expect(existsSync(lockFile(root, 'd1'))).toBe(false);
   });
 
-  it('is taken over from a process that died while it took over from another dead one', () => {
+  it('is taken over from a process that exited during its own takeover', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveDeadLock(lockFile(root, 'd1'));
-    leaveLock(`${lockFile(root, 'd1')}.gone`, 'gone-too', { pid: deadProcess(), startTime: '1' });
+    leaveExpiredLock(lockFile(root, 'd1'));
+    leaveLock(`${lockFile(root, 'd1')}.gone`, 'gone-too', { pid: exitedProcess(), startTime: '1' });
     store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     store.close();
@@ -122,16 +125,16 @@ describe('the right to write a dispatch', () => {
     expect(existsSync(`${lockFile(root, 'd1')}.gone`)).toBe(false);
   });
 
-  it('is not taken from a living process that follows a dead one', () => {
+  it('is not taken from a running process whose takeover is in progress', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveDeadLock(lockFile(root, 'd1'));
+    leaveExpiredLock(lockFile(root, 'd1'));
     const follower = `${lockFile(root, 'd1')}.gone`;
     leaveLock(follower, 'alive', { pid: process.ppid, startTime: null });
     const claim = () => store.claimDispatch(taskDir, 'd1');
     expect(claim).toThrow(`process ${process.ppid}`);
-    expect(claim).toThrow(`remove ${follower} to release the lock`);
+    expect(claim).toThrow(`remove ${follower}.`);
   });
 
   it.each<[string, Partial<ProcessOwner>]>([
@@ -139,17 +142,17 @@ describe('the right to write a dispatch', () => {
     ['another boot of the machine', { bootId: 'another' }],
     ['another PID namespace', { pidNamespace: 'pid:[1]' }],
   ])(
-    'is never taken from %s, whose processes nobody here can ask, until its lock is removed',
+    'is never taken from %s, whose processes cannot be checked here, until its lock is removed',
     (reason, of) => {
       const root = makeRoot();
       const lock = lockFile(root, 'd1');
       const store = openStore(root);
       store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-      leaveLock(lock, 'far', { pid: deadProcess(), startTime: '1', ...of });
+      leaveLock(lock, 'far', { pid: exitedProcess(), startTime: '1', ...of });
       const claim = () => store.claimDispatch(taskDir, 'd1');
       expect(codeOf(claim)).toBe('STORE_LOCKED');
       expect(claim).toThrow(`(${reason}`);
-      expect(claim).toThrow(`if it no longer runs, remove ${lock} to release the lock`);
+      expect(claim).toThrow(`If that process no longer runs, remove ${lock}.`);
       rmSync(lock);
       claim();
       store.appendEvent(taskDir, 'd1', makeEvent(1));
@@ -157,7 +160,7 @@ describe('the right to write a dispatch', () => {
     },
   );
 
-  it('is not confused with the one of another namespace that has the same process number', () => {
+  it('is not confused with that of a process with the same number in another namespace', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
@@ -190,11 +193,11 @@ describe('the right to write a dispatch', () => {
     expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
   });
 
-  it('never shows in a listing', () => {
+  it('is never an entry of a listing', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    leaveDeadLock(lockFile(root, 'd2'));
+    leaveExpiredLock(lockFile(root, 'd2'));
     expect(store.getDispatchEnvelopes(taskDir).map(({ dispatchId }) => dispatchId)).toEqual(['d1']);
     expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
   });

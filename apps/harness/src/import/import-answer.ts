@@ -1,14 +1,12 @@
 import type { ImportReport } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 
-/** Prints one imported dispatch, and notes its diagnostics. */
-export function printImport(context: CliContext, report: ImportReport, json: boolean): void {
+/** Prints the problems of one imported dispatch on standard error. */
+export function noteImport(context: CliContext, report: ImportReport): void {
   if (report.taskProblem !== undefined) noteTaskProblem(context, report.taskProblem);
   noteDiagnostics(context, report);
-  if (json) printJson(context, rowOf(report));
-  else printLine(context, lineOf(report));
 }
 
 /** The diagnostics of a log that is read line by line can be many: they are only in the JSON. */
@@ -25,7 +23,8 @@ function noteDiagnostics(
     note(context, `${name}: if this is a different log, import it into another task (--task).`);
 }
 
-function lineOf(report: ImportReport): string {
+/** The line of text of one imported dispatch. */
+export function importLine(report: ImportReport): string {
   const { taskDir, counts, rewrittenCount } = report;
   const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
   const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
@@ -59,7 +58,8 @@ const lastColumns = {
   session: ['rewritten', 'notInLog', 'diagnostics'],
 } as const;
 
-function rowOf(report: ImportReport): object {
+/** The JSON row of one imported dispatch. */
+export function importRow(report: ImportReport): object {
   const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
   const { files, number: game, rewrittenCount: rewritten } = report;
   const values = { ...report, file: files[0], game, rewritten };

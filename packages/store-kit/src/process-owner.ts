@@ -1,19 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 
-/** The owner of something that one process at a time may hold, such as the right to write a dispatch. Plain data. */
+/** The process that owns a lease. Plain data, to be stored where other processes read it. */
 export interface ProcessOwner {
   readonly pid: number;
   readonly host: string;
-  /** Distinguishes a process from a later one with the same number; null where the system does not say. */
+  /** Distinguishes a process from a later one with the same number; null if the system does not report it. */
   readonly startTime: string | null;
-  /** Changes at each start of the machine; null where the system does not say. */
+  /** Changes at each start of the machine; null if the system does not report it. */
   readonly bootId: string | null;
-  /** The namespace in which `pid` is a number of a process; null where the system does not say or has none. */
+  /** The namespace that `pid` belongs to; null if the system has none or does not report it. */
   readonly pidNamespace: string | null;
 }
 
+/** This process. Reads small system files; on macOS the first call starts a program. */
 export function currentProcess(): ProcessOwner {
   return {
     pid: process.pid,
@@ -24,12 +26,19 @@ export function currentProcess(): ProcessOwner {
   };
 }
 
+/** The owner in a stored value. Null if the value has no process number or no host. */
+export function toOwner(value: unknown): ProcessOwner | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { pid, host } = value as Partial<ProcessOwner>;
+  return typeof pid === 'number' && typeof host === 'string' ? (value as ProcessOwner) : null;
+}
+
 /**
- * Whether the owner still runs, as far as this process can know: false only where the owner is proven to have ended.
- * An owner that this process cannot ask counts as running.
+ * Whether the owner may still be running. False only if the owner is proven to have exited. An owner that this process
+ * cannot check counts as running.
  */
 export function isRunning(owner: ProcessOwner): boolean {
-  if (whyNotAsked(owner) !== null) return true;
+  if (whyUnchecked(owner) !== null) return true;
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
@@ -40,20 +49,19 @@ export function isRunning(owner: ProcessOwner): boolean {
   return !found.hasEnded && (owner.startTime === null || found.startTime === owner.startTime);
 }
 
-/** The owner in words, for the message of a STORE_LOCKED: with the reason where nobody here can ask whether it runs. */
+/** The owner in words, for an error message. If this process cannot check whether the owner runs, with the reason. */
 export function describeOwner(owner: ProcessOwner): string {
-  const reason = whyNotAsked(owner);
+  if (isDeepStrictEqual(owner, currentProcess())) return `another open store of this process (${owner.pid})`;
+  const reason = whyUnchecked(owner);
   const name = `process ${owner.pid} on ${owner.host}`;
-  return reason === null
-    ? name
-    : `${name} (${reason}, so it cannot be checked from here whether it still runs)`;
+  return reason === null ? name : `${name} (${reason}, so this process cannot check whether it still runs)`;
 }
 
 /**
- * Why a process number of the owner says nothing here; null where it does. A number counts within one boot and one PID
- * namespace only. Where either is unknown, as in a record of an earlier version, another process may have the number.
+ * The reason why the owner's process number identifies no process here; null if it does. A number is valid within one boot
+ * and one PID namespace only. If either is unknown, as in a record of an earlier version, another process may have the number.
  */
-function whyNotAsked({ host, bootId, pidNamespace }: ProcessOwner): string | null {
+function whyUnchecked({ host, bootId, pidNamespace }: ProcessOwner): string | null {
   if (host !== hostname()) return 'another host';
   if (!isRecorded(bootId) || !isRecorded(pidNamespace)) return 'its boot or PID namespace is not recorded';
   if (bootId !== readBootId()) return 'another boot of the machine, or another machine of that name';
@@ -68,13 +76,13 @@ function isRecorded(value: string | null | undefined): boolean {
 
 let bootId: string | null | undefined;
 
-/** Read when it is first needed: on macOS that starts a program. */
+/** Read when it is first needed, because on macOS that starts a program. */
 function readBootId(): string | null {
-  if (bootId === undefined) bootId = orNull(askForBootId);
+  if (bootId === undefined) bootId = orNull(findBootId);
   return bootId;
 }
 
-function askForBootId(): string | null {
+function findBootId(): string | null {
   if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   if (process.platform !== 'darwin') return null;
   const text = execFileSync('/usr/sbin/sysctl', ['-n', 'kern.boottime'], { encoding: 'utf8' });
@@ -86,9 +94,9 @@ function readPidNamespace(): string | null {
 }
 
 /**
- * What Linux says of a process in `/proc/PID/stat`: its state (field 3; Z and X have ended, though a parent has not asked
- * for their end yet) and the clock ticks since boot at which it started (field 22). Null where there is no such file, and
- * where `/proc` belongs to another PID namespace (`unshare --pid` without a new `/proc`), whose numbers are others.
+ * Reads `/proc/PID/stat` of Linux: the state of the process (field 3; Z and X have exited, but their parent has not
+ * collected the exit status yet) and its start in clock ticks since boot (field 22). Null if there is no such file, or if
+ * `/proc` belongs to another PID namespace (`unshare --pid` without a new `/proc`), which has other numbers.
  */
 function readProcess(pid: number): { readonly hasEnded: boolean; readonly startTime: string | null } | null {
   return orNull(() => {
@@ -99,7 +107,7 @@ function readProcess(pid: number): { readonly hasEnded: boolean; readonly startT
   });
 }
 
-/** Null if the system refuses, too: nothing is known then, and nothing is concluded from it. */
+/** Null also if the system refuses the call. Nothing is known then, and the callers conclude nothing from it. */
 function orNull<T>(read: () => T | null): T | null {
   try {
     return read();

@@ -1,0 +1,65 @@
+import { agentCases } from './cases/agent-cases.ts';
+import type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+import { modelCases } from './cases/model-cases.ts';
+import type { ModelFixture, ModelScenario } from './cases/model-run.ts';
+import { toolCases } from './cases/tool-cases.ts';
+import type { ToolFixture, ToolScenario } from './cases/tool-run.ts';
+import {
+  ConformanceKit,
+  type ProviderConformanceCase,
+  type ProviderConformanceResult,
+  type ProviderUnderTest,
+  type TestRunner,
+} from './conformance-case.ts';
+
+export type ModelUnderTest = ProviderUnderTest<ModelScenario, ModelFixture>;
+export type ToolsUnderTest = ProviderUnderTest<ToolScenario, ToolFixture>;
+export type AgentUnderTest = ProviderUnderTest<AgentScenario, AgentFixture>;
+
+type Results = Promise<readonly ProviderConformanceResult[]>;
+
+const models = new ConformanceKit(modelCases);
+const tools = new ConformanceKit(toolCases);
+const agents = new ConformanceKit(agentCases);
+
+/** Every case for a `LanguageModelProvider`, in the order in which they run. */
+export const modelConformanceCases: readonly ProviderConformanceCase<ModelScenario>[] = models.cases;
+
+/** Every case for a `ToolProvider`, in the order in which they run. */
+export const toolConformanceCases: readonly ProviderConformanceCase<ToolScenario>[] = tools.cases;
+
+/** Every case for an `AgentProvider`, in the order in which they run. */
+export const agentConformanceCases: readonly ProviderConformanceCase<AgentScenario>[] = agents.cases;
+
+/** Defines a test for each case that applies to a model with these scenarios. */
+export function defineModelConformance(options: TestRunner & ModelUnderTest): void {
+  models.define(options);
+}
+
+/** Defines a test for each case that applies to tools with these scenarios. */
+export function defineToolConformance(options: TestRunner & ToolsUnderTest): void {
+  tools.define(options);
+}
+
+/** Defines a test for each case that applies to an agent with these scenarios. */
+export function defineAgentConformance(options: TestRunner & AgentUnderTest): void {
+  agents.define(options);
+}
+
+/**
+ * Runs cases one after the other, without a test runner, and returns the result of each: all that apply to the model, or those
+ * with the ids in `only`. An unknown id is a TypeError.
+ */
+export function runModelConformance(model: ModelUnderTest, only?: readonly string[]): Results {
+  return models.run(model, only);
+}
+
+/** As `runModelConformance`, for tools. */
+export function runToolConformance(provider: ToolsUnderTest, only?: readonly string[]): Results {
+  return tools.run(provider, only);
+}
+
+/** As `runModelConformance`, for an agent. */
+export function runAgentConformance(agent: AgentUnderTest, only?: readonly string[]): Results {
+  return agents.run(agent, only);
+}

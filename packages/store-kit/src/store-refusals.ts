@@ -1,0 +1,61 @@
+import { StoreError } from '@hansard/provider';
+
+// The errors by which every store refuses the same requests, with the details that `storeErrors` lists for each code.
+
+/** For `createDispatch` with an id that the task already has: STORE_DISPATCH_EXISTS. */
+export function dispatchExists(taskDir: string, dispatchId: string, cause?: unknown): StoreError {
+  return new StoreError(
+    'STORE_DISPATCH_EXISTS',
+    `Task ${taskDir} already has a dispatch ${dispatchId}. Create the new one with its own id.`,
+    { details: { taskDir, dispatchId }, cause },
+  );
+}
+
+/** For every use of a missing dispatch: STORE_DISPATCH_NOT_FOUND. */
+export function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
+  return new StoreError(
+    'STORE_DISPATCH_NOT_FOUND',
+    `Task ${taskDir} has no dispatch ${dispatchId}. Check the id, or create the dispatch first.`,
+    { details: { taskDir, dispatchId } },
+  );
+}
+
+/**
+ * For a write to a dispatch that this opening has not claimed: STORE_LOCKED. If another opening has claimed it, `refusal` is
+ * the error that names the owner.
+ */
+export function dispatchNotClaimed(
+  taskDir: string,
+  dispatchId: string,
+  refusal: StoreError | null = null,
+): StoreError {
+  const message = `This opening of the store has not claimed dispatch ${dispatchId} of ${taskDir}. Claim it before you write to it.`;
+  return new StoreError('STORE_LOCKED', refusal === null ? message : `${message} ${refusal.message}`, {
+    details: { taskDir, dispatchId, ...refusal?.details },
+  });
+}
+
+/** For an append of other content under a stored id: STORE_EVENT_CONFLICT. */
+export function eventConflict(eventId: string): StoreError {
+  return new StoreError(
+    'STORE_EVENT_CONFLICT',
+    `The dispatch already has an event ${eventId} with other content. Events never change: append the new content under a new id.`,
+    { details: { eventId } },
+  );
+}
+
+/** For `readEvents` after a position that does not exist: STORE_INVALID_CURSOR. */
+export function cursorAfterEnd(after: number, count: number): StoreError {
+  return new StoreError(
+    'STORE_INVALID_CURSOR',
+    `There is no event at position ${after}, because the dispatch has ${count} events. Continue after the \`next\` of an earlier page.`,
+    { details: { after, count } },
+  );
+}
+
+/** For every call after `close`: STORE_CLOSED. `name` identifies the store, such as its path. */
+export function storeClosed(name: string): StoreError {
+  return new StoreError('STORE_CLOSED', `The store ${name} is closed. Open it again.`, {
+    details: { store: name },
+  });
+}
