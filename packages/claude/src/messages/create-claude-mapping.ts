@@ -32,7 +32,7 @@ export interface ClaudeMapping {
   finish(end?: StreamEnd): ClaudeActivity[];
 }
 
-export interface StreamEnd {
+interface StreamEnd {
   /** Whether the stream may continue: then messages without their last line are left out. Absent: false. */
   readonly mayContinue?: boolean;
 }

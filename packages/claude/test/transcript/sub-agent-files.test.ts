@@ -46,6 +46,7 @@ describe('the files of sub-agents', () => {
     const index = createLogIndex(events);
     expect(index.diagnostics).toEqual([]);
     expect(neverHeard(index, uuid(12))).toEqual([]);
+    expect(neverHeard(index, uuid(11))).toEqual([]);
     expect(knownBy(index, '').map(({ id }) => id)).toContain(uuid(5));
     const causes = causesOf(index, uuid(12)).map(({ id }) => id);
     expect(causes).toEqual([uuid(1), uuid(2), 'a1:created', uuid(11), uuid(12)]);
