@@ -237,6 +237,7 @@ async function play(): Promise<Game> {
       time += 40;
       return time;
     },
+    monotonic: () => 0,
     after: () => () => {},
   };
   return playGame(createMemoryStore(), {

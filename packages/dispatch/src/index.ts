@@ -1,4 +1,3 @@
-export { type Clock, systemClock } from './async/clock.ts';
 export { untilAborted } from './async/until-aborted.ts';
 export {
   type CommunicationHub,
@@ -43,7 +42,7 @@ export type {
   ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
-export type { DispatchRef } from './store/dispatch-ref.ts';
+export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
 export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';

@@ -1,6 +1,6 @@
+import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { eventDataSchemas, isEvent, isEventError, isEventOf, newEvent, parseEvent } from '../src/index.ts';
-import { sampleEvents } from './sample-events.ts';
 
 const text = { id: 'e1', type: 'agent:text', timestamp: '2026-03-01T09:30:00.000Z', data: { text: 'hello' } };
 

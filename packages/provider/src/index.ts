@@ -36,6 +36,7 @@ export type {
   ToolCallVerdict,
 } from './agent-provider.ts';
 export type { Awaitable } from './awaitable.ts';
+export { type Clock, systemClock } from './clock.ts';
 export type {
   CommunicationHost,
   CommunicationProvider,

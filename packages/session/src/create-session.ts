@@ -6,11 +6,11 @@ import { checkSessionOptions, type SessionOptions, withDefaults, writerOptions }
 import { createSessionParts } from './session-parts.ts';
 
 /**
- * Begins a session: a new dispatch of fidelity `full`, and its root agent. Where it rejects, nothing has begun but, at
- * most, a dispatch without agents.
+ * Begins a session: a new dispatch of fidelity `full`, and its root agent. If it rejects, there is at most a dispatch without
+ * agents.
  *
- * @throws what `beginDispatch` of the store throws; the error of a tool provider that can't list its tools; TypeError
- * for a limit that makes no sense
+ * @throws the errors of `beginDispatch` of the store; the error of a tool provider that cannot list its tools; TypeError for
+ * an invalid limit
  */
 export async function createSession(given: SessionOptions): Promise<{ root: Agent; session: Session }> {
   checkSessionOptions(given);

@@ -1,4 +1,4 @@
-import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
+import { type Dispatch, type DispatchLog, openToolbox, toDispatchRef } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -66,11 +66,11 @@ export function assertFull(log: DispatchLog): void {
   throw new SessionError(
     'SESSION_NOT_FULL',
     `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
-    { details: { taskDir: log.taskDir, dispatchId: log.dispatchId } },
+    { details: { ...toDispatchRef(log) } },
   );
 }
 
-/** Gives each tool call that was open when the session stopped a result that says so. */
+/** Appends the result `interrupted` to each tool call that was open when the session stopped. */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = registry.all.flatMap(({ agentId, openCalls }) =>
     openCalls.flatMap(({ toolCallId, tool }) => {
@@ -87,7 +87,7 @@ async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
 export function noAgents(dispatchId: string): SessionError {
   return new SessionError(
     'SESSION_LOG_INVALID',
-    `The dispatch ${dispatchId} has no agent:created, so it holds no session; nothing was done in it that could be resumed.`,
+    `The dispatch ${dispatchId} has no agent:created, so it contains no session and nothing that could be resumed.`,
     { details: { dispatchId } },
   );
 }

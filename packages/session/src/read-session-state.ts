@@ -3,18 +3,18 @@ import { AgentRegistry } from './agents/agent-registry.ts';
 import { assertFull, noAgents } from './load-parts.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 
-/** What a session has left to do, as its log says. */
+/** The open work of a session, according to its log. */
 export interface SessionState {
   /** See `Agent.awaitsResponse`, of the root. */
   readonly awaitsResponse: boolean;
   /** Whether a tool call of any agent has no result. */
   readonly hasOpenCalls: boolean;
-  /** How many messages the root received from others than agents. */
+  /** How many messages the root received that do not come from agents. */
   readonly heard: number;
 }
 
 /**
- * Reads what a session has left to do without resuming it: it claims nothing and writes nothing.
+ * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
  * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
  */
 export async function readSessionState(

@@ -1,4 +1,4 @@
-import type { Dispatch, Toolbox } from '@hansard/dispatch';
+import { type Dispatch, type Toolbox, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { AgentMemory } from './agents/agent-memory.ts';
@@ -53,7 +53,7 @@ export function createSessionParts(
     onFailed: (closed) => life.stop(closed),
   });
   const record: SessionRecord = {
-    dispatch: { taskDir: dispatch.taskDir, dispatchId: dispatch.dispatchId },
+    dispatch: toDispatchRef(dispatch),
     log,
     registry,
   };

@@ -3,7 +3,7 @@ import type { AgentRunRequest } from '@hansard/provider';
 import type { ProjectTools } from '../tools/project-tools.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
-/** What an agent provider is given to run the agent of a dispatch. */
+/** The request for an agent provider that runs the agent of a dispatch. */
 export function agentRequest(
   { taskDir, prompt = '', outputSchema, limits, resumeSessionId }: RunDispatchOptions,
   { dispatchId, role, model, cwd, fidelity }: DispatchEnvelope,

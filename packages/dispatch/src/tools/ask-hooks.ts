@@ -10,33 +10,33 @@ import type { HookDecision, HookProvider, HookQuestion } from '@hansard/provider
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
 
-/** Who is asked, and until when. */
+/** The hooks to ask, and when to stop. */
 export interface HookAsking {
   readonly hooks: readonly HookProvider[];
-  /** Ends the asking, also of a hook that hangs. */
+  /** Stops the asking, even if a hook hangs. */
   readonly signal: AbortSignal;
   readonly createId: IdSource;
 }
 
 export interface HookInquiry<T> {
-  /** What is decided on, and what an alteration replaces. */
+  /** The value that the hooks decide on; an alteration replaces it. */
   readonly value: T;
   ask(value: T): HookQuestion;
-  /** What an alteration puts in place; undefined where it lacks that. */
+  /** The value that an alteration contains; undefined if it has none. */
   alteredBy(decision: Extract<HookDecision, { decision: 'alter' }>): T | undefined;
-  /** What decisions say beside the hook, the question and its answer. */
+  /** Data of decision events besides the hook, the question and the answer. */
   readonly data: JsonObject;
-  /** An alteration's own data, where the log would not show it elsewhere. */
+  /** Further data of an alteration that the log would not contain elsewhere. */
   alterationData?(value: T): JsonObject;
   readonly links: EventLinks;
 }
 
 export interface HookVerdict<T> {
-  /** The decisions but plain allows, and the failures of hooks, to be recorded in this order. */
+  /** The decisions, except plain allows, and the failures of hooks, to be recorded in this order. */
   readonly events: readonly NewEvent[];
   readonly value: T;
   readonly denied: HookDenial | null;
-  /** The decision that altered or denied last, by its id. */
+  /** The id of the last decision that altered or denied. */
   readonly via: string | null;
 }
 
@@ -85,7 +85,7 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
   return { events, value, denied: null, via };
 }
 
-/** What an agent gets instead of the result of a call that a hook denied. */
+/** The text that an agent gets as the result of a call that a hook denied. */
 export function blockedText({ hook, reason }: HookDenial): string {
   return `Error: Action blocked by hook '${hook}': ${reason}`;
 }
@@ -95,7 +95,7 @@ type CheckedDecision<T> =
   | { readonly decision: 'deny'; readonly reason: string }
   | { readonly decision: 'alter'; readonly reason: string | undefined; readonly value: T };
 
-/** @throws TypeError for what is no decision on the question */
+/** @throws TypeError if it is not a decision on the question */
 function checkDecision<T>(decision: HookDecision, inquiry: HookInquiry<T>): CheckedDecision<T> {
   switch (decision?.decision) {
     case 'allow':

@@ -10,6 +10,7 @@ import {
 } from '@hansard/events';
 import type {
   AgentToolCall,
+  Clock,
   DispatchHost,
   HookProvider,
   OfferedTool,
@@ -17,7 +18,6 @@ import type {
   ToolCallVerdict,
   ToolOutcome,
 } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import { askHooks, blockedText } from './ask-hooks.ts';
@@ -35,13 +35,13 @@ export interface ProjectToolsOptions {
   readonly record: (event: NewEvent) => Promise<CapturedEvent>;
 }
 
-/** The tools and hooks of the project as the agent of one dispatch gets them, for as long as it may act. */
+/** The tools and hooks of the project for the agent of one dispatch, until `end`. */
 export class ProjectTools {
   readonly offered: readonly OfferedTool[];
   readonly #options: ProjectToolsOptions;
   readonly #createId: IdSource;
   readonly #ending = new AbortController();
-  /** The events of the agent's calls that have no result yet, by call. */
+  /** The events of the agent's calls without a result, by call. */
   readonly #openCalls = new Map<string, string>();
 
   constructor(options: ProjectToolsOptions) {
@@ -54,7 +54,7 @@ export class ProjectTools {
     }));
   }
 
-  /** Takes what the agent did, once it is recorded. */
+  /** Observes an event of the agent after it was recorded. */
   observe(event: CapturedEvent): void {
     if (isEventOf(event, 'agent:tool_call'))
       this.#openCalls.set(callKey(event.agentId, event.data.toolCallId), event.id);
@@ -62,7 +62,7 @@ export class ProjectTools {
       this.#openCalls.delete(callKey(event.agentId, event.data.toolCallId));
   }
 
-  /** Asks the hooks about a call and records what they decided. Rejects only when the signal aborts. */
+  /** Asks the hooks about a call and records their decisions. Rejects only when the signal aborts. */
   async askHooks(
     { agentId, toolCallId, tool, input }: AgentToolCall,
     signal: AbortSignal = this.#ending.signal,
@@ -78,7 +78,7 @@ export class ProjectTools {
       ask: (asked) => ({ ...what, input: asked, agents: [] }),
       alteredBy: (decision) => decision.input,
       data: { toolCallId },
-      // Nothing else in the log shows what the tool was called with; a narrative leaves that out (D7).
+      // Nothing else in the log shows the altered input; `narrative` fidelity omits it (D7).
       alterationData: (altered) => (fidelity === 'full' ? { input: altered } : {}),
       links: whose,
     });
@@ -87,14 +87,14 @@ export class ProjectTools {
     return { decision: 'allow', input: value, isAltered: via !== null };
   }
 
-  /** What is under way ends, and nothing is recorded or called any more. */
+  /** Ends the pending calls. No more calls are made or recorded. */
   end(reason: string): void {
     this.#ending.abort(new DOMException(reason, 'AbortError'));
   }
 
   async #record(events: readonly NewEvent[], key: string, signal: AbortSignal): Promise<void> {
     if (events.length === 0) return;
-    // The agent may have said already that it makes this call, without having been heard yet.
+    // The event of the call may have been yielded but not processed yet.
     if (!this.#openCalls.has(key)) await nextTurn();
     const cause = this.#openCalls.get(key);
     for (const event of events) {
@@ -118,7 +118,7 @@ export class ProjectTools {
   }
 }
 
-/** No agent id has a space in it. */
+/** An agent id contains no space. */
 function callKey(agentId = '', toolCallId: string): string {
   return `${agentId} ${toolCallId}`;
 }

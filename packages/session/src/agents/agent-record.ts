@@ -9,23 +9,23 @@ export interface OpenCall {
   readonly messageId: string;
 }
 
-/** What a session knows of an agent without its transcript: a fold over the agent's events. */
+/** The state of an agent without its transcript: a fold over the agent's events. */
 export class AgentRecord {
   readonly agentId: string;
-  /** No event of the agent stands at or before this position of the log. */
+  /** The agent has no event at or before this position of the log. */
   readonly after: number;
   name: string | null = null;
   languageModel: string | null = null;
-  /** What its `agent:created` has as cause. */
+  /** The causes of its `agent:created`. */
   causes: readonly string[] = [];
   wasCreated = false;
   isTerminated = false;
-  /** How many answers it gave, utterances and tool calls alike. */
+  /** How many answers it gave, including those with tool calls. */
   turns = 0;
   #latestAnswer: string | null = null;
   /** The events since the latest answer, in order, by id: whether they ask for a response. */
   #sinceAnswer = new Map<string, boolean>();
-  /** Those before it and since the answer before. */
+  /** The events between the latest answer and the one before it. */
   #beforeAnswer: ReadonlyMap<string, boolean> = new Map();
   readonly #openCalls = new Map<string, OpenCall>();
 
@@ -38,7 +38,7 @@ export class AgentRecord {
     return [...this.#openCalls.values()];
   }
 
-  /** Whether something reached it that it has not answered. */
+  /** Whether it received something that it has not answered. */
   get awaitsResponse(): boolean {
     return [...this.#sinceAnswer.values()].includes(true);
   }
@@ -77,7 +77,7 @@ export class AgentRecord {
     this.#sinceAnswer = new Map();
   }
 
-  /** The latest answer settles what its model was given; what came later is still to be answered. */
+  /** The latest answer covers the input of its model; later events still need an answer. */
   #keepUnanswered(through: string | null | undefined): void {
     const before = [...this.#beforeAnswer];
     const last = before.findIndex(([id]) => id === through);
@@ -85,7 +85,7 @@ export class AgentRecord {
     this.#sinceAnswer = new Map([...before.slice(last + 1), ...this.#sinceAnswer]);
   }
 
-  /** Whether the result asks for a response: an agent that has spoken since its call did not wait for it. */
+  /** Whether the result asks for a response. An agent that has spoken since its call did not wait for it. */
   #close(toolCallId: string): boolean {
     const call = this.#openCalls.get(toolCallId);
     this.#openCalls.delete(toolCallId);
@@ -99,7 +99,7 @@ function isAnswer(event: CapturedEvent): boolean {
     case 'agent:thinking':
     case 'agent:tool_call':
       return true;
-    // An answer without anything in it.
+    // An empty answer.
     case 'agent:output':
       return (
         isEventOf(event, 'agent:output') && event.messageId !== undefined && event.data.parts.length === 0

@@ -4,7 +4,7 @@ import type { SessionRecord } from '../log/session-record.ts';
 import { SessionError } from '../session-error.ts';
 
 export interface AgentCreation {
-  /** The tool call that created the agent, by its event. Absent: nobody did. */
+  /** The event of the tool call that created the agent. Absent: no tool did. */
   readonly cause?: string;
   readonly name?: string;
   readonly languageModel?: string;
@@ -22,7 +22,7 @@ export function agentCreated(
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** Creates an agent, all of it or nothing: its `agent:created` and system prompt are durable when this resolves. */
+/** Creates an agent with one append: its `agent:created` and system prompt are durable when this resolves. */
 export async function createAgent(
   { log, registry }: SessionRecord,
   creation: AgentCreation,

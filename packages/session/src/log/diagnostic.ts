@@ -20,17 +20,17 @@ interface Reference {
   readonly field: string;
 }
 
-/** Looks at the events of a log in order and notes what is odd about them. */
+/** Reads the events of a log in order and collects diagnostics. */
 export class DiagnosticFinder {
   readonly #diagnostics: SessionDiagnostic[] = [];
   readonly #seen = new Set<string>();
   readonly #created = new Set<string>();
   readonly #unknownAgents = new Set<string>();
-  /** References to what was not seen yet, by the id that they name. */
+  /** References to events that were not read yet, by the id that they name. */
   readonly #open = new Map<string, Reference[]>();
   #hasRoot = false;
 
-  /** False for an event that no reader can make sense of. */
+  /** Returns false for an event that this version cannot read. */
   observe(event: CapturedEvent, position: number): boolean {
     const isReadable = isEvent(event);
     if (!isReadable)
@@ -45,7 +45,7 @@ export class DiagnosticFinder {
     return isReadable;
   }
 
-  /** What was found in the whole log, in its order. */
+  /** The diagnostics of the whole log, in its order. */
   finish(): readonly SessionDiagnostic[] {
     for (const id of [...this.#open.keys()])
       this.#closeReferences(id, 'reference_to_nowhere', 'which is not in this log');

@@ -1,9 +1,9 @@
 /**
- * A string that knows whose content it is. Operational code takes it for a string: `String(line)`, `` `${line}` `` and
- * JSON give the text, and the methods of strings work. `harken` and `inform` take the substance from it.
+ * A string with the event of its content. Other code can use it as a string: `String(line)`, `` `${line}` `` and JSON return
+ * the text, and the methods of strings work. `harken` and `inform` read the substance from it.
  */
 export class LoggedString extends String {
-  /** The event whose content this is: for an original its own, for other words for it that of the original. */
+  /** The event with this content: that of the original, even if the text was reworded. */
   readonly messageId: string;
 
   constructor(text: string, messageId: string) {

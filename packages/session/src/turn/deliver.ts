@@ -16,8 +16,8 @@ export interface AgentDelivery {
 }
 
 /**
- * Brings text from one agent into the transcript of another, through the hooks. What they altered or stopped stays
- * readable: new text is then kept as a piece of text of the agent who said it.
+ * Delivers text from one agent to the transcript of another, through the hooks. If a hook alters or denies new text, the
+ * original is kept as a piece of text of the agent that said it.
  *
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */

@@ -14,13 +14,13 @@ import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
 import type { TurnResources } from './turn-resources.ts';
 
-/** How a call came out, before it is recorded. */
+/** The result of a call before it is recorded. */
 interface CallResult {
   readonly outcome: ToolOutcome;
   /** The hook decision that stopped or altered it. */
   readonly via: string | null;
   readonly durationMs?: number;
-  /** What is recorded with the result. */
+  /** Events that are recorded with the result. */
   readonly events: readonly NewEvent[];
 }
 
@@ -89,14 +89,14 @@ function askAbout(
       ask: (value) => ({ ...what, input: value, agents: registry.list() }),
       alteredBy: (decision) => decision.input,
       data: { toolCallId },
-      // Nothing else in the log shows what the tool was called with.
+      // Nothing else in the log shows the altered input.
       alterationData: (value) => ({ input: value }),
       links: { agentId, cause: callId },
     },
   );
 }
 
-/** Rejects only when the session is stopped or its log failed: what a tool does wrong is its result. */
+/** Rejects only when the session is stopped or its log failed. An error of the tool is its result. */
 async function callTool(
   turn: TurnResources,
   record: AgentRecord,
@@ -139,9 +139,9 @@ function resultEvents(
   }));
 }
 
-/** How a result is linked to the utterances that it is made of (S4). */
+/** The links of a result to the utterances from which it is made (S4). */
 function madeFrom({ madeFrom = [] }: ToolOutcome) {
-  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom is no list of ids.');
+  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom must be a list of ids.');
   const [first, ...more] = new Set<string>(madeFrom);
   if (first === undefined) return {};
   return more.length === 0 ? { substance: first } : { cause: [first, ...more] };

@@ -17,7 +17,7 @@ import type { TurnResources } from './turn-resources.ts';
 /** Lets an agent speak: see `AgentHost.respond`. */
 export type Respond = (agentId: string) => Promise<LoggedText>;
 
-/** What one tool call may do with the agents of its session; nothing any more once the call is over. */
+/** What one tool call may do with the agents of its session until the call ends. */
 export class ToolCallHost implements AgentHost {
   readonly #turn: TurnResources;
   readonly #caller: AgentRecord;
@@ -97,7 +97,7 @@ export class ToolCallHost implements AgentHost {
     return this.#act(() => this.#respond(agentId));
   }
 
-  /** The call has its result: what its tool still does is not recorded. */
+  /** The call has its result. Later actions of its tool are not recorded. */
   end(): void {
     this.#isOver = true;
   }
@@ -112,7 +112,7 @@ export class ToolCallHost implements AgentHost {
   #isOverError(): SessionError {
     return new SessionError(
       'SESSION_CALL_OVER',
-      `The tool call ${this.#callId} is over; a tool must await all it does with agents.`,
+      `The tool call ${this.#callId} has ended; a tool must await everything that it does with agents.`,
       { details: { eventId: this.#callId } },
     );
   }

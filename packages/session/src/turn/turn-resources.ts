@@ -1,5 +1,5 @@
-import type { Clock, Toolbox } from '@hansard/dispatch';
-import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
+import type { Toolbox } from '@hansard/dispatch';
+import type { Clock, HookProvider, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/contexts.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 

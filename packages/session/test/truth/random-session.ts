@@ -64,7 +64,7 @@ class RandomPlay {
   /** Something happens: a message, a question, an answer of a model. */
   async step(): Promise<void> {
     const next = this.#random.next();
-    if (next < 0.2) await this.#tell();
+    if (next < 0.2) await this.#harken();
     else if (next < 0.45) await this.#inform();
     else if (next < 0.55) await this.#relay();
     else if (next < 0.75) await this.#ask();
@@ -129,7 +129,7 @@ class RandomPlay {
       this.#agents.set(agentId, await session.getAgent(agentId));
   }
 
-  async #tell(): Promise<void> {
+  async #harken(): Promise<void> {
     const [agentId, agent] = this.#anyone();
     const text = this.#random.words();
     await agent.harken(text);

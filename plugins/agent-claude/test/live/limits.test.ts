@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../packages/dispatch/test/manual-clock.ts';
 import type { MessagesScript } from '../../../../scripts/engines/scripted-messages-api.ts';
 import { dataOf, ofType } from '../run-agent.ts';
 import { useLiveAgents } from './live-agent.ts';
