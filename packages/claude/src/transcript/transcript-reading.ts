@@ -203,7 +203,8 @@ export class TranscriptReading {
   #note(event: CapturedEvent): void {
     const { type, data } = event;
     this.#events += 1;
-    this.#totals.observe(event);
+    // Transcripts have no other totals, and most events are of other types.
+    if (type === 'agent:inference') this.#totals.observe(event);
     if (type === 'session:init' && typeof data.model === 'string') this.#model ??= data.model;
     if (type === 'user:message' || type === 'agent:text') this.#messages += 1;
   }
