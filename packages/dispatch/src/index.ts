@@ -17,7 +17,11 @@ export {
 } from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
-export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
+export {
+  type CloseAbandonedOptions,
+  closeAbandonedDispatches,
+  importedRole,
+} from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';

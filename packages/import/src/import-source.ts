@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
+import { type DispatchStore, ensureTaskRecord, importedRole } from '@hansard/dispatch';
 import {
   isStoreError,
   type LogImporterProvider,
@@ -50,7 +50,7 @@ export async function* importSource(
       prices,
     });
     const { lines, records, events, counts, diagnostics } = summary;
-    const { files, format, dispatchId, role = 'imported' } = log;
+    const { files, format, dispatchId, role = importedRole } = log;
     yield {
       kind: 'imported',
       files,

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
+import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
 import type { LogImporterProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +30,88 @@ describe('importLogs', () => {
     const older = folder.put('s.jsonl', lines(...prompts(1)));
     expect(await importAll(store, [older], { task })).toMatchObject([{ events: 1, added: 0, notInLog: 2 }]);
     expect(await store.getDispatchEnvelopes(task)).toEqual([before]);
+  });
+
+  it('leaves a session without an end running and released, until a later copy has the end', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const [asked] = prompts(1);
+    const path = folder.put('s.jsonl', lines(...prompts(1)));
+    await importAll(store, [path], { task });
+    expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
+    expect(await closeAbandonedDispatches(store, task)).toEqual([]);
+
+    const turnEnd = { ...asked, type: 'system', subtype: 'turn_duration', durationMs: 1, uuid: 'end' };
+    const ended = lines(...prompts(1), { ...turnEnd, timestamp: '2026-03-01T09:31:00.000Z' });
+    await importAll(store, [folder.put('s.jsonl', ended)], { task });
+    const [completed] = await store.getDispatchEnvelopes(task);
+    expect(completed).toMatchObject({ status: 'completed', completedAt: '2026-03-01T09:31:00.000Z' });
+
+    await importAll(store, [folder.put('s.jsonl', lines(...prompts(1)))], { task });
+    expect(await store.getDispatchEnvelopes(task)).toEqual([completed]);
+    const asking = lines(...prompts(2).slice(1));
+    await importAll(store, [folder.put('s.jsonl', `${ended}${asking}`)], { task });
+    expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
+  });
+
+  it('has the totals of the stored events, whichever copies are imported in whatever order', async () => {
+    const [asked] = prompts(1);
+    const answers = [1, 2, 3].map((number) => ({
+      ...asked,
+      type: 'assistant',
+      uuid: `answer-${number}`,
+      message: {
+        id: `msg_${number}`,
+        role: 'assistant',
+        model: 'claude-test',
+        content: [{ type: 'text', text: `Answer ${number}` }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 10 * number, output_tokens: number },
+      },
+    }));
+    const copies = [1, 2, 3].map((count) => lines(...prompts(1), ...answers.slice(0, count)));
+    for (const order of [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+      [2, 2],
+    ]) {
+      using folder = new LogFolder();
+      await using store = openStore();
+      let largest = 0;
+      for (const at of order) {
+        await importAll(store, [folder.put('s.jsonl', copies[at] ?? '')], { task });
+        largest = Math.max(largest, at);
+        const [envelope] = await store.getDispatchEnvelopes(task);
+        const events = await store.getDispatchEvents(task, envelope?.dispatchId ?? '');
+        const calls = events.filter(({ type }) => type === 'agent:inference');
+        expect(calls, String(order)).toHaveLength(largest + 1);
+        expect(envelope?.usage, String(order)).toMatchObject({
+          inputTokens: [10, 30, 60][largest],
+          outputTokens: [1, 3, 6][largest],
+        });
+      }
+    }
+  });
+
+  it('records a continued session as a dispatch of its own, in the task of the session before', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const [first, second] = ['a', 'b'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`);
+    const copied = { ...prompts(1)[0], sessionId: first };
+    const own = { ...prompts(2)[1], sessionId: second };
+    folder.put(`${first}.jsonl`, lines(copied));
+    folder.put(`${second}.jsonl`, lines(copied, own));
+    const items = await importAll(store, [folder.path]);
+    expect(items.map((item) => item.kind === 'imported' && item.counts)).toEqual([{}, {}]);
+    const taskDir = `home-ann-house/tasks/${first}`;
+    const [before, after] = await store.getDispatchEnvelopes(taskDir);
+    expect(before).toMatchObject({ parentDispatchId: null });
+    expect(after).toMatchObject({ parentDispatchId: before?.dispatchId });
+    expect(await importAll(store, [folder.path])).toMatchObject([{ added: 0 }, { added: 0 }]);
   });
 
   it('reports the logs that failed, with codes, and imports the others', async () => {

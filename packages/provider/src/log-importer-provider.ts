@@ -101,6 +101,8 @@ export interface OpenLog {
   readonly files: readonly string[];
   /** A ULID. */
   readonly dispatchId: string;
+  /** The dispatch that this one continues, in the same task. */
+  readonly parentDispatchId?: string;
   /** Absent: `imported`. */
   readonly role?: string;
   /** Milliseconds since 1970. */
@@ -136,7 +138,8 @@ export interface LogSummary {
   readonly events: number;
   /** Absent: the format does not count lines. */
   readonly lines?: number;
-  readonly status: Exclude<DispatchStatus, 'running'>;
+  /** `running`: the source does not show an end. The dispatch is then released, and no start-up ends it. */
+  readonly status: DispatchStatus;
   /** Milliseconds since 1970: the time of the last event. */
   readonly completedAt: number;
   /** What was unusual; long lists may be cut. */

@@ -10,11 +10,14 @@ export interface CloseAbandonedOptions {
   readonly onUnreadable?: (error: StoreError) => void;
 }
 
+/** The role of a dispatch that an import recorded, unless its source names another. */
+export const importedRole = 'imported';
+
 /**
  * Ends the dispatches of a task that a process left `running` when it exited, or this process when its store failed. If the log
  * says how a dispatch ended, the envelope gets that status, time, cost and result. Any other dispatch gets a
  * `harness:error` and becomes `crashed`. A dispatch that has a writer, in this process or another (STORE_LOCKED), is
- * unchanged. So is one that cannot be read; its error is passed to `onUnreadable`. Returns the envelopes of the dispatches
+ * unchanged. So is an imported session, and one that cannot be read; its error is passed to `onUnreadable`. Returns the envelopes of the dispatches
  * that it ended. Call it when a harness starts.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE for a dispatch that cannot be read, without `onUnreadable`
  */
@@ -29,7 +32,8 @@ export async function closeAbandonedDispatches(
       if (onUnreadable === undefined) throw error;
       onUnreadable(error);
     }
-    if (listed?.status !== 'running') continue;
+    // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
+    if (listed?.status !== 'running' || listed.role === importedRole) continue;
     const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }

@@ -1,4 +1,4 @@
-import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@hansard/dispatch';
+import { closeAbandonedDispatches, importedRole, openDispatchStore, startDispatch } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -33,6 +33,17 @@ describe('dispatches that a process left running when it exited', () => {
     expect(await store.getDispatchEnvelope(taskDir, 'done')).toMatchObject({ status: 'completed' });
     expect(await store.getDispatchEvents(taskDir, 'done')).toEqual([]);
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
+  });
+
+  it('are not those of an imported session, which stays running', async () => {
+    const store = await leftBehind();
+    await using imported = await store.beginDispatch(taskDir, { role: importedRole });
+    await imported.release();
+    const closed = await closeAbandonedDispatches(store, taskDir);
+    expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);
+    expect(await store.getDispatchEnvelope(taskDir, imported.dispatchId)).toMatchObject({
+      status: 'running',
+    });
   });
 
   it('are distinguished from those that run in this process', async () => {

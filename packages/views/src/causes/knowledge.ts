@@ -70,7 +70,8 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
   if (saying === null) throw new TypeError(`${id} is neither something said nor a delivery of it.`);
   const { speaker, hearings } = saying;
   const reached = new Set(hearings.flatMap(({ agentId, how }) => (how === 'withheld' ? [] : [agentId])));
-  if (speaker.kind === 'agent' && speaker.agentId !== undefined) reached.add(speaker.agentId);
+  // An agent without an id is the dispatched agent.
+  if (speaker.kind === 'agent') reached.add(speaker.agentId ?? '');
   const withheld = new Map(
     hearings.flatMap(({ agentId, how, via }) =>
       how === 'withheld' && via !== undefined ? [[agentId, via]] : [],
