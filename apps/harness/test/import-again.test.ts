@@ -14,7 +14,7 @@ interface Imported {
 }
 
 async function importJson(cli: CommandLine, ...args: string[]): Promise<Imported[]> {
-  const answer = await cli.hansard('import', ...args, '--task', 'lab/log', '--json');
+  const answer = await cli.hansard('import', ...args, '--task', 'lab/log', '--reread', '--json');
   expect(answer.code, answer.err).toBe(0);
   return answer.json() as Imported[];
 }
@@ -71,7 +71,7 @@ describe.each([
     expect(after.slice(0, 2)).toEqual(before);
     expect(after.map(({ id }) => id)).toEqual(['m1', 'm2', 'm3']);
     expect(await dispatches(cli)).toMatchObject([{ role: 'imported', status: 'completed' }]);
-    const { out } = await cli.hansard('import', path, '--task', 'lab/log');
+    const { out } = await cli.hansard('import', path, '--reread', '--task', 'lab/log');
     expect(out).toMatch(/records: 3, events: 0 new, 3 already imported, diagnostics: none\n$/);
   });
 
@@ -81,7 +81,7 @@ describe.each([
     await importJson(cli, path);
     put(cli, 'runs/1/s.jsonl', lines(...records).replace('"Hi"', '"Hello"'));
     expect(await importJson(cli, path)).toMatchObject([{ events: 3, added: 1, rewritten: 1, notInLog: 0 }]);
-    const again = await cli.hansard('import', path, '--task', 'lab/log');
+    const again = await cli.hansard('import', path, '--reread', '--task', 'lab/log');
     expect(again.out).toContain('events: 0 new, 3 already imported, diagnostics: rewritten 1');
     expect(again.err).toContain('an earlier import of the event m2 has other content; the store keeps both');
     expect(again.err).toContain('if this is a different log');

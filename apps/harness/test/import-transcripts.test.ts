@@ -42,7 +42,8 @@ describe('importing transcripts of Claude Code', () => {
     using line = commandLine();
     const path = put(line, 's.jsonl', prompt(1, 'one') + prompt(2, 'two').slice(0, 50));
     expect(await importJson(line, path)).toMatchObject([{ events: 1, added: 1, counts: { unfinished: 1 } }]);
-    expect(await importJson(line, path)).toMatchObject([{ events: 1, added: 0 }]);
+    expect(await importJson(line, path)).toMatchObject([{ unchanged: true, added: 0 }]);
+    expect(await importJson(line, path, '--reread')).toMatchObject([{ events: 1, added: 0 }]);
     appendFileSync(path, prompt(2, 'two').slice(50) + prompt(3, 'three'));
     const [grown] = await importJson(line, path);
     expect(grown).toMatchObject({ events: 3, added: 2, lines: 3, taskDir: 'home-ann-house/tasks/session-1' });
@@ -58,7 +59,7 @@ describe('importing transcripts of Claude Code', () => {
     await line.hansard('import', path);
     writeFileSync(path, prompt(1, 'ONE') + prompt(2, 'two') + prompt(3, 'three'));
     expect(await importJson(line, path)).toMatchObject([{ added: 2, rewritten: 1 }]);
-    expect(await importJson(line, path)).toMatchObject([{ added: 0, rewritten: 1 }]);
+    expect(await importJson(line, path, '--reread')).toMatchObject([{ added: 0, rewritten: 1 }]);
     const rows = (await line.hansard('events', 'home-ann-house/session-1', 'latest', '--json')).json();
     expect(rows).toMatchObject([
       { id: uuid(1) },
@@ -114,7 +115,7 @@ describe('importing transcripts of Claude Code', () => {
       ['home-ann-house/tasks/session-1', 5],
       ['home-ann-yard/tasks/session-2', 1],
     ]);
-    expect(await importJson(line, 'projects/-home-ann-house/session-1')).toMatchObject([
+    expect(await importJson(line, 'projects/-home-ann-house/session-1', '--reread')).toMatchObject([
       { events: 5, added: 0 },
     ]);
   });
@@ -170,10 +171,10 @@ describe('importing transcripts of Claude Code', () => {
     const kept = await store.getDispatchEvents(taskDir, dispatchId);
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(2_000);
-    expect(first.added).toBe(kept.length);
+    expect(first?.added).toBe(kept.length);
     expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ status: 'aborted' });
     const second = await recordLog(store, taskDir, await openClaudeTranscript(path));
-    expect(second.added).toBe(2_000 - kept.length);
+    expect(second?.added).toBe(2_000 - kept.length);
     const all = await store.getDispatchEvents(taskDir, dispatchId);
     expect(all.slice(0, kept.length)).toEqual(kept);
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, index) => uuid(index + 1)));

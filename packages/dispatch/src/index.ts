@@ -20,7 +20,6 @@ export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export {
   type CloseAbandonedOptions,
   closeAbandonedDispatches,
-  importedRole,
 } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';

@@ -104,6 +104,7 @@ describe('reading without schemas', () => {
       usage: null,
       models: null,
       prices: null,
+      source: null,
       structuredResult: null,
       parentDispatchId: null,
       botId: null,

@@ -111,7 +111,8 @@ describe('importLogs', () => {
     const [before, after] = await store.getDispatchEnvelopes(taskDir);
     expect(before).toMatchObject({ parentDispatchId: null });
     expect(after).toMatchObject({ parentDispatchId: before?.dispatchId });
-    expect(await importAll(store, [folder.path])).toMatchObject([{ added: 0 }, { added: 0 }]);
+    const again = await importAll(store, [folder.path], { reread: true });
+    expect(again).toMatchObject([{ added: 0 }, { added: 0 }]);
   });
 
   it('reports the logs that failed, with codes, and imports the others', async () => {
@@ -133,7 +134,7 @@ describe('importLogs', () => {
     await using store = openStore();
     const path = folder.put('s.jsonl', logOfFormat['session-v2'] ?? '');
     await importAll(store, [path], { task, now: () => 1_000 });
-    const again = await importAll(store, [path], { task, now: () => 2_000 });
+    const again = await importAll(store, [path], { task, now: () => 2_000, reread: true });
     expect(again).toMatchObject([{ added: 0, rewrittenCount: 0 }]);
   });
 

@@ -46,6 +46,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     usage: { inputTokens: 300, outputTokens: 60, turns: 3 },
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -21,6 +21,7 @@ export const addImport: AddCommand = (command, context) => {
         'keep tool input and output of transcripts and streams (full, the default) or omit it (narrative)',
       ).choices(fidelities),
     )
+    .option('--reread', 'read files again that have not changed since their last import')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',

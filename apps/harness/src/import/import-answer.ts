@@ -1,4 +1,4 @@
-import type { ImportReport } from '@hansard/import';
+import type { ImportReport, UnchangedLog } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { type CliContext, note } from '../terminal/context.ts';
@@ -24,7 +24,9 @@ function noteDiagnostics(
 }
 
 /** The line of text of one imported dispatch. */
-export function importLine(report: ImportReport): string {
+export function importLine(report: ImportReport | UnchangedLog): string {
+  if (report.kind === 'unchanged')
+    return `${toTaskName(report.taskDir)} ${report.dispatchId}: ${report.format}, unchanged since its last import`;
   const { taskDir, counts, rewrittenCount } = report;
   const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
   const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
@@ -59,7 +61,11 @@ const lastColumns = {
 } as const;
 
 /** The JSON row of one imported dispatch. */
-export function importRow(report: ImportReport): object {
+export function importRow(report: ImportReport | UnchangedLog): object {
+  if (report.kind === 'unchanged') {
+    const { files, taskDir, dispatchId, format } = report;
+    return { file: files[0], files, taskDir, dispatchId, format, added: 0, unchanged: true };
+  }
   const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
   const { files, number: game, rewrittenCount: rewritten } = report;
   const values = { ...report, file: files[0], game, rewritten };

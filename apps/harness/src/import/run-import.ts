@@ -1,13 +1,6 @@
 import { resolve } from 'node:path';
 import type { Fidelity } from '@hansard/events';
-import {
-  type ImportFailure,
-  type ImportReport,
-  importLogs,
-  isImportError,
-  logImporters,
-  readPriceFile,
-} from '@hansard/import';
+import { type ImportItem, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
 import type { PriceTable } from '@hansard/views';
 import type { LoadedConfig } from '../config.ts';
 import { type Harness, withHarness } from '../harness.ts';
@@ -25,6 +18,7 @@ export interface RunImportOptions {
   readonly task?: string;
   readonly as?: string;
   readonly fidelity?: Fidelity;
+  readonly reread?: boolean;
 }
 
 /** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
@@ -40,14 +34,14 @@ export function runImport(
   });
 }
 
-async function* rowsOf(items: AsyncIterable<ImportReport | ImportFailure>): AsyncGenerator<object> {
+async function* rowsOf(items: AsyncIterable<ImportItem>): AsyncGenerator<object> {
   for await (const item of items)
     yield item.kind === 'failed'
       ? { file: item.path, error: explainError(item.error).message }
       : importRow(item);
 }
 
-async function* linesOf(items: AsyncIterable<ImportReport | ImportFailure>): AsyncGenerator<string> {
+async function* linesOf(items: AsyncIterable<ImportItem>): AsyncGenerator<string> {
   for await (const item of items) if (item.kind !== 'failed') yield importLine(item);
 }
 
@@ -56,8 +50,8 @@ async function* importItems(
   context: CliContext,
   { store, plugins, loaded }: Harness,
   paths: readonly string[],
-  { task, as, fidelity }: RunImportOptions,
-): AsyncGenerator<ImportReport | ImportFailure> {
+  { task, as, fidelity, reread }: RunImportOptions,
+): AsyncGenerator<ImportItem> {
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
   using heap = new HeapRestraint();
@@ -66,6 +60,7 @@ async function* importItems(
     task: task === undefined ? undefined : toTaskDir(task),
     as,
     fidelity,
+    reread,
     prices: pricesOf(loaded),
     importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
     signal,
@@ -86,9 +81,10 @@ async function* importItems(
         yield { ...item, error };
         continue;
       }
-      noteImport(context, item);
+      if (item.kind === 'imported') noteImport(context, item);
       yield item;
-      const { lines, files } = item;
+      const { files } = item;
+      const lines = item.kind === 'imported' ? item.lines : undefined;
       if (signal.aborted) throw interrupted(lines === undefined ? files.join(', ') : (files[0] ?? ''));
     }
   } finally {

@@ -38,6 +38,7 @@ export function newEnvelope(
     models: null,
     prices: null,
     structuredResult: null,
+    source: dispatch.source ?? null,
     parentDispatchId: dispatch.parentDispatchId ?? null,
     botId: dispatch.botId ?? null,
     fidelity: dispatch.fidelity ?? 'narrative',

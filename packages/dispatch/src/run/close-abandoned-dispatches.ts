@@ -10,9 +10,6 @@ export interface CloseAbandonedOptions {
   readonly onUnreadable?: (error: StoreError) => void;
 }
 
-/** The role of a dispatch that an import recorded, unless its source names another. */
-export const importedRole = 'imported';
-
 /**
  * Ends the dispatches of a task that a process left `running` when it exited, or this process when its store failed. If the log
  * says how a dispatch ended, the envelope gets that status, time, cost and result. Any other dispatch gets a
@@ -33,7 +30,7 @@ export async function closeAbandonedDispatches(
       onUnreadable(error);
     }
     // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
-    if (listed?.status !== 'running' || listed.role === importedRole) continue;
+    if (listed?.status !== 'running' || listed.source !== null) continue;
     const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }

@@ -2,6 +2,7 @@ import type {
   CapturedEvent,
   Delta,
   DispatchEnvelope,
+  DispatchSource,
   DispatchStatus,
   EnvelopeUpdates,
   Fidelity,
@@ -134,4 +135,6 @@ export interface NewDispatch {
   readonly parentDispatchId?: string | null | undefined;
   readonly botId?: string | null | undefined;
   readonly fidelity?: Fidelity | undefined;
+  /** The log that the dispatch is imported from. */
+  readonly source?: DispatchSource | null | undefined;
 }

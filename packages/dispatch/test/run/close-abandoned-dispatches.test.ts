@@ -1,4 +1,4 @@
-import { closeAbandonedDispatches, importedRole, openDispatchStore, startDispatch } from '@hansard/dispatch';
+import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -37,7 +37,10 @@ describe('dispatches that a process left running when it exited', () => {
 
   it('are not those of an imported session, which stays running', async () => {
     const store = await leftBehind();
-    await using imported = await store.beginDispatch(taskDir, { role: importedRole });
+    await using imported = await store.beginDispatch(taskDir, {
+      role: 'worker',
+      source: { format: 'a-log', files: [] },
+    });
     await imported.release();
     const closed = await closeAbandonedDispatches(store, taskDir);
     expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);

@@ -27,6 +27,7 @@ describe('a dispatch that begins', () => {
       usage: null,
       models: null,
       prices: null,
+      source: null,
       structuredResult: null,
       parentDispatchId: null,
       botId: null,

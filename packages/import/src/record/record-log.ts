@@ -1,10 +1,4 @@
-import {
-  type Dispatch,
-  type DispatchEnd,
-  type DispatchStore,
-  importedRole,
-  type NewDispatch,
-} from '@hansard/dispatch';
+import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   type DispatchStatus,
@@ -16,6 +10,7 @@ import type { LogSummary, OpenLog } from '@hansard/provider';
 import { DispatchTotals, type PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten, isRewritten } from './append-events.ts';
+import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -23,6 +18,8 @@ export interface RecordLogOptions {
   /** Ends the import after a batch. The dispatch is then `aborted`, until another import completes it. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Reads the log even if its files are as the last complete import left them. */
+  readonly reread?: boolean | undefined;
   /** Absent: `standardPrices`. `false`: no estimates. */
   readonly prices?: PriceTable | false | undefined;
 }
@@ -41,22 +38,33 @@ export interface RecordedLog {
 
 const mostNamed = 20;
 const holder = 'an import';
+/** The role of a dispatch whose log names none. */
+export const importedRole = 'imported';
 
 /**
  * Records an opened log in its dispatch. Existing events stay as they are, so a log that has grown is brought up to date.
+ * Returns null if its files have not changed since the last complete import; nothing is read then.
  * @throws IMPORT_FIDELITY_FIXED, errors of the store and of the reader
  */
 export async function recordLog(
   store: DispatchStore,
   taskDir: string,
   log: OpenLog,
-  { fidelity, signal = new AbortController().signal, onProgress, prices }: RecordLogOptions = {},
-): Promise<RecordedLog> {
+  {
+    fidelity,
+    signal = new AbortController().signal,
+    onProgress,
+    prices,
+    reread = false,
+  }: RecordLogOptions = {},
+): Promise<RecordedLog | null> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
   if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
     throw otherFidelity(log, existing.fidelity);
+  const files = sourceFiles(log.files);
+  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) return null;
   await using dispatch =
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
@@ -79,7 +87,8 @@ export async function recordLog(
     }
   } catch (error) {
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
-    await dispatch.end({ ...endOf(log.summary(), sums, existing), status: 'aborted' });
+    const source = { format: log.format, files: [] };
+    await dispatch.end({ ...endOf(log.summary(), sums, existing), source, status: 'aborted' });
     throw error;
   }
   const summary = log.summary();
@@ -91,7 +100,9 @@ export async function recordLog(
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
-    await leave(dispatch, isInterrupted ? 'aborted' : summary.status, endOf(summary, sums, existing));
+    const source = { format: log.format, files: isInterrupted ? [] : files };
+    const end = { ...endOf(summary, sums, existing), source };
+    await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
   return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
 }
@@ -103,7 +114,7 @@ async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTab
 }
 
 function newDispatch(
-  { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd }: OpenLog,
+  { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd, format }: OpenLog,
   fidelity: Fidelity,
 ): NewDispatch {
   return {
@@ -111,6 +122,7 @@ function newDispatch(
     role,
     startedAt: toTimestamp(startedAt),
     fidelity,
+    source: { format, files: [] },
     ...definedOnly({ cwd, parentDispatchId }),
   };
 }
