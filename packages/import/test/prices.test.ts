@@ -32,14 +32,25 @@ describe('the standard price table', () => {
   it.each([
     'claude-opus-4-5',
     'claude-opus-4-5-20251101',
+    'claude-opus-4-20250514',
+    'claude-sonnet-4-20250514',
+    'claude-opus-4-0',
     'claude-sonnet-4-5-20250929[1m]',
     'gpt-5-mini-2025-08-07',
   ])('knows %s', (model) => expect(priceOf(model)?.usd).toBeGreaterThan(0));
 
-  it.each(['<synthetic>', 'claude-opus-4-10', 'claude-opus-4-5-turbo', 'my-gpt-5', 'sonnet', 'scripted', ''])(
-    'has no price for %j, whatever its name resembles',
-    (model) => expect(priceOf(model)).toBeNull(),
-  );
+  it.each([
+    '<synthetic>',
+    'claude-opus-4-10',
+    'claude-opus-4-00',
+    'claude-opus-4-0-0',
+    'claude-opus-40',
+    'claude-opus-4-5-turbo',
+    'my-gpt-5',
+    'sonnet',
+    'scripted',
+    '',
+  ])('has no price for %j, whatever its name resembles', (model) => expect(priceOf(model)).toBeNull());
 });
 
 describe('a price table in a file', () => {
