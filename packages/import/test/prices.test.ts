@@ -37,6 +37,8 @@ describe('the standard price table', () => {
     'claude-opus-4-0',
     'claude-sonnet-4-5-20250929[1m]',
     'gpt-5-mini-2025-08-07',
+    'gpt-5-codex',
+    'gpt-4-0613',
   ])('knows %s', (model) => expect(priceOf(model)?.usd).toBeGreaterThan(0));
 
   it.each([
@@ -47,6 +49,7 @@ describe('the standard price table', () => {
     'claude-opus-40',
     'claude-opus-4-5-turbo',
     'my-gpt-5',
+    'gpt-5-codex-2',
     'sonnet',
     'scripted',
     '',
