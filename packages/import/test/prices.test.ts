@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isImportError, readPriceFile, standardPrices } from '@hansard/import';
+import { importErrors, isImportError, readPriceFile, standardPrices } from '@hansard/import';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const timestamp = '2026-01-01T00:00:00.000Z';
@@ -69,6 +69,14 @@ describe('a price table in a file', () => {
     return path;
   };
   const source = { name: 'ours', version: '7', date: '2026-02-03' };
+
+  it('is read as the README and the advice of the error show it', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+    const table = readPriceFile(put(/```json\n(.+?)```/s.exec(readme)?.[1] ?? ''));
+    expect(priceOf('my-model', table)?.usd).toBeCloseTo(3 + 1.5 + 0.6 + 1.5, 9);
+    const { advice } = importErrors.rows.IMPORT_PRICES_INVALID;
+    expect(readPriceFile(put(/`(.+?)`/.exec(advice)?.[1] ?? '')).name).toBe('ours');
+  });
 
   it('has the prices of its models for a million tokens, and of no other', () => {
     const models = { mine: { input: 2, output: 10, cacheRead: 0.5 }, __proto__: {} };
