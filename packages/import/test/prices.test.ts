@@ -91,8 +91,8 @@ describe('a price table in a file', () => {
   it.each([
     ['{', 'JSON'],
     [{ ...source }, 'models'],
-    [{ ...source, date: 'today', models: {} }, 'date'],
-    [{ ...source, models: { mine: { input: -1, output: 1 } } }, 'input'],
+    [{ ...source, date: 'today', models: {} }, 'price table: date: '],
+    [{ ...source, models: { mine: { input: -1, output: 1 } } }, 'models.mine.input: '],
     [{ ...source, models: { mine: { input: 1, output: 1, cached: 1 } } }, 'cached'],
   ])('is refused when it is wrong: %j', (content, reason) => {
     const path = put(content);
