@@ -10,7 +10,7 @@ import type { CliContext } from './terminal/context.ts';
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   try {
     const program = await createProgram(context, namedCommands(args));
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
     return exitCode.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
@@ -64,6 +64,18 @@ function namedCommands(args: readonly string[]): CommandRow[] {
   const words = args.filter((word) => !word.startsWith('-'));
   const names = words[0] === 'help' ? words.slice(1) : words.slice(0, 1);
   return commandTable.filter(({ name }) => names.includes(name));
+}
+
+/** `hansard mistyped --help` is an unknown command, as without `--help`. Commander would print the general help. */
+function withoutHelpForUnknown(program: Command, args: readonly string[]): string[] {
+  let command = program;
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    if (command.commands.length === 0) break;
+    const found = command.commands.find((one) => one.name() === word);
+    if (found === undefined) return args.filter((arg) => arg !== '--help' && arg !== '-h');
+    command = found;
+  }
+  return [...args];
 }
 
 /** The usage, printed below a usage error. */

@@ -73,7 +73,7 @@ export const configSchema = z.strictObject({
       'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
   prices: z
-    .union([z.literal(false), z.string().min(1)])
+    .union([z.literal(false), z.string().min(1)], { error: 'Write the path of a file, or false' })
     .optional()
     .describe(
       'Estimates the cost of imported model calls that have none: the path of a JSON file with a price table, or false for no estimates. Absent: list prices of public models.',
@@ -81,21 +81,25 @@ export const configSchema = z.strictObject({
   loopDetector: z
     .union([
       z.literal(false),
-      z.strictObject({
-        window: z
-          .number()
-          .int()
-          .positive()
-          .describe('The number of the latest tool calls of an agent that are compared.'),
-        warnAt: z
-          .number()
-          .int()
-          .min(2)
-          .describe(
-            'Equal calls among them, or repetitions of two to four calls in a row, that record a warning.',
-          ),
-        killAt: z.number().int().min(2).describe('Equal calls or repetitions that end the dispatch.'),
-      }),
+      z
+        .strictObject({
+          window: z
+            .number()
+            .int()
+            .positive()
+            .describe('The number of the latest tool calls of an agent that are compared.'),
+          warnAt: z
+            .number()
+            .int()
+            .min(2)
+            .describe(
+              'Equal calls among them, or repetitions of two to four calls in a row, that record a warning.',
+            ),
+          killAt: z.number().int().min(2).describe('Equal calls or repetitions that end the dispatch.'),
+        })
+        .refine(({ window, warnAt, killAt }) => warnAt <= killAt && killAt <= window, {
+          error: 'warnAt must be at most killAt, and killAt at most window',
+        }),
     ])
     .optional()
     .describe('Limits on repeated tool calls; false: no limits.'),

@@ -105,6 +105,16 @@ describe('hansard, given something wrong,', () => {
       /Did you mean "window" instead of "windw"\?/,
     ],
     [
+      'limits of the loop detector that contradict each other',
+      '{ "loopDetector": { "window": 5, "warnAt": 8, "killAt": 3 } }',
+      /loopDetector is .*: warnAt must be at most killAt, and killAt at most window/,
+    ],
+    [
+      'a price table that is no path',
+      '{ "prices": true }',
+      /prices is true: Write the path of a file, or false/,
+    ],
+    [
       'a mistyped key for the store',
       '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
       /config\.rot is "x": must NOT have additional properties; did you mean "root"\?/,

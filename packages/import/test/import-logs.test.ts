@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
 import type { LogImporterProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -126,6 +126,22 @@ describe('importLogs', () => {
       { kind: 'imported', format: 'claude-transcript' },
       { kind: 'failed', path: session, isOnly: false, error: { code: 'IMPORT_TASK_REQUIRED' } },
       { kind: 'failed', path: empty, isOnly: false, error: { code: 'FORMAT_EMPTY' } },
+    ]);
+  });
+
+  it('reports a folder without logs, and a second log with the same name and first record, with codes', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const none = folder.put('none/readme.txt', 'no log');
+    expect(await importAll(store, [dirname(none)])).toMatchObject([
+      { kind: 'failed', error: { code: 'IMPORT_NO_LOGS', details: { path: dirname(none) } } },
+    ]);
+    const [file, other] = ['1', '2'].map((run) =>
+      folder.put(`runs/${run}/logs/s.jsonl`, logOfFormat['session-v2'] ?? ''),
+    );
+    expect(await importAll(store, [join(folder.path, 'runs')], { task })).toMatchObject([
+      { kind: 'imported' },
+      { kind: 'failed', error: { code: 'IMPORT_AMBIGUOUS', details: { file: other, other: file } } },
     ]);
   });
 

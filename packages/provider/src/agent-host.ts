@@ -1,6 +1,7 @@
 /**
- * Lets a tool act on the agents of the session in which it was called. Each action is recorded with the tool call as its
- * cause, and is durable when the promise resolves.
+ * Lets a tool act on the agents of the session in which it was called. Each action is durable when the promise resolves. What
+ * the tool adds to the log has the tool call as its `cause`, except the delivery of existing content, which has that content
+ * as its `substance`, and the answer of `respond`.
  */
 export interface AgentHost {
   /** The agent that called the tool. */
@@ -10,8 +11,8 @@ export interface AgentHost {
   listAgents(): readonly AgentInfo[];
 
   /**
-   * Finds an agent by name or id: among the children of the caller first, then among all others. Null if there is none, or if
-   * the name is ambiguous on the same level.
+   * Finds an agent by id, or else by name: an active one before a terminated one, and of these a child of the caller before
+   * any other. Null if there is none, or if several remain.
    */
   findAgent(nameOrId: string): AgentInfo | null;
 

@@ -39,8 +39,8 @@ export interface LogImporterProvider {
   detect(head: LogHead): boolean;
 
   /**
-   * Whether the start of a file has any record of this format. A file without one is refused, even where the user names
-   * the format. Absent: as `detect`.
+   * Whether the start of a file has any record of this format. Asked if the user names the format. A file without one is
+   * refused if another importer detects it; otherwise `open` decides. Absent: as `detect`.
    */
   hasRecord?(head: LogHead): boolean;
 

@@ -5,12 +5,13 @@ import type { Command } from 'commander';
  * own `help` would print the general help instead.
  */
 export function addHelp(parent: Command): void {
+  const example = parent.commands.at(-1)?.name();
   parent
     .helpCommand(false)
     .command('help')
     .argument('[command...]', 'the command to explain (default: list all commands)')
     .description('explain a command')
-    .addHelpText('after', `\nExample:\n  ${pathOf(parent)} help ${parent.commands.at(-1)?.name()}`)
+    .addHelpText('after', `\nExample:\n  ${pathOf(parent)} help ${example}`)
     .action(async (words: readonly string[]) => {
       let command = parent;
       for (const word of words) {

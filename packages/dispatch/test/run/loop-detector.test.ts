@@ -92,6 +92,32 @@ describe('the loop detector', () => {
     expect(watch(rounds.flat()).map(({ act }) => act)).toEqual(['warn', 'warn']);
   });
 
+  it('stops an agent that repeats four calls which look like two while the latest results are not known', () => {
+    const [look, toggle] = [{ target: 'look', output: 'same' }, { target: 'toggle' }];
+    const calls = [look, { ...toggle, output: 'on' }, look, { ...toggle, output: 'off' }];
+    expect(watch(repeat(16, ...calls)).at(-1)).toMatchObject({ act: 'kill', at: 60, count: 15, window: 60 });
+  });
+
+  it('stops an agent at too many equal calls, also where they are a part of a cycle', () => {
+    const calls = ['x', 'y', 'y', 'x', 'y', 'y'].map((target) => ({ target, output: 'same' }));
+    expect(watch(repeat(1, ...calls), { window: 5, warnAt: 2, killAt: 4 }).at(-1)).toMatchObject({
+      act: 'kill',
+      at: 6,
+      count: 4,
+      target: 'y',
+    });
+  });
+
+  it('compares inputs whatever the order of their keys is', () => {
+    const [one, other] = [
+      { path: 'a', lines: { from: 1, to: 2 } },
+      { lines: { to: 2, from: 1 }, path: 'a' },
+    ];
+    const found = watch(repeat(10, { tool: 'read', input: one }, { tool: 'read', input: other }));
+    expect(found.at(-1)).toMatchObject({ act: 'kill', at: 15 });
+    expect(found.at(-1)).not.toHaveProperty('calls');
+  });
+
   it('ignores the description of a command, in the input and in the metadata', () => {
     const varied = Array.from({ length: 20 }, (_, index) => {
       const fields = { command: 'npm test', description: `Attempt ${index}` };

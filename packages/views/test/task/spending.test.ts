@@ -131,13 +131,19 @@ describe('what a dispatch cost', () => {
     const unpricedModels = ['nobody-knows'];
     expect(spendingOf(none)).toEqual({ costUsd: null, estimatedUsd: null, unpricedModels });
     expect(formatSpending(spendingOf(none))).toBeNull();
-    expect(costInWords(none)).toBe(
-      'not known (estimated from a table 3 (2026-03-01); no price for nobody-knows)',
-    );
+    expect(costInWords(none)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
+    expect(explainEstimates([none])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
     // Engines record answers that they made up as calls of a model.
     expect(
       spendingOf(costsOf([{ model: '<synthetic>', inputTokens: 0, outputTokens: 0 }])).unpricedModels,
     ).toEqual([]);
+  });
+
+  it('names the first of many models without a price, and counts the others', () => {
+    const many = costsOf(Array.from({ length: 40 }, (_, at) => ({ model: `m${at}`, inputTokens: 1 })));
+    expect(spendingOf(many).unpricedModels).toHaveLength(40);
+    for (const text of [explainEstimates([many]), costInWords(many)])
+      expect(text).toContain('o price for m0, m1, m2, m3, m4 and 35 more in a table 3');
   });
 
   it('keeps stated and estimated amounts apart in a sum', () => {
