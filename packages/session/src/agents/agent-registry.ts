@@ -41,7 +41,8 @@ export class AgentRegistry {
       return;
     }
     this.#newOwners.push(event.id, agentId);
-    if (event.messageId !== undefined) this.#newOwners.push(event.messageId, agentId);
+    if (event.messageId !== undefined && event.messageId !== event.id)
+      this.#newOwners.push(event.messageId, agentId);
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = new AgentRecord(agentId, position - 1);
@@ -50,7 +51,8 @@ export class AgentRegistry {
     }
     record.observe(event);
     if (event.type === 'agent:created' && event.cause === undefined) this.#root ??= record;
-    if (this.#root !== null) for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+    if (this.#root !== null && this.#beforeRoot.length > 0)
+      for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
   }
 
   /** Keeps an id from being allocated. */
