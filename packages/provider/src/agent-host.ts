@@ -44,7 +44,7 @@ export interface AgentInfo {
   readonly agentId: string;
   readonly name: string | null;
   readonly languageModel: string | null;
-  /** Null for the root. */
+  /** Null for the root and for peers. */
   readonly parentAgentId: string | null;
   readonly state: 'active' | 'terminated';
 }

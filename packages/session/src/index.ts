@@ -1,6 +1,6 @@
 export { Agent, type HarkenOptions } from './agents/agent.ts';
 export type { AgentCreation } from './agents/create-agent.ts';
-export { createSession } from './create-session.ts';
+export { createPeerSession, createSession } from './create-session.ts';
 export { loadSession } from './load-session.ts';
 export type { SessionDiagnostic, SessionDiagnosticCode } from './log/diagnostic.ts';
 export type { CompactionOptions } from './log/log-compaction.ts';
@@ -10,4 +10,9 @@ export { LoggedString } from './log/logged-string.ts';
 export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
 export { isSessionError, SessionError, type SessionErrorCode, sessionErrors } from './session-error.ts';
-export type { LoadSessionOptions, SessionOptions, SessionRunOptions } from './session-options.ts';
+export type {
+  LoadSessionOptions,
+  PeerSessionOptions,
+  SessionOptions,
+  SessionRunOptions,
+} from './session-options.ts';

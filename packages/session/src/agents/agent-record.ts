@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
 import { givenThrough } from '@hansard/views';
 
 /** A tool call that has no result yet. */
@@ -25,6 +25,8 @@ export class AgentRecord {
   languageModel: string | null = null;
   /** The causes of its `agent:created`. */
   causes: readonly string[] = [];
+  /** See `AgentCreation.peer`. */
+  isPeer = false;
   wasCreated = false;
   isTerminated = false;
   /** How many answers it gave, including those with tool calls. */
@@ -68,14 +70,12 @@ export class AgentRecord {
     }
   }
 
-  #create(
-    data: { name?: string | undefined; languageModel?: string | undefined },
-    cause: CapturedEvent['cause'],
-  ) {
+  #create({ name, languageModel, peer }: EventData<'agent:created'>, cause: CapturedEvent['cause']): void {
     if (this.wasCreated) return;
     this.wasCreated = true;
-    this.name = data.name ?? null;
-    this.languageModel = data.languageModel ?? null;
+    this.name = name ?? null;
+    this.languageModel = languageModel ?? null;
+    this.isPeer = peer === true;
     this.causes = cause === undefined ? [] : [cause].flat();
   }
 

@@ -62,12 +62,14 @@ export class DiagnosticFinder {
   }
 
   #observeCreation(event: CapturedEvent, position: number): void {
-    const { agentId = '', cause } = event;
+    const { agentId = '', cause, data } = event;
+    const isRoot = cause === undefined && data.peer !== true;
     if (this.#created.has(agentId))
       this.#note('agent_created_twice', event, position, `${agentId} was created before; that one counts`);
-    else if (cause === undefined && this.#hasRoot)
+    else if (isRoot && this.#hasRoot)
       this.#note('second_root', event, position, `${agentId} has no cause, and there is a root already`);
     this.#created.add(agentId);
+    // The first agent without a cause decides whether the log has a root.
     this.#hasRoot ||= cause === undefined;
   }
 
