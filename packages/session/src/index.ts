@@ -1,3 +1,4 @@
+export { LoggedString } from '@hansard/provider';
 export { Agent, type HarkenOptions } from './agents/agent.ts';
 export type { AgentCreation } from './agents/create-agent.ts';
 export { createPeerSession, createSession } from './create-session.ts';
@@ -6,7 +7,6 @@ export type { SessionDiagnostic, SessionDiagnosticCode } from './log/diagnostic.
 export type { CompactionOptions } from './log/log-compaction.ts';
 export type { ObservationLinks } from './log/log-output.ts';
 export type { TranscriptLinks } from './log/log-transcript-entry.ts';
-export { LoggedString } from './log/logged-string.ts';
 export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
 export { isSessionError, SessionError, type SessionErrorCode, sessionErrors } from './session-error.ts';

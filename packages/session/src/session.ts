@@ -1,6 +1,6 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
-import type { AgentInfo, NewAgent } from '@hansard/provider';
+import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
 import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
@@ -8,7 +8,6 @@ import { loadParts, noRoot } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
-import { LoggedString } from './log/logged-string.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { SessionError } from './session-error.ts';
 import type { LoadSessionOptions } from './session-options.ts';
@@ -184,7 +183,7 @@ export class Session implements AsyncDisposable {
    */
   async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
-    const text = result instanceof LoggedString ? String(result) : result;
+    const text = result instanceof String ? String(result) : result;
     const outcome = { status, ...(text === undefined ? {} : { result: text }) };
     this.#parts.record.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
     this.#ending = this.#end(outcome);
