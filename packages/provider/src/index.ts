@@ -24,7 +24,6 @@ export type {
   AgentInfo,
   Delivery,
   DeliveryOutcome,
-  LoggedText,
   NewAgent,
 } from './agent-host.ts';
 export type {
@@ -87,6 +86,7 @@ export type {
   OpenLog,
   ReadOpenLogOptions,
 } from './log-importer-provider.ts';
+export { LoggedString } from './logged-string.ts';
 export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export type { StoreCapabilities } from './store-capabilities.ts';

@@ -17,8 +17,11 @@ export interface LoadedParts {
   readonly diagnostics: readonly SessionDiagnostic[];
 }
 
-/** Restores a session from its log and sets its dispatch running. */
-export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts> {
+/**
+ * Restores a session from its log and sets its dispatch running.
+ * @throws SESSION_NO_ROOT for a session of peers, with `needsRoot`
+ */
+export async function loadParts(given: LoadSessionOptions, needsRoot = false): Promise<LoadedParts> {
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
@@ -29,6 +32,7 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
     const toolbox = await openToolbox(options.tools ?? [], options.signal);
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restore(parts, dispatch);
+    if (needsRoot && parts.record.registry.root === null) throw noRoot(dispatch.dispatchId);
     await dispatch.update({ status: 'running', completedAt: null });
     parts.life.start();
     await closeOpenCalls(parts.record);
@@ -55,7 +59,7 @@ async function restore(
       } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
     }
   }
-  if (!hasAgents || record.registry.root === null) throw noAgents(dispatch.dispatchId);
+  if (!hasAgents) throw noAgents(dispatch.dispatchId);
   return finder.finish();
 }
 
@@ -82,6 +86,14 @@ async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
     }),
   );
   if (results.length > 0) await log.append(results);
+}
+
+export function noRoot(dispatchId: string): SessionError {
+  return new SessionError(
+    'SESSION_NO_ROOT',
+    `The session ${dispatchId} has no root: its agents are peers. Load it with Session.load, and take an agent with getAgent.`,
+    { details: { dispatchId } },
+  );
 }
 
 export function noAgents(dispatchId: string): SessionError {

@@ -1,4 +1,5 @@
 import type { Agent } from './agents/agent.ts';
+import { loadParts } from './load-parts.ts';
 import { Session } from './session.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 
@@ -7,10 +8,11 @@ import type { LoadSessionOptions } from './session-options.ts';
  * rebuilt when they are needed. Tool calls that were open get the result `interrupted`, and the dispatch is `running`
  * again. `response()` answers a message that was not answered: see `Agent.awaitsResponse`.
  *
- * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND, STORE_LOCKED (another process,
+ * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, SESSION_NO_ROOT (a session of peers: use `Session.load`), STORE_DISPATCH_NOT_FOUND, STORE_LOCKED (another process,
  * or another session or run of this one, writes it); otherwise as `createSession`
  */
 export async function loadSession(options: LoadSessionOptions): Promise<{ root: Agent; session: Session }> {
-  const session = await Session.load(options);
+  const { parts, diagnostics } = await loadParts(options, true);
+  const session = new Session(parts, diagnostics);
   return { root: session.root, session };
 }

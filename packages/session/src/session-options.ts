@@ -1,6 +1,6 @@
 import type { CommunicationHub, DispatchStore, WriterOptions } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
-import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
 import {
   type ContextOptions,
@@ -47,6 +47,11 @@ export interface SessionOptions extends SessionRunOptions {
   readonly role?: string;
   /** The system prompt of the root. */
   readonly systemPrompt?: string;
+}
+
+export interface PeerSessionOptions extends Omit<SessionOptions, 'systemPrompt'> {
+  /** At least one. One without a model gets `languageModel`. */
+  readonly peers: readonly NewAgent[];
 }
 
 export interface LoadSessionOptions extends SessionRunOptions {

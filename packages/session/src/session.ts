@@ -1,14 +1,13 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
-import type { AgentInfo } from '@hansard/provider';
+import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
-import { type AgentCreation, agentCreated, terminateAgent } from './agents/create-agent.ts';
-import { loadParts } from './load-parts.ts';
+import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
+import { loadParts, noRoot } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
-import { LoggedString } from './log/logged-string.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { SessionError } from './session-error.ts';
 import type { LoadSessionOptions } from './session-options.ts';
@@ -35,7 +34,7 @@ export class Session implements AsyncDisposable {
     this.#diagnostics = diagnostics;
   }
 
-  /** As `loadSession`, which also returns the root. */
+  /** As `loadSession`, which also returns the root. Sessions of peers are loaded with this. */
   static async load(options: LoadSessionOptions): Promise<Session> {
     const { parts, diagnostics } = await loadParts(options);
     return new Session(parts, diagnostics);
@@ -49,9 +48,10 @@ export class Session implements AsyncDisposable {
     return this.#parts.record.dispatch.dispatchId;
   }
 
+  /** @throws SESSION_NO_ROOT for a session of peers */
   get root(): Agent {
     const { root } = this.#parts.record.registry;
-    if (root === null) throw new TypeError('A session has a root from the beginning.');
+    if (root === null) throw noRoot(this.dispatchId);
     return this.#agent(root.agentId);
   }
 
@@ -66,8 +66,18 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Logs that an agent was created, and returns the id of that event. An agent without a cause is a second root, which is a
-   * diagnostic when the session is loaded.
+   * Creates an agent that no other agent created: a peer, in a session with a root or without one. Its `agent:created` and
+   * its system prompt are one append, durable when this resolves. Without a model it gets the model of the session.
+   * @throws SESSION_CLOSED; EVENT_INVALID
+   */
+  async createAgent(agent: NewAgent = {}): Promise<Agent> {
+    const [agentId = ''] = await createPeers(this.#parts.record, [agent]);
+    return this.#agent(agentId);
+  }
+
+  /**
+   * Logs that an agent was created, and returns the id of that event: `createAgent` is shorter. An agent without a cause that
+   * is not a `peer` is a second root, which is a diagnostic when the session is loaded.
    * @throws SESSION_AGENT_EXISTS if the session has or had that agent, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
@@ -173,7 +183,7 @@ export class Session implements AsyncDisposable {
    */
   async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
-    const text = result instanceof LoggedString ? String(result) : result;
+    const text = result instanceof String ? String(result) : result;
     const outcome = { status, ...(text === undefined ? {} : { result: text }) };
     this.#parts.record.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
     this.#ending = this.#end(outcome);

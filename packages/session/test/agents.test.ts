@@ -70,10 +70,11 @@ describe('an agent that a tool creates', () => {
     const { given, log } = await withHost(async (host) => {
       const { agentId } = await host.createAgent({ name: 'Jack' });
       const piece = await host.logPieceOfText('You meet in a café.');
-      await host.deliver(agentId, { text: piece.text, substance: piece.messageId });
+      await host.deliver(agentId, { text: piece });
       return host.respond(agentId);
     }, says("Hi, I'm Jack."));
-    expect(given).toEqual({
+    expect(given).toBeInstanceOf(LoggedString);
+    expect(given).toMatchObject({
       text: "Hi, I'm Jack.",
       messageId: find(log, 'agent:text', { text: "Hi, I'm Jack." }).id,
     });

@@ -1,4 +1,4 @@
-import type { AgentInfo, LoggedText } from '@hansard/provider';
+import type { AgentInfo, LoggedString } from '@hansard/provider';
 import { z } from 'zod';
 import { findAgents, labelOf, unique } from './agents.ts';
 import { deliverOwnWords, deliverUtterance, messageOf, quote } from './deliver.ts';
@@ -20,7 +20,7 @@ export const discussTool = sessionTool({
   async run({ prompt, speakers: speakerNames, listeners: listenerNames, rounds }, host, signal) {
     const speakers = findAgents(host, speakerNames);
     const everyone = unique([...speakers, ...findAgents(host, listenerNames)]);
-    const said: { speaker: AgentInfo; utterance: LoggedText }[] = [];
+    const said: { speaker: AgentInfo; utterance: LoggedString }[] = [];
     const failed = new Set<string>();
     const notes: string[] = [];
     if (prompt !== undefined)
@@ -28,7 +28,7 @@ export const discussTool = sessionTool({
     for (let round = 1; round <= rounds; round++)
       for (const speaker of speakers) {
         signal.throwIfAborted();
-        let utterance: LoggedText;
+        let utterance: LoggedString;
         try {
           utterance = await host.respond(speaker.agentId);
         } catch (error) {

@@ -1,4 +1,5 @@
 import type { Delivery } from '@hansard/provider';
+import { LoggedString } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { call } from './call.ts';
 import { agent, fakeHost } from './fake-host.ts';
@@ -211,7 +212,7 @@ describe('discuss', () => {
       respond: async (agentId) => {
         asked.push(agentId);
         cancel.abort(new Error('cancelled'));
-        return { text: 'Hello.', messageId: 'm1' };
+        return new LoggedString('Hello.', 'm1');
       },
     });
     await expect(call('discuss', { speakers: ['Jack', 'Jill'] }, host, cancel.signal)).rejects.toThrow(

@@ -62,6 +62,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   DISPATCH_WORKER_LIMIT: failed,
   SESSION_NOT_FULL: failed,
   SESSION_LOG_INVALID: failed,
+  SESSION_NO_ROOT: failed,
   SESSION_AGENT_NOT_FOUND: failed,
   SESSION_AGENT_EXISTS: failed,
   SESSION_AGENT_IS_ROOT: failed,

@@ -18,15 +18,31 @@ export class AgentRegistry {
   readonly #languageModel: string | undefined;
   #latestNumber = 0;
   #root: AgentRecord | null = null;
+  /** Whether the first agent without a cause is a peer: then there is no root. */
+  #isRootless = false;
 
   /** `languageModel` replaces the model that the root was created with. */
   constructor(languageModel?: string) {
     this.#languageModel = languageModel;
   }
 
-  /** The first agent without a cause, or else the first agent of the log. Null without any agent. */
+  /**
+   * The first agent without a cause, or else the first agent of the log. Null without any agent, and if the first agent without a
+   * cause is a peer.
+   */
   get root(): AgentRecord | null {
-    return this.#root ?? this.#records.values().next().value ?? null;
+    return this.#isRootless ? null : (this.#root ?? this.#first);
+  }
+
+  /** The agents that no other agent created: the root, or else all peers. */
+  get principals(): readonly AgentRecord[] {
+    const { root } = this;
+    return root === null ? this.all.filter(({ causes }) => causes.length === 0) : [root];
+  }
+
+  /** The model of an agent that is created without a model and without a cause. */
+  get defaultModel(): string | null {
+    return this.#languageModel ?? this.#first?.languageModel ?? null;
   }
 
   get all(): readonly AgentRecord[] {
@@ -37,11 +53,13 @@ export class AgentRegistry {
   observe(event: CapturedEvent, position: number): void {
     const agentId = event.agentId ?? this.#root?.agentId;
     if (agentId === undefined) {
-      this.#beforeRoot.push(event);
+      // Without a root, such an event belongs to the session and to no agent.
+      if (!this.#isRootless) this.#beforeRoot.push(event);
       return;
     }
     this.#newOwners.push(event.id, agentId);
-    if (event.messageId !== undefined) this.#newOwners.push(event.messageId, agentId);
+    if (event.messageId !== undefined && event.messageId !== event.id)
+      this.#newOwners.push(event.messageId, agentId);
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = new AgentRecord(agentId, position - 1);
@@ -49,8 +67,18 @@ export class AgentRegistry {
       this.reserve(agentId);
     }
     record.observe(event);
-    if (event.type === 'agent:created' && event.cause === undefined) this.#root ??= record;
-    if (this.#root !== null) for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+    if (event.type === 'agent:created' && event.cause === undefined && !this.#isRootless)
+      this.#become(record);
+    if (this.#root !== null && this.#beforeRoot.length > 0)
+      for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+  }
+
+  #become(record: AgentRecord): void {
+    if (this.#root !== null) return;
+    if (record.isPeer) {
+      this.#isRootless = true;
+      this.#beforeRoot.length = 0;
+    } else this.#root = record;
   }
 
   /** Keeps an id from being allocated. */
@@ -117,7 +145,7 @@ export class AgentRegistry {
 
   /** The current model of an agent. If it was created with the root's model, it changes with the root's. */
   modelOf({ languageModel }: AgentRecord): string | null {
-    return languageModel === this.root?.languageModel
+    return languageModel === (this.root ?? this.#first)?.languageModel
       ? (this.#languageModel ?? languageModel)
       : languageModel;
   }
@@ -134,6 +162,10 @@ export class AgentRegistry {
       if (nearest.length > 0) return nearest.length === 1 ? (nearest[0] ?? null) : null;
     }
     return null;
+  }
+
+  get #first(): AgentRecord | null {
+    return this.#records.values().next().value ?? null;
   }
 
   #parentOf(record: AgentRecord): string | null {

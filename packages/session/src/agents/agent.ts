@@ -1,10 +1,9 @@
 import type { EventData } from '@hansard/events';
-import type { AgentInfo, DeliveryOutcome } from '@hansard/provider';
+import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
 import { logOutput, type ObservationLinks } from '../log/log-output.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
-import { LoggedString } from '../log/logged-string.ts';
 import { answer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
@@ -110,8 +109,7 @@ export class Agent {
    * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the error of the store if a write fails
    */
   async response(): Promise<LoggedString> {
-    const { text, messageId } = await answer(this.#turn, this.agentId);
-    return new LoggedString(text, messageId);
+    return answer(this.#turn, this.agentId);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describeFailure } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import type { LoggedText } from '@hansard/provider';
+import type { LoggedString } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
@@ -10,7 +10,7 @@ import type { TurnResources } from './turn-resources.ts';
  * Lets an agent speak: model call, tool calls, results, until an utterance.
  * @throws as `Agent.response`
  */
-export async function answer(turn: TurnResources, agentId: string): Promise<LoggedText> {
+export async function answer(turn: TurnResources, agentId: string): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
   registry.getActive(agentId);
@@ -26,7 +26,7 @@ export async function answer(turn: TurnResources, agentId: string): Promise<Logg
   return answered;
 }
 
-async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedText> {
+async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedString> {
   const { registry, signal, maxToolRounds } = turn;
   for (let round = 0; ; round += 1) {
     signal.throwIfAborted();

@@ -8,7 +8,7 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import type { LoggedText, ModelResponse, ModelToolCall } from '@hansard/provider';
+import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
 import { isContextError, takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelContext } from '../agents/contexts.ts';
@@ -166,7 +166,7 @@ function modelFailed(agentId: string, cause: unknown): SessionError {
 }
 
 /** The utterance of an answer without tool calls. Its text may be empty. */
-export function utteranceOf({ events, messageId }: Answer): LoggedText {
+export function utteranceOf({ events, messageId }: Answer): LoggedString {
   const block = events.find((event) => isEventOf(event, 'agent:text'));
-  return { text: block?.data.text ?? '', messageId: block?.id ?? messageId };
+  return new LoggedString(block?.data.text ?? '', block?.id ?? messageId);
 }

@@ -1,11 +1,11 @@
 import { newEvent } from '@hansard/events';
-import type {
-  AgentHost,
-  AgentInfo,
-  Delivery,
-  DeliveryOutcome,
-  LoggedText,
-  NewAgent,
+import {
+  type AgentHost,
+  type AgentInfo,
+  type Delivery,
+  type DeliveryOutcome,
+  LoggedString,
+  type NewAgent,
 } from '@hansard/provider';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
@@ -15,7 +15,7 @@ import { deliver } from './deliver.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
-export type Respond = (agentId: string) => Promise<LoggedText>;
+export type Respond = (agentId: string) => Promise<LoggedString>;
 
 /** What one tool call may do with the agents of its session until the call ends. */
 export class ToolCallHost implements AgentHost {
@@ -63,13 +63,13 @@ export class ToolCallHost implements AgentHost {
     return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.#callId }));
   }
 
-  logPieceOfText(text: string): Promise<LoggedText> {
+  logPieceOfText(text: string): Promise<LoggedString> {
     return this.#act(async () => {
       const { log } = this.#turn;
       const messageId = log.createId();
       const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
       await log.append([newEvent('agent:piece_of_text', { text }, links)]);
-      return { text, messageId };
+      return new LoggedString(text, messageId);
     });
   }
 
@@ -86,14 +86,14 @@ export class ToolCallHost implements AgentHost {
     const delivery = {
       from: from ?? this.#caller.agentId,
       to: agentId,
-      text,
-      substance,
+      text: String(text),
+      substance: substance ?? (typeof text === 'string' ? undefined : text.messageId),
       cause: this.#callId,
     };
     return this.#act(() => deliver(this.#turn, delivery));
   }
 
-  respond(agentId: string): Promise<LoggedText> {
+  respond(agentId: string): Promise<LoggedString> {
     return this.#act(() => this.#respond(agentId));
   }
 
