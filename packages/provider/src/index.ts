@@ -68,6 +68,7 @@ export type {
   HookProvider,
   HookQuestion,
   ToolCallQuestion,
+  ToolResultQuestion,
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,
