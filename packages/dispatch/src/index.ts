@@ -59,6 +59,12 @@ export { type Replay, type ReplayOptions, replayDispatch } from './streams/repla
 export type { ReplayPace } from './streams/replay-schedule.ts';
 export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
 export {
+  askAboutCall,
+  askAboutResult,
+  type HookedCall,
+  type HookedOutcome,
+} from './tools/ask-about-call.ts';
+export {
   askHooks,
   blockedText,
   type HookAsking,

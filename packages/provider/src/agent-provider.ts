@@ -98,7 +98,10 @@ export type ToolCallVerdict =
 /** A tool of the project, offered to a running agent. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
-  /** Makes the call. If the tool throws or a hook denies it, the outcome has status `error`. Never rejects. */
+  /**
+   * Makes the call. If the tool throws, or a hook denies the call or its result, the outcome has status `error`. Never
+   * rejects.
+   */
   call(call: Omit<AgentToolCall, 'tool'> & { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 

@@ -67,6 +67,7 @@ export type {
   HookProvider,
   HookQuestion,
   ToolCallQuestion,
+  ToolResultQuestion,
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,

@@ -36,6 +36,11 @@ export interface SessionRunOptions {
   readonly signal?: AbortSignal;
   /** How many rounds of tool calls one `response` may take. Absent: 50. */
   readonly maxToolRounds?: number;
+  /**
+   * How many tool calls of one answer may be made at the same time, from 1. Their results are recorded in the order of the calls.
+   * Absent: 1, one after the other.
+   */
+  readonly parallelToolCalls?: number;
   /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
 }
@@ -86,9 +91,11 @@ export function writerOptions({
 
 /** @throws TypeError for an invalid limit or context policy */
 export function checkSessionOptions(options: SessionRunOptions): void {
-  const { maxToolRounds = 50, modelTimeoutMs = 0 } = options;
+  const { maxToolRounds = 50, modelTimeoutMs = 0, parallelToolCalls = 1 } = options;
   if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
     throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
+  if (!Number.isSafeInteger(parallelToolCalls) || parallelToolCalls < 1)
+    throw new TypeError(`parallelToolCalls must be a whole number from 1; it is ${parallelToolCalls}.`);
   if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
     throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
   createContextRenderer(contextOptions(options));

@@ -68,15 +68,22 @@ export function createSessionParts(
     },
     onStop: (reason) => stopping.abort(reason),
   });
+  const stopSignal = AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]);
   const turn: TurnResources = {
     ...record,
     model: options.model,
     toolbox,
-    hooks: options.hooks ?? [],
+    asking: {
+      hooks: options.hooks ?? [],
+      signal: stopSignal,
+      createId,
+      isLogged: (id) => registry.ownerOf(id) !== null,
+    },
     clock,
     maxToolRounds: options.maxToolRounds ?? 50,
+    parallelToolCalls: options.parallelToolCalls ?? 1,
     modelTimeoutMs: options.modelTimeoutMs ?? null,
-    signal: AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]),
+    signal: stopSignal,
     answering: new Map(),
     contextOf: (agentId) => memory.contextOf(agentId),
   };

@@ -80,16 +80,28 @@ describe('a tool call under hooks', () => {
 
   it('is made as the hooks altered it, each after the one before, and the log shows the input', async () => {
     const add = (name: string) =>
-      hook(name, (question) => ({
-        decision: 'alter',
-        input: { by: question.on === 'tool_call' ? [question.input, name] : [] },
-      }));
+      hook(name, (question) =>
+        question.on === 'tool_call'
+          ? { decision: 'alter', input: { by: [question.input, name] } }
+          : { decision: 'allow' },
+      );
     const { log, inputs } = await callUnder(add('one'), add('two'));
+    const first = { by: [{ name: 'Searcher4' }, 'one'] };
     const last = { by: [{ by: [{ name: 'Searcher4' }, 'one'] }, 'two'] };
     expect(inputs).toEqual([last]);
-    expect(find(log, 'agent:tool_call').data.input).toEqual({ name: 'Searcher4' });
+    const call = find(log, 'agent:tool_call');
+    expect(call.data.input).toEqual({ name: 'Searcher4' });
+    const before = find(log, 'harness:hook_decision', { hook: 'one' });
+    expect(before.data).toEqual({
+      hook: 'one',
+      on: 'tool_call',
+      decision: 'alter',
+      toolCallId: 'c10',
+      subject: call.id,
+      input: first,
+    });
     const decision = find(log, 'harness:hook_decision', { hook: 'two' });
-    expect(decision.data).toMatchObject({ decision: 'alter', toolCallId: 'c10', input: last });
+    expect(decision.data).toMatchObject({ decision: 'alter', previous: before.id, input: last });
     expect(find(log, 'agent:tool_result')).toMatchObject({ via: decision.id, data: { output: 'Created.' } });
   });
 
@@ -103,11 +115,13 @@ describe('a tool call under hooks', () => {
     );
     expect(inputs).toHaveLength(1);
     const errors = log.filter(({ type }) => type === 'harness:error').map(({ data }) => data.message);
-    expect(errors).toEqual([
-      'The hook Broken could not decide on a tool_call: no memory',
-      'The hook Silent could not decide on a tool_call: it gave no decision.',
-      'The hook Vague could not decide on a tool_call: it altered without saying into what.',
-    ]);
+    expect(errors).toEqual(
+      ['tool_call', 'tool_result'].flatMap((on) => [
+        `The hook Broken could not decide on a ${on}: no memory`,
+        `The hook Silent could not decide on a ${on}: it gave no decision.`,
+        `The hook Vague could not decide on a ${on}: it altered without saying into what.`,
+      ]),
+    );
   });
 
   it('is denied where a required hook could not decide', async () => {

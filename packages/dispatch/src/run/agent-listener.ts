@@ -70,7 +70,7 @@ export class AgentListener {
       log.dispatch.publish(activity.delta);
       return;
     }
-    const event = await this.#record(activity.event);
+    const event = await this.#record(tools.linked(activity.event));
     tools.observe(event);
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
     if (isEventOf(event, 'session:init') && log.dispatch.envelope.model === null)

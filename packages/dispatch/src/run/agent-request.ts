@@ -22,7 +22,10 @@ export function agentRequest(
     messages,
     signal,
     tools: tools.offered,
-    askHooks: (call) => tools.askHooks(call),
+    askHooks: async (call) => {
+      const { via: _recorded, ...verdict } = await tools.askHooks(call);
+      return verdict;
+    },
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(limits?.turns === undefined ? {} : { maxTurns: limits.turns }),
     ...(limits?.costUsd === undefined ? {} : { maxCostUsd: limits.costUsd }),

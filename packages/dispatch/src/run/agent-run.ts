@@ -6,7 +6,6 @@ import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { DispatchError } from '../dispatch-error.ts';
 import type { Dispatch } from '../store/dispatch.ts';
-import { toDispatchRef } from '../store/dispatch-ref.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
@@ -62,8 +61,7 @@ export class AgentRun {
     });
     this.#workers = this.#createWorkers();
     this.#tools = new ProjectTools({
-      dispatch: toDispatchRef(log.dispatch),
-      fidelity: envelope.fidelity,
+      log: log.dispatch,
       toolbox: place.family.toolbox,
       hooks,
       clock,

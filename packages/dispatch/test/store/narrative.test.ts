@@ -32,6 +32,10 @@ const events: readonly NewEvent[] = [
     data: { hook: 'h', on: 'tool_call', decision: 'alter', input: secret('altered') },
   },
   {
+    type: 'harness:hook_decision',
+    data: { hook: 'h', on: 'tool_result', decision: 'alter', given: secret('given'), text: secret('made') },
+  },
+  {
     type: 'system:hook_response',
     data: { hook_name: 'Stop', stdout: secret('stdout'), stderr: secret('stderr'), output: secret('hook') },
   },

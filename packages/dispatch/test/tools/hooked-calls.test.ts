@@ -40,11 +40,11 @@ describe('a call under hooks', () => {
   });
 
   const append = (name: string) =>
-    hook(name, (question) => ({
-      decision: 'alter',
-      reason: 'to be sure',
-      input: question.on === 'tool_call' ? [question.input, name] : null,
-    }));
+    hook(name, (question) =>
+      question.on === 'tool_call'
+        ? { decision: 'alter', reason: 'to be sure', input: [question.input, name] }
+        : { decision: 'allow' },
+    );
 
   it.each([
     ['full', { input: [[{ path: 'a.txt' }, 'one'], 'two'] }],
@@ -52,12 +52,15 @@ describe('a call under hooks', () => {
   ] as const)('is made as they altered it, which a %s log shows', async (fidelity, input) => {
     const { log, calls } = await callUnder([append('one'), append('two')], { fidelity });
     expect(calls).toMatchObject([{ input: [[{ path: 'a.txt' }, 'one'], 'two'] }]);
+    const [call, first] = log;
     expect(log.at(-1)?.data).toEqual({
       hook: 'two',
       on: 'tool_call',
       decision: 'alter',
       reason: 'to be sure',
       toolCallId: 'c1',
+      subject: call?.id,
+      previous: first?.id,
       ...input,
     });
   });

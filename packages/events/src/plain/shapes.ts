@@ -31,7 +31,7 @@ export const shapes: Readonly<Record<'event' | 'envelope' | 'task', Shape>> & {
     'harness:timeout': {"type":"object","properties":{"elapsedMs":{"type":"number","minimum":0},"limitMs":{"type":"number","minimum":0}},"required":["elapsedMs","limitMs"]},
     'harness:abort': {"type":"object","properties":{"reason":{"type":"string"},"by":{"type":"string"}}},
     'harness:error': {"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"stack":{"type":"string"}},"required":["message"]},
-    'harness:hook_decision': {"type":"object","properties":{"hook":{"type":"string"},"on":{"type":"string"},"decision":{"type":"string","enum":["allow","deny","alter"]},"reason":{"type":"string"},"toolCallId":{"type":"string"},"subject":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"input":{}},"required":["hook","on","decision"]},
+    'harness:hook_decision': {"type":"object","properties":{"hook":{"type":"string"},"on":{"type":"string"},"decision":{"type":"string","enum":["allow","deny","alter"]},"reason":{"type":"string"},"toolCallId":{"type":"string"},"subject":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"previous":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"given":{"type":"string"},"madeFrom":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"input":{},"text":{"type":"string"}},"required":["hook","on","decision"]},
     'system:files_persisted': {"type":"object"},
     'system:hook_started': {"type":"object"},
     'system:hook_progress': {"type":"object"},

@@ -13,6 +13,7 @@ import { isContextError, takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelContext } from '../agents/contexts.ts';
 import { SessionError } from '../session-error.ts';
+import { recordFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** An answer of a model that is in the log. */
@@ -50,7 +51,7 @@ export async function askModel(turn: TurnResources, record: AgentRecord): Promis
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelFailed(agentId, error);
-    await log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+    await recordFailure(log, agentId, failure);
     throw failure;
   }
   if (record.isTerminated) {
@@ -66,8 +67,7 @@ async function contextFor(turn: TurnResources, agentId: string): Promise<ModelCo
   try {
     return await turn.contextOf(agentId);
   } catch (error) {
-    if (isContextError(error))
-      await turn.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
+    if (isContextError(error)) await recordFailure(turn.log, agentId, error);
     throw error;
   }
 }

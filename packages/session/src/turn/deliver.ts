@@ -22,7 +22,7 @@ export interface AgentDelivery {
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
 export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<DeliveryOutcome> {
-  const { log, registry, dispatch, hooks, signal } = turn;
+  const { log, registry, dispatch, asking } = turn;
   const { dispatchId } = dispatch;
   const { from, to, text } = delivery;
   log.assertOpen();
@@ -30,17 +30,19 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   registry.getActive(to);
   const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
   const subject = delivery.substance ?? log.createId();
-  const asking = { hooks, signal, createId: log.createId };
+  const isNew = delivery.substance === undefined;
   const verdict = await askHooks(asking, {
     value: text,
     ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
     alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),
+    made: (made) => ({ text: made }),
     data: { subject },
+    // The piece of text that is kept of a new text is its subject.
+    given: isNew ? undefined : { given: text },
     links: { agentId: to, ...caused },
   });
   const { via, denied, value } = verdict;
   const events: NewEvent[] = [];
-  const isNew = delivery.substance === undefined;
   if (isNew && via !== null)
     events.push(newEvent('agent:piece_of_text', { text }, { id: subject, agentId: from, ...caused }));
   events.push(...verdict.events);

@@ -12,6 +12,7 @@ import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
 import { SessionError } from '../session-error.ts';
 import { deliver } from './deliver.ts';
+import { eventOfFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
@@ -23,6 +24,7 @@ export class ToolCallHost implements AgentHost {
   readonly #caller: AgentRecord;
   readonly #callId: string;
   readonly #respond: Respond;
+  readonly #failures: string[] = [];
   #isOver = false;
 
   /** `callId` is the event of the tool call. */
@@ -94,7 +96,20 @@ export class ToolCallHost implements AgentHost {
   }
 
   respond(agentId: string): Promise<LoggedString> {
-    return this.#act(() => this.#respond(agentId));
+    return this.#act(async () => {
+      try {
+        return await this.#respond(agentId);
+      } catch (error) {
+        const failure = eventOfFailure(error);
+        if (failure !== null) this.#failures.push(failure);
+        throw error;
+      }
+    });
+  }
+
+  /** The recorded failures of agents that the tool let speak. */
+  get failures(): readonly string[] {
+    return this.#failures;
   }
 
   /** The call has its result. Later actions of its tool are not recorded. */

@@ -4,11 +4,11 @@ import { referencesIn } from '../log/references.ts';
 import { type GivenMessages, givenMessages } from './given-messages.ts';
 
 /**
- * Why an event exists. `cause`, `substance`, `via`, `subject`: as recorded. `call`: the tool call that a result answers or
+ * Why an event exists. `cause`, `substance`, `via`, `subject`, `previous`: as recorded. `call`: the tool call that a result answers or
  * a hook decided on. `heard`: for an answer without a recorded cause, a message that its model was given, and that no
  * earlier answer was given.
  */
-export type LinkKind = 'cause' | 'substance' | 'via' | 'subject' | 'call' | 'heard';
+export type LinkKind = 'cause' | 'substance' | 'via' | 'subject' | 'previous' | 'call' | 'heard';
 
 export interface GraphLink {
   readonly kind: LinkKind;
