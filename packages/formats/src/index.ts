@@ -1,4 +1,9 @@
-export type { FormatDiagnostic, FormatDiagnosticCode, FormatReport } from './format-diagnostic.ts';
+export type {
+  FormatDiagnostic,
+  FormatDiagnosticCode,
+  FormatReport,
+  WriteDiagnostic,
+} from './format-diagnostic.ts';
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';

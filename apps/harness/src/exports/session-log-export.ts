@@ -14,14 +14,15 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       for (const { dispatchId } of envelopes) {
         for await (const event of readEvents(dispatchId)) events.push(event);
       }
-      const { text, leftOut } = sessionFormats[id].write(events);
+      const { text, leftOut, diagnostics } = sessionFormats[id].write(events);
       await target.text.write(text);
       const notes = Object.entries(leftOut).map(
         ([type, count]) => `${count} of ${type} left out: ${id} has no place for them.`,
       );
+      notes.push(...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`));
       if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
         notes.unshift('recorded as a narrative: what tools were given and gave is not in the log.');
-      return { summary: { leftOut }, notes };
+      return { summary: { leftOut, diagnostics }, notes };
     },
   };
 }

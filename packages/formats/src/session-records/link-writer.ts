@@ -1,51 +1,98 @@
 import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
+import { createCallWriter } from './call-writer.ts';
+import { exactCallKey } from './record-links.ts';
 import type { SessionDialect } from './session-dialect.ts';
+import type { WrittenNames } from './written-names.ts';
 
-/** Writes substance and cause in the form of a dialect. */
-export type WriteLinks = (links: Pick<EventLinks, 'substance' | 'cause'>) => JsonObject;
-
-interface Block {
-  readonly id: string;
-  readonly messageId?: string;
+/** The links of a record in the form of a dialect, and those that the dialect cannot hold. */
+export interface WrittenLinks {
+  readonly fields: JsonObject;
+  readonly lost: readonly LostLink[];
 }
+
+export interface LostLink {
+  /** The key that the record would have for it. */
+  readonly field: string;
+  /** The event that it names. */
+  readonly id: string;
+}
+
+/** Writes the links of each record, in order. `ownCallId`: the call that the record answers. */
+export type WriteLinks = (
+  links: Pick<EventLinks, 'substance' | 'cause' | 'via'>,
+  blocks: readonly CapturedEvent[],
+  ownCallId?: string,
+) => WrittenLinks;
 
 /** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
 export function createLinkWriter(
   dialect: SessionDialect,
   events: readonly CapturedEvent[],
-  records: readonly (readonly [Block, ...Block[]])[],
+  records: readonly (readonly [CapturedEvent, ...CapturedEvent[]])[],
+  names: WrittenNames,
 ): WriteLinks {
+  const { substanceKey, causeKey, mayHaveBoth } = dialect;
   const recordIds = new Map<string, string>();
   for (const blocks of records) {
-    for (const { id } of blocks) recordIds.set(id, blocks[0].id);
+    const recordId = names.idOf(blocks[0]);
+    for (const { id } of blocks) recordIds.set(id, recordId);
   }
-  for (const [{ id, messageId }] of records) {
-    if (messageId !== undefined && !recordIds.has(messageId)) recordIds.set(messageId, id);
+  for (const [first] of records) {
+    const { messageId } = first;
+    if (messageId !== undefined && !recordIds.has(messageId)) recordIds.set(messageId, names.idOf(first));
   }
-  const known = new Set(events.map(({ id }) => id));
-  const unwrittenPieces = new Map(
-    events
-      .filter(({ type, id }) => type === 'agent:piece_of_text' && !recordIds.has(id))
-      .map((piece) => [piece.id, piece]),
-  );
+  const calls = createCallWriter();
+  const known = new Map(events.map((event) => [event.id, event]));
 
   /** Leaves out references to events that are not written. A reference to an unknown id stays. */
-  function refer(id: string): string[] {
+  function refer(id: string, field: string, lost: LostLink[]): string[] {
     const recordId = recordIds.get(id);
     if (recordId !== undefined) return [recordId];
-    return known.has(id) ? [] : [id];
+    const event = known.get(id);
+    if (event === undefined) return [id];
+    if (!isAddedByReader(event)) lost.push({ field, id });
+    return [];
   }
 
-  return ({ substance = '', cause = [] }) => {
-    // In a dialect without pieces of text, the delivery stands for the piece: text that a tool call caused.
-    const piece = unwrittenPieces.get(substance);
-    const [carried] = piece === undefined && substance !== '' ? refer(substance) : [];
-    const causes = [...new Set([piece?.cause ?? cause].flat().flatMap(refer))];
-    if (carried !== undefined && dialect.causeRepeatsSubstance) causes.push(carried);
-    const [first] = causes;
+  /** In a dialect without pieces of text, a delivery stands for the piece: text that a tool call caused. */
+  function unwrittenPiece(substance: string | undefined): CapturedEvent | undefined {
+    const piece = substance === undefined || recordIds.has(substance) ? undefined : known.get(substance);
+    return piece?.type === 'agent:piece_of_text' ? piece : undefined;
+  }
+
+  return ({ substance, cause = [], via }, blocks, ownCallId) => {
+    const lost: LostLink[] = [];
+    const piece = unwrittenPiece(substance);
+    const [carried] =
+      substance === undefined || piece !== undefined ? [] : refer(substance, substanceKey, lost);
+    if (piece !== undefined && !isAddedByReader(piece)) lost.push({ field: substanceKey, id: piece.id });
+    const named: string[] = [piece?.cause ?? cause].flat();
+    const causes = named.flatMap((id) => refer(id, causeKey, lost));
+    if (substance !== undefined && via !== undefined) {
+      const passed = refer(via, causeKey, lost);
+      if (carried === undefined || mayHaveBoth) {
+        causes.push(...passed);
+        named.push(via);
+      } else if (passed.length > 0) lost.push({ field: causeKey, id: via });
+    }
+    // A content that came directly has the same record as its cause.
+    if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
+    const meant = calls.meantCall(named, ownCallId);
+    calls.add(blocks);
+    if (meant.isLost) lost.push({ field: exactCallKey, id: named.join(' ') });
+    const [first, ...others] = new Set(causes);
     return {
-      ...definedOnly({ [dialect.substanceKey]: carried }),
-      ...(first === undefined ? {} : { [dialect.causeKey]: causes.length === 1 ? first : causes }),
+      fields: {
+        ...definedOnly({ [substanceKey]: carried }),
+        ...(first === undefined ? {} : { [causeKey]: others.length === 0 ? first : [first, ...others] }),
+        ...definedOnly({ [exactCallKey]: meant.callId }),
+      },
+      lost,
     };
   };
+}
+
+/** Whether an event was added when the log was read: a decision or a text that has no record of its own. */
+export function isAddedByReader({ type, data }: CapturedEvent): boolean {
+  return data.record === null && (type === 'agent:piece_of_text' || type === 'harness:hook_decision');
 }
