@@ -3,6 +3,8 @@ import { meantCall } from './record-links.ts';
 
 /** Says which call of an earlier message with several a record means by its causes. */
 export interface CallWriter {
+  /** The agent of an earlier message with exactly one call; undefined for any other id. */
+  soleCaller(id: string): string | undefined;
   /** Adds the events of a record, after its own links were written. */
   add(blocks: readonly CapturedEvent[]): void;
   /**
@@ -25,10 +27,14 @@ interface Call {
 export function createCallWriter(): CallWriter {
   /** The calls of messages with several, by the ids of their events. */
   const messages = new Map<string, readonly Call[]>();
+  const soleCallers = new Map<string, string>();
 
   return {
+    soleCaller: (id) => soleCallers.get(id),
+
     add(blocks) {
       const calls = blocks.filter(({ type }) => type === 'agent:tool_call').map(callOf);
+      if (calls.length === 1) for (const { id, agentId = '' } of blocks) soleCallers.set(id, agentId);
       if (calls.length < 2) return;
       for (const { id } of blocks) messages.set(id, calls);
       const messageId = blocks[0]?.messageId;

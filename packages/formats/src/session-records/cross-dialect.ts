@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { references } from './id-text.ts';
-import { applyRemainder, type KeptRemainder } from './remainder.ts';
+import { applyRemainder, dialectFields, type KeptRemainder } from './remainder.ts';
 import type { SessionDialect } from './session-dialect.ts';
 
 /** The links of the dialects, each with its key in the other one. */
@@ -10,9 +10,6 @@ const otherKeys: Readonly<Record<string, string>> = {
   '/substance': 'utterance_ref',
   '/cause': 'caused_by',
 };
-
-/** The fields that a dialect expresses in its own way. */
-const dialectKeys = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
 
 /**
  * Completes a record with the remainder of a record of the other dialect. Links that its events do not have as they were
@@ -25,18 +22,21 @@ export function crossDialect(
   lost: ReadonlySet<string>,
 ): { record: JsonObject; lost: Set<string> } {
   const nowLost = new Set(lost);
-  const others = Object.entries(put).filter(([pointer]) => !dialectKeys.test(pointer));
+  const others = Object.entries(put).filter(([pointer]) => !dialectFields.test(pointer));
   let record = applyRemainder(derived, {
     put: Object.fromEntries(others),
-    absent: absent.filter((pointer) => !dialectKeys.test(pointer)),
+    absent: absent.filter((pointer) => !dialectFields.test(pointer)),
   });
   const own = [dialect.substanceKey, dialect.causeKey];
   // The substance first: it decides whether the record can have a cause.
   const entries = Object.entries(put).sort(([one], [other]) => rank(one) - rank(other));
   for (const [pointer, value] of entries) {
-    if (!dialectKeys.test(pointer) || pointer === '/source') continue;
+    if (!dialectFields.test(pointer)) continue;
     const key = otherKeys[pointer];
-    if (pointer === '/event_type') {
+    if (pointer === '/source') {
+      // In a dialect without sources, they are compared with those that follow from the links.
+      if (dialect.sourceKey !== null) nowLost.add('source');
+    } else if (pointer === '/event_type') {
       if (derived.event_type !== value) nowLost.add('event_type');
     } else if (key === undefined || !own.includes(key)) {
       // The key of a link of this dialect, in a log that does not have it.
@@ -48,7 +48,7 @@ export function crossDialect(
     }
   }
   for (const pointer of absent) {
-    if (!dialectKeys.test(pointer) || pointer === '/source') continue;
+    if (!dialectFields.test(pointer) || pointer === '/source') continue;
     const key = otherKeys[pointer] ?? pointer.slice(1);
     if (pointer !== '/event_type' || derived.event_type !== undefined) nowLost.add(key);
     else nowLost.add('event_type');
@@ -63,7 +63,11 @@ function mayPut(
   key: string,
   value: JsonValue,
 ): boolean {
-  if (key === causeKey) return mayHaveBoth || references(record[substanceKey]).length === 0;
+  if (key === causeKey) {
+    const [substance] = references(record[substanceKey]);
+    // That a record names its substance twice is the rule in one dialect, and cannot be said in the other.
+    return substance === undefined || (mayHaveBoth && references(value).join('\n') !== substance);
+  }
   return references(value).length > 0 || record[substanceKey] === undefined;
 }
 

@@ -7,7 +7,7 @@ import {
 } from '@hansard/views';
 import { createLinkWriter, type LostLink, type WrittenLinks } from './link-writer.ts';
 import { type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
-import { createWrittenNames, type WrittenNames } from './written-names.ts';
+import { sameNames, type WrittenNames } from './written-names.ts';
 
 /** A record derived from its events alone, without fields that only the original record has. */
 export interface DerivedRecord {
@@ -24,13 +24,16 @@ export interface DerivedRecord {
 const dispatchedAgent = 'agent_root';
 
 /**
- * The records of events, in the order of their first events.
+ * The records of events, in the order of their first events. Without `names`, ids are those of the events.
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */
-export function deriveRecords(dialect: SessionDialect, events: readonly CapturedEvent[]): DerivedRecord[] {
+export function deriveRecords(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  names: WrittenNames = sameNames,
+): DerivedRecord[] {
   const entries = new Map(putTogether(events).map((entry) => [entry.events[0], entry]));
   const units = events.flatMap((event) => unitOf(dialect, event, entries.get(event)));
-  const names = createWrittenNames(events);
   const writeLinks = createLinkWriter(
     dialect,
     events,
@@ -38,7 +41,7 @@ export function deriveRecords(dialect: SessionDialect, events: readonly Captured
     names,
   );
   return units.map(({ entry, blocks }): DerivedRecord => {
-    const links = writeLinks(entry ?? blocks[0], blocks, entry?.message.toolCallId);
+    const links = writeLinks(entry ?? blocks[0], blocks, entry?.message);
     const base = { events: blocks, lost: links.lost };
     if (entry === undefined) return { ...base, record: ownRecord(blocks[0], links) };
     const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};

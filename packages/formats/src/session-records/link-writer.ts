@@ -1,4 +1,5 @@
 import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
+import type { TranscriptMessage } from '@hansard/views';
 import { createCallWriter } from './call-writer.ts';
 import { exactCallKey } from './record-links.ts';
 import type { SessionDialect } from './session-dialect.ts';
@@ -17,11 +18,11 @@ export interface LostLink {
   readonly id: string;
 }
 
-/** Writes the links of each record, in order. `ownCallId`: the call that the record answers. */
+/** Writes the links of each record, in order. */
 export type WriteLinks = (
   links: Pick<EventLinks, 'substance' | 'cause' | 'via'>,
   blocks: readonly CapturedEvent[],
-  ownCallId?: string,
+  message?: Partial<TranscriptMessage>,
 ) => WrittenLinks;
 
 /** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
@@ -60,12 +61,15 @@ export function createLinkWriter(
     return piece?.type === 'agent:piece_of_text' ? piece : undefined;
   }
 
-  return ({ substance, cause = [], via }, blocks, ownCallId) => {
+  return ({ substance, cause = [], via }, blocks, { toolCallId: ownCallId, source } = noMessage) => {
     const lost: LostLink[] = [];
     const piece = unwrittenPiece(substance);
     const [carried] =
       substance === undefined || piece !== undefined ? [] : refer(substance, substanceKey, lost);
     if (piece !== undefined && !isAddedByReader(piece)) lost.push({ field: substanceKey, id: piece.id });
+    const [lostSubstance] = lost;
+    // The cause of a piece takes its place; a log with both links may have named its substance as its cause, too.
+    if (lostSubstance !== undefined) lost.push({ field: causeKey, id: lostSubstance.id });
     const named: string[] = [piece?.cause ?? cause].flat();
     const causes = named.flatMap((id) => refer(id, causeKey, lost));
     if (substance !== undefined && via !== undefined) {
@@ -73,13 +77,25 @@ export function createLinkWriter(
       if (carried === undefined || mayHaveBoth) {
         causes.push(...passed);
         named.push(via);
-      } else if (passed.length > 0) lost.push({ field: causeKey, id: via });
+      } else if (passed.length > 0) {
+        lost.push({ field: causeKey, id: via });
+        const { callId } = calls.meantCall([...named, via], ownCallId);
+        if (callId !== undefined) lost.push({ field: exactCallKey, id: via });
+      }
     }
     // A content that came directly has the same record as its cause.
     if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
+    const [onlyCause, ...otherCauses] = substance === undefined ? named : [];
+    const caller =
+      onlyCause === undefined || otherCauses.length > 0 ? undefined : calls.soleCaller(onlyCause);
+    if (!dialect.kinds.includes('piece_of_text') && caller !== undefined && source?.agentId === caller) {
+      // In such a dialect, these are the links of a delivery of a piece of text, and are read as that.
+      lost.push({ field: substanceKey, id: blocks[0]?.id ?? '' }, { field: causeKey, id: onlyCause ?? '' });
+    }
     const meant = calls.meantCall(named, ownCallId);
     calls.add(blocks);
-    if (meant.isLost) lost.push({ field: exactCallKey, id: named.join(' ') });
+    const isOther = lostSubstance !== undefined && meant.callId !== undefined;
+    if (meant.isLost || isOther) lost.push({ field: exactCallKey, id: named.join(' ') });
     const [first, ...others] = new Set(causes);
     return {
       fields: {
@@ -91,6 +107,8 @@ export function createLinkWriter(
     };
   };
 }
+
+const noMessage: Partial<TranscriptMessage> = {};
 
 /** Whether an event was added when the log was read: a decision or a text that has no record of its own. */
 export function isAddedByReader({ type, data }: CapturedEvent): boolean {

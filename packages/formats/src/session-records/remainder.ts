@@ -7,6 +7,9 @@ import { isRecordType } from './session-dialect.ts';
  */
 export type Remainder = { put?: Record<string, JsonValue>; absent?: string[] };
 
+/** The fields that a dialect expresses in its own way. A remainder has them as a whole. */
+export const dialectFields = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
+
 /** A remainder as an event keeps it, with the format of its record. */
 export type KeptRemainder = Remainder & { readonly format: string };
 
@@ -58,7 +61,9 @@ function gather(
     }
     for (const [key, value = null] of Object.entries(original)) {
       const at = `${pointer}/${escapeKey(key)}`;
-      if (Object.hasOwn(derived, key)) gather(derived[key] ?? null, value, at, put, absent);
+      if (dialectFields.test(at)) {
+        if (JSON.stringify(derived[key]) !== JSON.stringify(value)) put[at] = value;
+      } else if (Object.hasOwn(derived, key)) gather(derived[key] ?? null, value, at, put, absent);
       else put[at] = value;
     }
   } else if (derived !== original) {

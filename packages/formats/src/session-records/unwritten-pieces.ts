@@ -23,7 +23,8 @@ export function unwrittenPiece(
     return null;
   const [reference, ...others] = references(record[dialect.causeKey]);
   const call = reference === undefined ? undefined : names.definitionOf(reference)?.record;
-  const isOneCall = Array.isArray(call?.tool_calls) && call.tool_calls.length === 1;
+  const isOneCall =
+    call?.role === 'assistant' && Array.isArray(call.tool_calls) && call.tool_calls.length === 1;
   const caller = names.agentId(call?.agent_id);
   const isTheirs = source?.kind === 'agent' && source.agentId === caller;
   if (reference === undefined || others.length > 0 || !isOneCall || !isTheirs || content === null)

@@ -6,6 +6,7 @@ import { isAddedByReader } from './link-writer.ts';
 import { applyRemainder, keptRemainder } from './remainder.ts';
 import { isRecordType, type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
 import { createSourceCheck } from './source-check.ts';
+import { createWrittenNames } from './written-names.ts';
 
 /** A session log, and what it does not hold. */
 export interface WrittenSession {
@@ -18,7 +19,7 @@ export interface WrittenSession {
 }
 
 export function writeSession(dialect: SessionDialect, events: readonly CapturedEvent[]): WrittenSession {
-  const derived = deriveRecords(dialect, events);
+  const derived = deriveRecords(dialect, events, createWrittenNames(events));
   const diagnostics: WriteDiagnostic[] = [];
   const isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
   const lines = derived.map((unit, index) => {
@@ -51,9 +52,7 @@ function complete(
   const kept = keptRemainder(first);
   if (kept === null) return { record, lost };
   if (kept.format !== dialect.id) return crossDialect(dialect, record, kept, lost);
-  // The record has these values itself.
-  for (const field of lost) if (Object.hasOwn(kept.put ?? {}, `/${field}`)) lost.delete(field);
-  return { record: applyRemainder(record, kept), lost };
+  return { record: applyRemainder(record, kept), lost: new Set() };
 }
 
 function hasRecordElsewhere(event: CapturedEvent): boolean {

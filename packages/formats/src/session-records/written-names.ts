@@ -9,6 +9,8 @@ export interface WrittenNames {
   agentId(agentId: string): string;
 }
 
+export const sameNames: WrittenNames = { idOf: ({ id }) => id, agentId: (agentId) => agentId };
+
 export function createWrittenNames(events: readonly CapturedEvent[]): WrittenNames {
   const agents = new Map<string, string>();
   for (const event of events) {
