@@ -5,8 +5,8 @@ import type { SessionEntry, SessionReading } from './session-reading.ts';
 export type RecordLinks = Pick<EventLinks, 'substance' | 'cause' | 'via'>;
 
 /**
- * The links of a record. An event has either substance or cause: what a record with both names as its cause, if it is not
- * the same record, is what the content passed through, such as the answer of a translator.
+ * The links of a record. An event has either substance or cause. If a record has both and they differ, its cause is the
+ * `via`: the event that the content passed through, such as the answer of a translator.
  */
 export function linksOf(reading: SessionReading, { record }: Pick<SessionEntry, 'record'>): RecordLinks {
   const { dialect, names } = reading;

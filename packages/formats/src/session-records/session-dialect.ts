@@ -16,8 +16,8 @@ export interface SessionDialect {
   /** The key for the sender of a user message; null if there is none. */
   readonly sourceKey: string | null;
   /**
-   * Whether a record has both links: as its substance what it carries, and as its cause what that passed through. The cause
-   * of a record whose content came directly is its substance again.
+   * Whether a record has both links: the content that it carries, and the record that prompted it. If the content came
+   * directly, both are the same.
    */
   readonly mayHaveBoth: boolean;
   /** Keys that identify a log of the other dialect. */

@@ -72,7 +72,7 @@ export class SessionViewer {
 
   #parentOf(node: LogNode): LogNode | null {
     const links = causalGraph(this.index).causesOf(node);
-    // What a delivery passed through, such as a translator, is nearer than what it carries.
+    // The translator that a delivery passed through is nearer than the original utterance.
     const passed = links.find(({ kind, node: parent }) => kind === 'via' && !isDecision(parent));
     if (passed?.node != null) return passed.node;
     const first = links.find(

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
+import { idText, references } from '../id-text.ts';
+import { keptRemainder } from '../remainder.ts';
 import type { DerivedRecord } from './derive-records.ts';
-import { idText, references } from './id-text.ts';
-import { keptRemainder } from './remainder.ts';
 
 /**
  * In a dialect without sources, the sender of a user message follows from its links: the agent of the record that it

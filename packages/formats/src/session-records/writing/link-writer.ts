@@ -1,8 +1,8 @@
 import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/views';
+import { exactCallKey } from '../record-links.ts';
+import type { SessionDialect } from '../session-dialect.ts';
 import { createCallWriter } from './call-writer.ts';
-import { exactCallKey } from './record-links.ts';
-import type { SessionDialect } from './session-dialect.ts';
 import type { WrittenNames } from './written-names.ts';
 
 /** The links of a record in the form of a dialect, and those that the dialect cannot hold. */
@@ -85,7 +85,8 @@ export function createLinkWriter(
     }
     // A content that came directly has the same record as its cause.
     if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
-    const [onlyCause, ...otherCauses] = substance === undefined ? named : [];
+    const written = named.filter((id) => recordIds.has(id) || !known.has(id));
+    const [onlyCause, ...otherCauses] = substance === undefined ? written : [];
     const caller =
       onlyCause === undefined || otherCauses.length > 0 ? undefined : calls.soleCaller(onlyCause);
     if (!dialect.kinds.includes('piece_of_text') && caller !== undefined && source?.agentId === caller) {

@@ -1,10 +1,10 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import type { WriteDiagnostic } from '../format-diagnostic.ts';
+import type { WriteDiagnostic } from '../../format-diagnostic.ts';
+import { applyRemainder, keptRemainder } from '../remainder.ts';
+import { isRecordType, type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
 import { crossDialect } from './cross-dialect.ts';
 import { type DerivedRecord, deriveRecords } from './derive-records.ts';
 import { isAddedByReader } from './link-writer.ts';
-import { applyRemainder, keptRemainder } from './remainder.ts';
-import { isRecordType, type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
 import { createSourceCheck } from './source-check.ts';
 import { createWrittenNames } from './written-names.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { references } from './id-text.ts';
-import { applyRemainder, dialectFields, type KeptRemainder } from './remainder.ts';
-import type { SessionDialect } from './session-dialect.ts';
+import { references } from '../id-text.ts';
+import { applyRemainder, dialectFields, type KeptRemainder } from '../remainder.ts';
+import type { SessionDialect } from '../session-dialect.ts';
 
 /** The links of the dialects, each with its key in the other one. */
 const otherKeys: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { keptRemainder } from './remainder.ts';
-import { isRecordType } from './session-dialect.ts';
+import { keptRemainder } from '../remainder.ts';
+import { isRecordType } from '../session-dialect.ts';
 
 /** The ids of records and agents as their own log has them, for events that had to get other ids. */
 export interface WrittenNames {

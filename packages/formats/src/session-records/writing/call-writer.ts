@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { meantCall } from './record-links.ts';
+import { meantCall } from '../record-links.ts';
 
 /** Says which call of an earlier message with several a record means by its causes. */
 export interface CallWriter {

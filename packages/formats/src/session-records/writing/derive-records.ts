@@ -5,8 +5,8 @@ import {
   type TranscriptMessage,
   type TranscriptToolCall,
 } from '@hansard/views';
+import { type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
 import { createLinkWriter, type LostLink, type WrittenLinks } from './link-writer.ts';
-import { type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
 import { sameNames, type WrittenNames } from './written-names.ts';
 
 /** A record derived from its events alone, without fields that only the original record has. */
