@@ -22,7 +22,10 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       notes.push(...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`));
       if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
         notes.unshift('The dispatch was recorded as a narrative: tool input and output are not in the log.');
-      return { summary: { leftOut, diagnostics }, notes };
+      return {
+        summary: { leftOut, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+        notes,
+      };
     },
   };
 }
