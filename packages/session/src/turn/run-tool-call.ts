@@ -8,7 +8,7 @@ import {
 } from '@hansard/events';
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
@@ -33,7 +33,7 @@ export async function runToolCalls(
 ): Promise<void> {
   for (const call of answer.toolCalls) {
     const result = record.isTerminated
-      ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
+      ? refused(`Error: not called: the agent ${inWords(record)} was terminated.`)
       : await makeCall(turn, record, call, eventOf(call, answer), respond);
     await turn.log.append([...result.events, ...resultEvents(turn, record, call, result)]);
   }
