@@ -1,4 +1,4 @@
-/** What is kept of an observed error, and what is restored. */
+/** The fields of an observed error that are kept and restored. */
 interface ErrorFields {
   readonly name: string;
   readonly message: string;
