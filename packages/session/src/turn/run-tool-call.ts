@@ -2,7 +2,7 @@ import { askAboutCall, askAboutResult, blockedText, useTool } from '@hansard/dis
 import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent } from '@hansard/events';
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
@@ -48,7 +48,7 @@ export async function runToolCalls(
 
   async function resultOf(call: ModelToolCall): Promise<CallResult> {
     return record.isTerminated
-      ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
+      ? refused(`Error: not called: the agent ${inWords(record)} was terminated.`)
       : makeCall(turn, record, call, eventOf(call, answer), respond);
   }
 

@@ -7,7 +7,7 @@ import {
   LoggedString,
   type NewAgent,
 } from '@hansard/provider';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
 import { SessionError } from '../session-error.ts';
@@ -127,7 +127,7 @@ export class ToolCallHost implements AgentHost {
   #isOverError(): SessionError {
     return new SessionError(
       'SESSION_CALL_OVER',
-      `The tool call ${this.#callId} has ended; a tool must await everything that it does with agents.`,
+      `The tool call ${this.#callId} of ${inWords(this.#caller)} has ended; a tool must await everything that it does with agents.`,
       { details: { eventId: this.#callId } },
     );
   }
