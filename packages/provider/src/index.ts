@@ -67,6 +67,7 @@ export type {
   HookDecision,
   HookProvider,
   HookQuestion,
+  RunningToolCall,
   ToolCallQuestion,
   ToolResultQuestion,
 } from './hook-provider.ts';

@@ -138,6 +138,86 @@ describe('the tool calls of one message', () => {
     expect(String(await again.response())).toBe('I see.');
   });
 
+  it('are known to the hooks that are asked about later ones, until their tools have ended', async () => {
+    const { create } = prepare();
+    const { provider, settle } = gatedTools('look');
+    const asked: string[] = [];
+    const { root } = await create({
+      parallelToolCalls: 2,
+      tools: [
+        provider,
+        tools({
+          task: async (toolCall) => {
+            await hostOf(toolCall).createAgent({ name: 'Ann' });
+            return await provider.callTool({ ...toolCall, tool: 'look' });
+          },
+        }),
+      ],
+      hooks: [
+        {
+          contract: 1,
+          name: 'watch',
+          decide(question) {
+            if (question.on === 'tool_call') {
+              const running = question.running.map(({ toolCallId, created }) => `${toolCallId}/${created}`);
+              asked.push(`${question.toolCallId}: ${running.join()}`);
+            }
+            return { decision: 'allow' };
+          },
+        },
+      ],
+      model: answers(several('task', 'look', 'look', 'look'), says('Done.')),
+    });
+    await root.harken('Go');
+    const answer = root.response();
+    await rest();
+    expect(asked).toEqual(['c1: ', 'c2: c1/0']);
+    await settle('c1');
+    expect(asked.at(-1)).toBe('c3: c2/0');
+    await settle('c3');
+    await settle('c2');
+    expect(asked.at(-1)).toBe('c4: ');
+    await settle('c4');
+    await answer;
+  });
+
+  it('are known to the hooks with the agents that they have created', async () => {
+    const { create } = prepare();
+    const asked: unknown[] = [];
+    const { root } = await create({
+      tools: [
+        tools({
+          look: () => done('a cup'),
+          task: async (toolCall) => {
+            const host = hostOf(toolCall);
+            const ann = await host.createAgent({ name: 'Ann' });
+            return done((await host.respond(ann.agentId)).text);
+          },
+        }),
+      ],
+      hooks: [
+        {
+          contract: 1,
+          name: 'watch',
+          decide(question) {
+            if (question.on === 'tool_call') asked.push([question.tool, question.running]);
+            return { decision: 'allow' };
+          },
+        },
+      ],
+      model: model(({ agentName, turn }) => {
+        if (turn > 0) return says('Done.');
+        return agentName === null ? several('task') : several('look');
+      }),
+    });
+    await root.harken('Go');
+    await root.response();
+    expect(asked).toEqual([
+      ['task', []],
+      ['look', [{ agentId: 'agent_001', toolCallId: 'c1', tool: 'task', created: 1 }]],
+    ]);
+  });
+
   it('must have a limit that is a whole number from 1', async () => {
     for (const parallelToolCalls of [0, 1.5, Number.POSITIVE_INFINITY])
       await expect(prepare().create({ parallelToolCalls })).rejects.toThrow(TypeError);
