@@ -2,11 +2,11 @@ import type { ModelToolCall } from '@hansard/provider';
 import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
-import type { AwaitedResponse, GivenPrompt, PlayedSession } from './played-session.ts';
+import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
 import { Random } from './random.ts';
 import { randomHook } from './random-hook.ts';
 import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
-import { type TrueCall, type TrueDelivery, type TrueSaying, TruthRecord } from './truth-record.ts';
+import { type TrueArrival, type TrueCall, type TrueSaying, TruthRecord } from './truth-record.ts';
 
 interface OpenCall {
   readonly gated: GatedCall;
@@ -24,9 +24,12 @@ export async function playRandomSession(seed: number, steps: number): Promise<Pl
   return play.end();
 }
 
+/** Of the prompts of every fourth session. */
+const mostMessages = 6;
+
 class RandomPlay {
   readonly #random: Random;
-  readonly #truth = new TruthRecord();
+  readonly #truth: TruthRecord;
   readonly #prepared = prepare();
   readonly #utterances: Utterance[] = [];
   readonly #prompts: GivenPrompt[] = [];
@@ -46,6 +49,7 @@ class RandomPlay {
   constructor(seed: number) {
     this.#seed = seed;
     this.#random = new Random(seed);
+    this.#truth = new TruthRecord(this.#isFaded ? mostMessages : Number.POSITIVE_INFINITY);
   }
 
   async begin(): Promise<void> {
@@ -64,7 +68,9 @@ class RandomPlay {
   /** Something happens: a message, a question, an answer of a model. */
   async step(): Promise<void> {
     const next = this.#random.next();
-    if (next < 0.2) await this.#tell();
+    if (next < 0.18) await this.#tell();
+    else if (next < 0.22) await this.#observe();
+    else if (next < 0.26) await this.#compact();
     else if (next < 0.45) await this.#inform();
     else if (next < 0.55) await this.#relay();
     else if (next < 0.75) await this.#ask();
@@ -82,6 +88,7 @@ class RandomPlay {
   }
 
   async end(): Promise<PlayedSession> {
+    if (this.#races === 0) await this.#race();
     await this.#drain();
     await this.#session?.close();
     return {
@@ -118,7 +125,7 @@ class RandomPlay {
       },
       model: new GatedModel((gated) => this.#called(gated)),
       tools: [randomTools(setting)],
-      ...(this.#isFaded ? { context: { name: 'lastMessages', count: 6 } as const } : {}),
+      ...(this.#isFaded ? { context: { name: 'lastMessages', count: mostMessages } as const } : {}),
       hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth)],
     };
   }
@@ -129,8 +136,8 @@ class RandomPlay {
       this.#agents.set(agentId, await session.getAgent(agentId));
   }
 
-  async #tell(): Promise<void> {
-    const [agentId, agent] = this.#anyone();
+  async #tell(to?: string): Promise<void> {
+    const [agentId, agent] = this.#anyone(to);
     const text = this.#random.words();
     await agent.harken(text);
     this.#arrived(agentId);
@@ -156,6 +163,24 @@ class RandomPlay {
     }
   }
 
+  async #observe(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    const text = this.#random.words();
+    await agent.observe([text]);
+    this.#truth.observe(agentId, text);
+  }
+
+  async #compact(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    const { deliveries } = this.#truth.of(agentId);
+    const isKept = agent.awaitsResponse || this.#random.chance(0.5);
+    const place = isKept ? this.#random.pick([...deliveries.keys()]) : null;
+    const id = place === null ? undefined : receivedBy(agentId, await this.#prepared.events())[place]?.id;
+    const summary = `Before: ${this.#random.words()}`;
+    await agent.compact(summary, id === undefined ? {} : { keptFrom: id });
+    this.#truth.compact(agentId, summary, place);
+  }
+
   /** Passes on what reached an agent. */
   async #relay(): Promise<void> {
     const [from, speaker] = this.#anyone();
@@ -167,10 +192,7 @@ class RandomPlay {
     const place = this.#random.pick(places);
     const before = this.#truth.of(from).deliveries[place];
     if (before === undefined || before.saying === null) return;
-    const received = (await this.#prepared.events()).filter(
-      ({ agentId, type }) =>
-        agentId === from && ['user:message', 'agent:tool_result', 'agent:system_prompt'].includes(type),
-    );
+    const received = receivedBy(from, await this.#prepared.events());
     const words = new LoggedString(this.#framed(from, before.text), received[place]?.id ?? '');
     await this.#deliver(speaker, listener, words, before.saying, before);
   }
@@ -180,7 +202,7 @@ class RandomPlay {
     listener: Agent,
     words: string | LoggedString,
     saying: TrueSaying,
-    before?: TrueDelivery,
+    before?: TrueArrival,
   ): Promise<void> {
     const { status, text } = await speaker.inform(listener, words);
     const to = listener.agentId;
@@ -212,9 +234,16 @@ class RandomPlay {
     const toolCalls = !isLast && this.#random.chance(0.4) ? this.#someCalls() : [];
     const text = toolCalls.length > 0 && this.#random.chance(0.5) ? '' : this.#random.words();
     this.#open.delete(agentId);
-    this.#truth.answer(truth, text);
+    this.#truth.answer(truth, text, toolCalls.length);
     if (toolCalls.length === 0) this.#truth.say(agentId, text);
     await this.#untilRest(() => gated.answer({ text, toolCalls }));
+  }
+
+  /** A message arrives while its agent answers. */
+  async #race(): Promise<void> {
+    while (this.#open.size === 0) await this.#ask();
+    const [agentId = ''] = [...this.#open.keys()];
+    await this.#tell(agentId);
   }
 
   async #drain(): Promise<void> {
@@ -225,8 +254,7 @@ class RandomPlay {
     const { agentId, messages } = gated;
     const truth = this.#truth.call(agentId);
     this.#open.set(agentId, { gated, truth });
-    const expected = this.#isFaded ? null : [...this.#truth.of(agentId).transcript];
-    this.#prompts.push({ agentId, messages, expected });
+    this.#prompts.push({ agentId, messages, expected: truth.prompt.lines });
     this.#onRest();
   }
 
@@ -258,8 +286,8 @@ class RandomPlay {
     return this.#random.pick([text, `[${from}]: ${text}`, `[${from}]: ${text}`, this.#random.words()]);
   }
 
-  #anyone(): [string, Agent] {
-    return this.#random.pick([...this.#agents]);
+  #anyone(to?: string): [string, Agent] {
+    return this.#random.pick([...this.#agents].filter(([agentId]) => to === undefined || agentId === to));
   }
 
   #arrived(agentId: string): void {

@@ -72,21 +72,12 @@ function intervention(
   };
 }
 
-/** The new input of a call, or the altered delivery. Several alterations of a content lead to the same delivery. */
-function alteration(
-  index: LogIndex,
-  { event, position }: Decision,
-  subject: LogNode | null,
-): IdentifiedText | null {
-  const { id, agentId = '', data } = event;
+/** The new input of a call, or the delivery that names the decision as its `via`. */
+function alteration(index: LogIndex, { event }: Decision, subject: LogNode | null): IdentifiedText | null {
+  const { id, data } = event;
   if (data.input !== undefined) return { id, text: compactJson(data.input) };
   const saying = subject === null ? null : index.sayingOf(subject);
-  const heard = saying?.hearings.find(
-    (hearing) =>
-      hearing.agentId === agentId &&
-      (hearing.via === id || hearing.position > position) &&
-      hearing.text !== null,
-  );
+  const heard = saying?.hearings.find(({ via, text }) => via === id && text !== null);
   return heard === undefined ? null : { id: heard.event.id, text: heard.text ?? '' };
 }
 

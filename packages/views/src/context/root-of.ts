@@ -1,12 +1,18 @@
 import type { CapturedEvent } from '@hansard/events';
 
-/** The agent that events without `agentId` belong to: the first agent created without a cause, else the first in the log, else ''. */
+const takesPart = /^(agent|user):/;
+
+/**
+ * The agent that events without `agentId` belong to: the first agent created without a cause. Otherwise '' if such an
+ * event is part of a conversation, else the first agent in the log, else ''.
+ */
 export function rootOf(events: readonly CapturedEvent[]): string {
-  let first = '';
+  let first: string | null = null;
+  let isUnnamed = false;
   for (const { type, agentId, cause } of events) {
-    if (agentId === undefined) continue;
-    if (type === 'agent:created' && cause === undefined) return agentId;
-    if (first === '') first = agentId;
+    if (agentId === undefined) isUnnamed ||= takesPart.test(type);
+    else if (type === 'agent:created' && cause === undefined) return agentId;
+    else first ??= agentId;
   }
-  return first;
+  return isUnnamed ? '' : (first ?? '');
 }

@@ -72,15 +72,15 @@ export class SessionViewer {
 
   #parentOf(node: LogNode): LogNode | null {
     const links = causalGraph(this.index).causesOf(node);
-    const first = links.find(
-      ({ kind, node: parent }) => kind !== 'heard' && kind !== 'via' && parent !== null,
-    );
-    return (first ?? links.findLast(isHeard))?.node ?? null;
+    const first = links.find((link) => link.kind !== 'via' && !isOfPrompt(link) && link.node !== null);
+    const last = links.findLast(({ kind }) => kind === 'heard') ?? links.findLast(isOfPrompt);
+    return (first ?? last)?.node ?? null;
   }
 }
 
-function isHeard({ kind }: GraphLink): boolean {
-  return kind === 'heard';
+/** Whether a link leads to something that a model was given, or that a summary stands for. */
+function isOfPrompt({ kind }: GraphLink): boolean {
+  return kind === 'heard' || kind === 'observed' || kind === 'summary' || kind === 'replaces';
 }
 
 function messageIdOf({ event }: LogNode): string {

@@ -21,15 +21,17 @@ describe('interventionsOf', () => {
     ]);
   });
 
-  it('gives the final delivery as the outcome of each of several alterations', () => {
+  it('gives the delivery that names the alteration, never another one of the same content', () => {
     const altered = { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' } as const;
     const index = createLogIndex([
       says('e1', 'ben', 'Rye, 240 degrees, 3 euro'),
       decides('e2', 'ann', altered),
-      decides('e3', 'ann', altered),
-      heard('e4', 'ann', 'Rye', { substance: 'e1', via: 'e3' }),
+      decides('e3', 'ann', { ...altered, decision: 'deny' }),
+      decides('e4', 'ann', altered),
+      heard('e5', 'ann', 'Rye', { substance: 'e1', via: 'e4' }),
+      heard('e6', 'ann', 'Rye, 240 degrees, 3 euro', { substance: 'e1' }),
     ]);
-    expect(interventionsOf(index).map(({ outcome }) => outcome?.id)).toEqual(['e4', 'e4']);
+    expect(interventionsOf(index).map(({ outcome }) => outcome?.id)).toEqual([undefined, undefined, 'e5']);
   });
 
   it('gives the call that was stopped, and the result that the agent received', () => {
