@@ -64,6 +64,7 @@ export class AgentKnowledge {
 export function readAgentKnowledge(index: LogIndex, nodes: readonly LogNode[]): AgentKnowledge {
   const calls = recordedCalls(index, nodes);
   const order = new GivenOrder<LogNode>();
+  const isCompacted = nodes.some(({ event }) => event.type === 'session:compaction');
   const items: KnownItem[] = [];
   const answers = new Map<LogMessage, GivenAnswer>();
   const compactions: Compaction[] = [];
@@ -88,7 +89,8 @@ export function readAgentKnowledge(index: LogIndex, nodes: readonly LogNode[]): 
     const next = ranks;
     addNode(node);
     const item = itemAt.get(node.position);
-    rankAt.set(node.position, item === undefined || item.kind === 'summary' ? next : item.rank);
+    if (isCompacted)
+      rankAt.set(node.position, item === undefined || item.kind === 'summary' ? next : item.rank);
   }
 
   function addNode(node: LogNode): void {

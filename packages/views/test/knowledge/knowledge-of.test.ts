@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   causesOf,
   createLogIndex,
+  dialogOf,
   effectsOf,
+  hearingMatrix,
   knowledgeOf,
   knownBy,
   neverHeard,
@@ -270,6 +272,9 @@ describe('who never heard something', () => {
     ]);
     expect(renderNeverHeard(neverHeard(index, 'e5'))).toBe('dispatched agent (not known)\nOther (not known)');
     // The dispatched agent is the author of the prompt.
+    const prompt = hearingMatrix(index).rows.find(({ saying }) => saying.id === 'e4');
+    expect(prompt?.cells.get('')).toEqual(['said']);
+    expect(dialogOf(index, ['', 'helper']).map(({ id }) => id)).toContain('e4');
     expect(neverHeard(index, 'e4').map(({ agent }) => agent.agentId)).toEqual(['other']);
   });
 

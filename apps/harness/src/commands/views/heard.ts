@@ -22,7 +22,7 @@ interface HeardOptions extends SessionViewOptions {
 export const addHeard: AddCommand = (command, context) => {
   command
     .option('--at <id>', 'what the agent had heard when this event or message had happened')
-    .option('--never <id>', 'the agents that this never reached');
+    .option('--never <id>', 'the agents that this never reached, or of which it is not known');
   addSessionView<HeardOptions>(command, context, {
     example: 'heard chat/cafe jill --at 01JM8Z7T3V0000000000000000',
     view: (index, [agent], options) => heard(index, agent, options),
