@@ -62,12 +62,13 @@ export function compare(seed: number, played: PlayedSession, viewsOf: ViewsOf, i
 export function compareViews(seed: number, played: PlayedSession, viewsOf: ViewsOf, into: Comparisons): void {
   const check = checkInto(seed, into);
   const views = viewsOf(played.events);
+  const unrecorded = viewsOf(played.events.map(withoutContext));
   compareCells(views, played, check);
   compareOutcomes(views, played, check);
   for (const agentId of played.truth.agents.keys()) {
     compareAnswers(views, played, agentId, check);
     comparePerspective(views, played, agentId, check);
-    compareReconstructed(viewsOf, played, agentId, check);
+    compareReconstructed(unrecorded, played, agentId, check);
   }
 }
 
@@ -153,9 +154,8 @@ function compareAnswers(views: AskedViews, played: PlayedSession, agentId: strin
 }
 
 /** Without what the log records of the calls, all that came before an answer counts as given to it. */
-function compareReconstructed(viewsOf: ViewsOf, played: PlayedSession, agentId: string, check: Check): void {
+function compareReconstructed(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
   const { answers, received, messageIds, newLinks } = readAgent(played, agentId);
-  const views = viewsOf(played.events.map(withoutContext));
   for (const [number, expected] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
     const messageId = messageIds[number] ?? '';
     const row = views.causes(messageId).find(({ event }) => event.messageId === messageId);

@@ -1,4 +1,4 @@
-import type { ModelToolCall } from '@hansard/provider';
+import type { DispatchStoreProvider, ModelToolCall } from '@hansard/provider';
 import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
@@ -14,15 +14,22 @@ interface OpenCall {
 }
 
 /** Plays one session. At any time at most one of its agents runs; all others wait for their models. */
-export async function playRandomSession(seed: number, steps: number): Promise<PlayedSession> {
-  const play = new RandomPlay(seed);
+export async function playRandomSession(
+  seed: number,
+  steps: number,
+  provider?: DispatchStoreProvider,
+): Promise<PlayedSession> {
+  const play = new RandomPlay(seed, provider);
   await play.begin();
   for (let step = 0; step < steps; step += 1) {
     await play.step();
     if (step === Math.floor(steps / 2) && seed % 3 === 0) await play.loadAgain();
   }
+  while ((await play.countEvents()) < leastEvents) await play.step();
   return play.end();
 }
+
+const leastEvents = 60;
 
 /** Of the prompts of every fourth session. */
 const mostMessages = 6;
@@ -30,7 +37,7 @@ const mostMessages = 6;
 class RandomPlay {
   readonly #random: Random;
   readonly #truth: TruthRecord;
-  readonly #prepared = prepare();
+  readonly #prepared: ReturnType<typeof prepare>;
   readonly #utterances: Utterance[] = [];
   readonly #prompts: GivenPrompt[] = [];
   readonly #awaited: AwaitedResponse[] = [];
@@ -46,8 +53,9 @@ class RandomPlay {
   #calls = 0;
   #ids = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, provider?: DispatchStoreProvider) {
     this.#seed = seed;
+    this.#prepared = prepare(provider);
     this.#random = new Random(seed);
     this.#truth = new TruthRecord(this.#isFaded ? mostMessages : Number.POSITIVE_INFINITY);
   }
@@ -79,6 +87,10 @@ class RandomPlay {
     this.#noteAwaited();
   }
 
+  async countEvents(): Promise<number> {
+    return (await this.#prepared.events()).length;
+  }
+
   async loadAgain(): Promise<void> {
     await this.#drain();
     await this.#session?.close();
@@ -91,8 +103,10 @@ class RandomPlay {
     if (this.#races === 0) await this.#race();
     await this.#drain();
     await this.#session?.close();
+    const events = await this.#prepared.events();
+    await this.#prepared.store.close();
     return {
-      events: await this.#prepared.events(),
+      events,
       truth: this.#truth,
       prompts: this.#prompts,
       awaited: this.#awaited,
