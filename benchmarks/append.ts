@@ -1,6 +1,6 @@
 /**
- * What an append costs, in a dispatch that is 1,000, 10,000 and 100,000 events long. Each figure is the median over
- * short rounds in which the contenders, at every length, take turns in random order.
+ * Measures an append to a dispatch of 1,000, 10,000 and 100,000 events. Each figure is the median of short rounds in which
+ * the contenders, at every length, take turns in random order.
  */
 import { rmSync } from 'node:fs';
 import type { CapturedEvent } from '@hansard/events';

@@ -1,4 +1,4 @@
-/** What `appendEvents` costs per event, and what it costs when ids do not grow, as with imported logs. */
+/** Measures `appendEvents` per event, with growing ids and with random ids, as in imported logs. */
 import { rmSync } from 'node:fs';
 import type { CapturedEvent } from '@hansard/events';
 import { median, microsecondsSince } from './measure.ts';

@@ -23,7 +23,7 @@ export interface Contender {
 
 const toLine = (event: CapturedEvent): string => `${JSON.stringify(event)}\n`;
 
-/** One `write` of a line that is there already, on a file that stays open: the least that a durable append can cost. */
+/** One `write` of a prepared line to an open file: the minimum cost of a durable append. */
 function readyLine(folder: string): Contender {
   return fileContender('write of a ready line', folder, (file, _, lines) => {
     for (const line of lines) writeSync(file, line);

@@ -1,6 +1,6 @@
 /**
- * What it costs to render what a model sees: the first time, and at each call after it, in logs of 100,000 and 200,000 events; a call
- * without its messages, and with the array of them that a model is given.
+ * Measures the rendering of a context: the first time and at each later call, in logs of 100,000 and 200,000 events; without
+ * its messages, and with the array of messages for a model.
  */
 import { type CapturedEvent, toTimestamp } from '@hansard/events';
 import { type ContextPolicy, createContextRenderer } from '@hansard/views';

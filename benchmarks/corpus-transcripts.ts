@@ -1,4 +1,4 @@
-/** Real transcripts to measure with, where they are there: they are others' data, and no part of the repository. */
+/** Real transcripts for measurements, if the corpus is available. They belong to others and are not in the repository. */
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

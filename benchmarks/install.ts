@@ -1,4 +1,4 @@
-/** How large the command is once it is installed: every package packed, and installed by npm in an empty folder. */
+/** Measures the size of the installed command: every package is packed, and installed by npm in an empty folder. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What 100,000 appended events leave in memory. Each contender runs in a process of its own, which counts after a forced
- * collection: once after 200,000 events, and again 100,000 events later.
+ * Measures the memory that 100,000 appended events leave in use. Each contender runs in its own process, which counts after
+ * a forced collection: after 200,000 events, and again 100,000 events later.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const most: Target[] = [
   { key: 'heapGrowthMegabytes', atMost: 1 },
   { key: 'rssGrowthMegabytes', atMost: 5 },
 ];
-/** Otherwise V8 doubles its young generation somewhere on the way, which is no memory of the store's. */
+/** Otherwise V8 doubles its young generation during the run, which is not memory of the store. */
 const fixedYoungGeneration = '--max-semi-space-size=4';
 
 async function measure(name: StoreName, through: string, ids: string): Promise<void> {

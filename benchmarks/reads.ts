@@ -1,4 +1,4 @@
-/** What reads cost in a dispatch of 100,000 events, and what a listing of 1,000 dispatches costs. */
+/** Measures reads in a dispatch of 100,000 events, and a listing of 1,000 dispatches. */
 import { rmSync } from 'node:fs';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded, type Target } from './report.ts';

@@ -32,6 +32,7 @@ export function sampleEnvelope(dispatchId: string): DispatchEnvelope {
     usage: { inputTokens: 1200, outputTokens: 340 },
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

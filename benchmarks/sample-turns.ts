@@ -3,7 +3,7 @@ import { text } from './sample-events.ts';
 
 const begin = Date.parse('2026-03-01T09:30:00.000Z');
 
-/** The five events of a turn: what the agent is told, says and calls, what that cost, and what the tool gave. */
+/** The five events of a turn: a message, the agent's text and tool call, the usage, and the tool result. */
 export function sampleTurn(turn: number): CapturedEvent[] {
   const id = (place: number) => `01JM${String(turn * 5 + place).padStart(22, '0')}`;
   const timestamp = (place: number) => new Date(begin + turn * 1_000 + place * 100).toISOString();

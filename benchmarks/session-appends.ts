@@ -1,6 +1,6 @@
 /**
- * What a session's append costs beside an append of its dispatch object, on the JSON-file store: the same events, in
- * rounds that take turns.
+ * Measures an append of a session beside an append of its dispatch object, on the JSON-file store: the same events, in
+ * alternating rounds.
  */
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';

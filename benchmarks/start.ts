@@ -1,6 +1,6 @@
 /**
- * What it takes to start the built command, beside the start of bare Node. A second built command, such as that of another
- * commit, can be named: `node benchmarks/start.ts PATH/TO/dist/bin.js`. All of them take turns.
+ * Measures the start of the built command beside the start of bare Node. A second built command, such as that of another
+ * commit, can be named: `node benchmarks/start.ts PATH/TO/dist/bin.js`. The commands take turns.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';

@@ -1,9 +1,9 @@
 /**
- * What training data costs: 1,000 dispatches of 100 events in each format, beside reading and encoding them, and one dispatch of one
- * agent with 20,000 and 100,000 events as conversations, in processor time of the main thread. Heap is counted after a forced
- * collection, at the first tenth of the dispatches and at the last. Formats with a row for each call repeat the prompt in each, so
- * their text grows with the square of a dispatch: they are not measured on a long one. ShareGPT has no place for text beside tool
- * calls, so its dispatches have none.
+ * Measures training data: 1,000 dispatches of 100 events in each format, beside reading and encoding them, and one dispatch of one
+ * agent with 20,000 and 100,000 events as conversations, in processor time of the main thread. The heap is counted after a forced
+ * collection, at the first tenth of the dispatches and at the last. Formats with a row for each call repeat the prompt in each row,
+ * so their text grows with the square of a dispatch: they are not measured on a long one. ShareGPT can't represent text beside
+ * tool calls, so its dispatches have none.
  */
 
 import { type TrainingFormatId, trainingFormatIds, writeTrainingData } from '@hansard/datasets';
@@ -78,7 +78,7 @@ async function measureLong(format: TrainingFormatId): Promise<void> {
   );
 }
 
-/** Dispatches that are made when they are read. Each is read twice; `heard`: how many were to their end. */
+/** Dispatches that are generated when they are read. Each is read twice; `heard` receives the number of finished ones. */
 function sourceOf(
   format: TrainingFormatId,
   dispatches: number,

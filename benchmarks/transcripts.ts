@@ -1,10 +1,10 @@
-/** Transcripts of Claude Code to measure with: sessions of no one, in the proportions of real ones. */
+/** Generates transcripts of Claude Code for measurements, in the proportions of real ones. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 const sessionId = '5e550000-0000-4000-8000-000000000001';
 const firstTime = Date.parse('2026-03-01T09:30:00.000Z');
 
-/** Words of no meaning, so that strings have the length and the line ends of real ones. */
+/** Meaningless words: strings with the length and the line ends of real ones. */
 function prose(length: number, seed: number): string {
   const words = [
     'the',

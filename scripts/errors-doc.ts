@@ -6,8 +6,8 @@ const head = `# Errors
 
 <!-- Generated from the declarations in the sources: \`pnpm docs:errors\` writes this page. -->
 
-Every error that Hansard throws on purpose has a \`code\` from a closed set, stable between major versions, a message that
-says what happened and where, \`advice\` on what to do, \`details\` for programs, and the error that led to it as \`cause\`.
+Every error that Hansard throws on purpose has a \`code\` from a closed set, stable between major versions, a message about the
+event and its place, \`advice\` on how to continue, \`details\` for programs, and the original error as \`cause\`.
 Recognise one by its guard (\`isStoreError(error, 'STORE_LOCKED')\`), not by \`instanceof\`: the guard also knows errors that
 another copy of a package made. Wrong use by a programmer (a missing argument, a negative count) is a plain \`TypeError\` and
 has no code.

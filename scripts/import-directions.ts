@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { root, type WorkspacePackage, workspacePackages } from './workspace.ts';
 
 /** Which packages of ours each folder's published code may import (H1, decision 0002). */
@@ -32,7 +32,11 @@ export function wrongImports(packages: readonly WorkspacePackage[] = workspacePa
     const declared = workspacePackage.dependencies
       .filter((name) => own.includes(name) && !may.has(name))
       .map((name) => `${workspacePackage.folder}/package.json depends on ${name}`);
-    return [...declared, ...wrongSourceImports(workspacePackage, own, may)];
+    return [
+      ...declared,
+      ...wrongSourceImports(workspacePackage, own, may),
+      ...importsOfOtherPackages(workspacePackage, packages),
+    ];
   });
 }
 
@@ -63,5 +67,25 @@ function wrongSourceImports(
         ? []
         : [`${folder}/src/${file} imports ${specifier}`];
     });
+  });
+}
+
+/** The relative imports of tests that reach into another package. Tests name packages, as any other code does. */
+function importsOfOtherPackages(
+  { folder }: WorkspacePackage,
+  packages: readonly WorkspacePackage[],
+): string[] {
+  const others = packages.map((other) => other.folder).filter((other) => other !== folder);
+  return globSync(`${folder}/test/**/*.ts`, { cwd: root }).flatMap((file) =>
+    importsFrom(others, file, readFileSync(join(root, file), 'utf8')),
+  );
+}
+
+/** The relative imports of a file that lead into one of these folders. */
+export function importsFrom(folders: readonly string[], file: string, source: string): string[] {
+  return [...source.matchAll(importPattern)].flatMap(([, specifier = '']) => {
+    const target = relative(root, resolve(root, dirname(file), specifier));
+    const reachesOut = specifier.startsWith('.') && folders.some((folder) => target.startsWith(`${folder}/`));
+    return reachesOut ? [`${file} reaches out to ${specifier}`] : [];
   });
 }

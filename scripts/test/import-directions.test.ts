@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wrongImports } from '../import-directions.ts';
+import { importsFrom, wrongImports } from '../import-directions.ts';
 import { workspacePackages } from '../workspace.ts';
 
 describe('import directions', () => {
@@ -22,6 +22,20 @@ describe('import directions', () => {
     };
     expect(wrongImports([...packages, unknown])).toEqual([
       expect.stringContaining('packages/unheard-of: no rule'),
+    ]);
+  });
+
+  it('are reported if a test imports a file of another package by its path', () => {
+    const source = `
+      import { a } from '../../b/test/a.ts';
+      import { c } from '../src/c.ts';
+      import { d } from '@hansard/b';
+      import { e } from '../../../scripts/e.ts';
+      const f = await import('../../b/src/f.ts');
+    `;
+    expect(importsFrom(['packages/b'], 'packages/a/test/a.test.ts', source)).toEqual([
+      'packages/a/test/a.test.ts reaches out to ../../b/test/a.ts',
+      'packages/a/test/a.test.ts reaches out to ../../b/src/f.ts',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { sampleEvents } from '@hansard/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { sampleEvents } from '../../packages/events/test/sample-events.ts';
 import { committedSchemas } from '../schemas.ts';
 
 const schemas = await committedSchemas();

@@ -6,11 +6,11 @@ import { type ExitCode, exitCode } from './terminal/cli-error.ts';
 import type { CommandRow } from './terminal/command.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Runs the `hansard` command. Everything it says goes through the context; it never ends the process. */
+/** Runs the `hansard` command. It prints only through the context and never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   try {
     const program = await createProgram(context, namedCommands(args));
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
     return exitCode.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
@@ -22,8 +22,8 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 }
 
 /**
- * The program with all its commands. Those that are `loaded` are complete; of the others, it knows the name, the arguments
- * and the description.
+ * The program with all its commands. The `loaded` commands are complete; the others have a name, arguments and a
+ * description.
  */
 export async function createProgram(
   context: CliContext,
@@ -59,14 +59,26 @@ export async function createProgram(
   return program;
 }
 
-/** The commands that the words may be about. The first word names a command; of `help`, a later one does. */
+/** The commands that the arguments can name: the first word, or the words after `help`. */
 function namedCommands(args: readonly string[]): CommandRow[] {
   const words = args.filter((word) => !word.startsWith('-'));
   const names = words[0] === 'help' ? words.slice(1) : words.slice(0, 1);
   return commandTable.filter(({ name }) => names.includes(name));
 }
 
-/** Below what was wrong: how it goes. */
+/** `hansard mistyped --help` is an unknown command, as without `--help`. Commander would print the general help. */
+function withoutHelpForUnknown(program: Command, args: readonly string[]): string[] {
+  let command = program;
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    if (command.commands.length === 0) break;
+    const found = command.commands.find((one) => one.name() === word);
+    if (found === undefined) return args.filter((arg) => arg !== '--help' && arg !== '-h');
+    command = found;
+  }
+  return [...args];
+}
+
+/** The usage, printed below a usage error. */
 function afterError(command: Command): string {
   const path = pathOf(command).split(' ').slice(1);
   if (command.commands.length > 0) return `(\`${pathOf(command)} help\` lists the commands)`;
@@ -74,7 +86,7 @@ function afterError(command: Command): string {
   return `${usage}\n(\`hansard help ${path.join(' ')}\` shows examples)`;
 }
 
-/** Without the `[options]` that every command has: the descriptions would have no room in 80 columns. */
+/** Omits the `[options]` of every command, so that the descriptions fit into 80 columns. */
 function subcommandTerm(command: Command): string {
   return `${command.name()} ${command.usage().replace(/\[options\] ?/, '')}`.trim();
 }

@@ -20,27 +20,27 @@ const pluginUseSchema = z
           .string()
           .min(1)
           .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
-        config: jsonObjectSchema.optional().describe("What the plugin's own configSchema asks for."),
+        config: jsonObjectSchema.optional().describe("The configuration, by the plugin's own configSchema."),
       }),
     ],
     {
       error:
-        'Invalid input: expected the name of a plugin, or { "plugin": …, "config": { … } } with nothing else',
+        'Invalid input: expected the name of a plugin, or { "plugin": …, "config": { … } } without other keys',
     },
   )
   .describe('A plugin, by itself or with its configuration.');
 
-/** The whole of `hansard.config.json`. Every key may be left out. */
+/** `hansard.config.json`. Every key is optional. */
 export const configSchema = z.strictObject({
   $schema: z
     .string()
     .optional()
     .describe('For editors: ./node_modules/@hansard/harness/hansard.config.schema.json'),
-  store: pluginUseSchema.default('@hansard/store-jsonfile').describe('Where dispatches are kept.'),
+  store: pluginUseSchema.default('@hansard/store-jsonfile').describe('The store of the dispatches.'),
   communication: z
     .array(pluginUseSchema)
     .default(['@hansard/comm-console'])
-    .describe('Who sees dispatches live and can talk to their agents.'),
+    .describe('The plugins that show dispatches live and deliver messages to their agents.'),
   plugins: z
     .array(pluginUseSchema)
     .default([])
@@ -48,34 +48,32 @@ export const configSchema = z.strictObject({
   pluginFolders: z
     .array(z.string().min(1))
     .default([])
-    .describe(
-      'Folders whose subfolders may be plugins. A plugin found there is off until its id is named above.',
-    ),
+    .describe('Folders that contain plugins. A plugin found there is loaded only if its id is named above.'),
   deny: z
     .array(z.string().min(1))
     .default([])
-    .describe('Ids or packages of plugins that are never loaded. Deny beats everything else.'),
+    .describe('Ids or packages of plugins that are never loaded, even if another key names them.'),
   limits: z
     .strictObject({
-      timeMs: z.number().positive().optional().describe('The longest that a dispatch may run.'),
+      timeMs: z.number().positive().optional().describe('The longest time that a dispatch may run.'),
       stallMs: z
         .number()
         .positive()
         .optional()
-        .describe('The longest that an agent may be silent; in a session, that one model call may take.'),
+        .describe('The longest time without a sign of the agent; in a session, the longest model call.'),
       costUsd: z.number().positive().optional().describe('The most that a dispatch may cost, in US dollars.'),
     })
     .default({})
-    .describe('Limits of each dispatch; an agent that passes one is aborted. Absent: no limit.'),
+    .describe('Limits of each dispatch; an agent that exceeds one is aborted. Absent: no limit.'),
   context: z
     .string()
     .refine(isPolicy, { error: 'Write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE' })
     .optional()
     .describe(
-      'What the models of `hansard chat` and `hansard resume` see of the log: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
+      'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
   prices: z
-    .union([z.literal(false), z.string().min(1)])
+    .union([z.literal(false), z.string().min(1)], { error: 'Write the path of a file, or false' })
     .optional()
     .describe(
       'Estimates the cost of imported model calls that have none: the path of a JSON file with a price table, or false for no estimates. Absent: list prices of public models.',
@@ -83,21 +81,25 @@ export const configSchema = z.strictObject({
   loopDetector: z
     .union([
       z.literal(false),
-      z.strictObject({
-        window: z
-          .number()
-          .int()
-          .positive()
-          .describe('The number of the latest tool calls of an agent that are compared.'),
-        warnAt: z
-          .number()
-          .int()
-          .min(2)
-          .describe(
-            'Equal calls among them, or repetitions of two to four calls in a row, that record a warning.',
-          ),
-        killAt: z.number().int().min(2).describe('Equal calls or repetitions that end the dispatch.'),
-      }),
+      z
+        .strictObject({
+          window: z
+            .number()
+            .int()
+            .positive()
+            .describe('The number of the latest tool calls of an agent that are compared.'),
+          warnAt: z
+            .number()
+            .int()
+            .min(2)
+            .describe(
+              'Equal calls among them, or repetitions of two to four calls in a row, that record a warning.',
+            ),
+          killAt: z.number().int().min(2).describe('Equal calls or repetitions that end the dispatch.'),
+        })
+        .refine(({ window, warnAt, killAt }) => warnAt <= killAt && killAt <= window, {
+          error: 'warnAt must be at most killAt, and killAt at most window',
+        }),
     ])
     .optional()
     .describe('Limits on repeated tool calls; false: no limits.'),
@@ -108,9 +110,9 @@ export type PluginUse = z.infer<typeof pluginUseSchema>;
 
 export interface LoadedConfig {
   readonly config: HarnessConfig;
-  /** The folder that relative paths in it are relative to. */
+  /** The base of its relative paths. */
   readonly baseDir: string;
-  /** Null where no file was there and the defaults hold. */
+  /** Null if no file exists and the defaults apply. */
   readonly file: string | null;
 }
 
@@ -133,7 +135,7 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
   return { config: result.data, baseDir: dirname(file), file };
 }
 
-/** What the models of sessions see of the log; undefined where the configuration does not say. */
+/** The context policy of sessions; undefined if it is not configured. */
 export function contextPolicy({ context }: HarnessConfig): ContextPolicy | undefined {
   return context === undefined ? undefined : parseContextPolicy(context);
 }

@@ -2,7 +2,7 @@ import type { RunDispatchOptions } from '@hansard/dispatch';
 import { definedOnly } from '@hansard/events';
 import type { HarnessConfig } from './config.ts';
 
-/** What a configuration says about every dispatch. */
+/** The limits of every dispatch, by the configuration. */
 export function dispatchLimits({
   limits,
   loopDetector,

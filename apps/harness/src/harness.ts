@@ -13,7 +13,7 @@ import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import { type CliContext, note } from './terminal/context.ts';
 
-/** The providers of a configuration, put together. */
+/** The open providers of a configuration. */
 export interface Harness {
   readonly loaded: LoadedConfig;
   readonly plugins: LoadedPlugins;
@@ -26,9 +26,9 @@ export interface Harness {
 
 export interface OpenHarnessOptions {
   readonly config: string | undefined;
-  /** What to load beside the store: nothing for a reader; `live` for a command that records. */
+  /** The plugins to load besides the store: none for a reader; `live` for a command that records. */
   readonly load: 'store' | 'live' | 'live without communication';
-  /** The agent that shall run, as `run --agent` names it. */
+  /** The agent to run, as `run --agent` names it. */
   readonly agent?: string | undefined;
 }
 
@@ -42,13 +42,13 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     throw plugins.report.plugins[0]?.state === 'loaded' ? notAStore(loaded) : (error ?? notAStore(loaded));
   }
   const store = openDispatchStore(provider);
-  // `plugins` may name one, too, such as the console with its configuration.
+  // `plugins` can also name a communication provider, such as the console with its configuration.
   const shown = options.load === 'live' ? plugins.providers('CommunicationProvider') : [];
   const communication = createCommunicationHub(
     shown.map((entry) => entry.provider),
     { onProblem: (problem) => note(context, `hansard: ${describeCommunicationProblem(problem)}`) },
   );
-  // Not waited for: a provider that is slow to start holds up nobody, and gets all that happened when it has started.
+  // Not awaited: a slow provider does not delay the command, and receives everything when it has started.
   void communication.start();
   for (const { id, error } of plugins.report.plugins) {
     if (error !== undefined) note(context, `hansard: ${id} was not loaded: ${error.code}: ${error.message}`);
@@ -64,7 +64,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
       for (const repair of await store.getRepairs()) {
         note(
           context,
-          `hansard: repaired ${repair.place}: ${repair.reason} (${repair.removedBytes} bytes from byte ${repair.offset} on)`,
+          `hansard: repaired ${repair.place}: ${repair.reason} (${repair.removedBytes} bytes removed at byte ${repair.offset})`,
         );
       }
       await store.close();
@@ -73,7 +73,21 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
   };
 }
 
-/** Loads what a configuration names and nothing else, for the report of `hansard plugins`. */
+/** Opens the providers of a configuration for an action, and closes them after it, including after an error. */
+export async function withHarness(
+  context: CliContext,
+  options: OpenHarnessOptions,
+  action: (harness: Harness) => Promise<void>,
+): Promise<void> {
+  const harness = await openHarness(context, options);
+  try {
+    await action(harness);
+  } finally {
+    await harness.close();
+  }
+}
+
+/** Loads only the configured plugins, for the report of `hansard plugins`. */
 export async function loadConfigured(
   { config, baseDir }: LoadedConfig,
   load: OpenHarnessOptions['load'],
@@ -83,10 +97,10 @@ export async function loadConfigured(
   const others = load === 'store' ? [] : [...config.plugins, ...pluginsForAgent(agent, config.plugins)];
   const plugins = await loadPlugins({
     baseDir,
-    // The plugins that come with the command are found from where it lies, whatever folder it is called in.
+    // The plugins installed with the command are found from its own folder, whatever the current folder.
     packageDirs: [fileURLToPath(new URL('.', import.meta.url))],
     plugins: [config.store, ...communication, ...others].map(toReference),
-    // Whoever configures the store there means it for those who only read, too.
+    // A configuration of the store under `plugins` also applies to commands that only read.
     configurations: load === 'store' ? config.plugins.map(toReference) : [],
     folders: config.pluginFolders,
     deny: config.deny,
@@ -115,6 +129,6 @@ function findAgent(plugins: LoadedPlugins, id: string): AgentProvider {
   throw new CliError(
     exitCode.usage,
     `There is no agent ${JSON.stringify(id)} (loaded: ${known}).`,
-    'Say --agent claude for Claude Code, or name the plugin of another under "plugins" in hansard.config.json; `hansard plugins` shows what is loaded.',
+    'Use --agent claude for Claude Code, or name the plugin of another agent under "plugins" in hansard.config.json; `hansard plugins` lists the loaded plugins.',
   );
 }

@@ -1,14 +1,14 @@
 import { didYouMean } from '@hansard/events';
 import type { z } from 'zod';
 
-/** The parts of a JSON Schema that say which keys there are. */
+/** The parts of a JSON Schema that define its keys. */
 interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly items?: KeySchema;
   readonly anyOf?: readonly KeySchema[];
 }
 
-/** "Did you mean …" for each unknown key that is near a key of the JSON Schema at the same place; '' without one. */
+/** "Did you mean …" for each unknown key that resembles a key of the JSON Schema at the same place; '' if there is none. */
 export function mistypedKeys(error: z.ZodError, schema: Readonly<Record<string, unknown>>): string {
   return unknownKeys(error.issues, [])
     .map(({ path, key }) => ({ key, meant: didYouMean(key, keysAt([schema as KeySchema], path)) }))

@@ -58,7 +58,7 @@ it.each([
 it('events says which types there are where none is of the one that was asked for', async () => {
   const { code, out, err } = await line.hansard('events', task, 'latest', '--type', 'text');
   expect([code, out]).toEqual([0, '']);
-  expect(err).toMatch(/no event of type text\. There are: agent:created, agent:text, agent:thinking\.\n$/);
+  expect(err).toMatch(/no event of type text\. Its types: agent:created, agent:text, agent:thinking\.\n$/);
   const found = await line.hansard('events', task, 'latest', '--type', '*text', '--json');
   expect([found.err, found.json()]).toMatchObject(['', [{ type: 'agent:text' }, { type: 'agent:text' }]]);
 });

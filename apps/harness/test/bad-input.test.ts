@@ -17,7 +17,7 @@ describe('hansard, given something wrong,', () => {
     ['no command that exists', ['recrod'], 2, /unknown command 'recrod'/],
     ['an option that does not exist', ['ls', '--jsno'], 2, /unknown option '--jsno'/],
     ['no task', ['run', 'x.jsonl'], 2, /--task/],
-    ['a task that does not exist', ['show', 'no/such'], 1, /There is no dispatch of no\/such/],
+    ['a task that does not exist', ['show', 'no/such'], 1, /no\/such has no dispatches/],
     ['half a task name', ['ls', 'research'], 2, /does not name a task/],
     ['a task that leaves the root', ['ls', '../../etc/passwd'], 2, /STORE_INVALID_PATH/],
     [
@@ -105,6 +105,16 @@ describe('hansard, given something wrong,', () => {
       /Did you mean "window" instead of "windw"\?/,
     ],
     [
+      'limits of the loop detector that contradict each other',
+      '{ "loopDetector": { "window": 5, "warnAt": 8, "killAt": 3 } }',
+      /loopDetector is .*: warnAt must be at most killAt, and killAt at most window/,
+    ],
+    [
+      'a price table that is no path',
+      '{ "prices": true }',
+      /prices is true: Write the path of a file, or false/,
+    ],
+    [
       'a mistyped key for the store',
       '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
       /config\.rot is "x": must NOT have additional properties; did you mean "root"\?/,
@@ -125,7 +135,7 @@ describe('hansard, given something wrong,', () => {
     expect(answer.err).not.toContain('Did you mean');
   });
 
-  it('a communication plugin with a broken manifest is told, and the rest goes on', async () => {
+  it('a communication plugin with a broken manifest is reported, and everything else works', async () => {
     using line = commandLine();
     mkdirSync(join(line.cwd, 'broken'));
     writeFileSync(join(line.cwd, 'broken/plugin.json'), '{ "id": "broken" ');

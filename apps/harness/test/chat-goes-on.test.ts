@@ -134,8 +134,8 @@ describe.each(stores)('a session that ended, in the %s store', { concurrent: tru
     for (const resume of [typeInto, typeIntoProcess]) {
       const { code, out, err } = await resume(line, ['resume', 'chat/talk', ...args], []);
       expect({ code, out }).toEqual({ code: 0, out: '' });
-      expect(err).toContain('Nothing was left to answer');
-      expect(err).toContain('the session is as it was');
+      expect(err).toContain('There was nothing to answer');
+      expect(err).toContain('the session was not changed');
     }
     expect(await envelopesOf(line, 'chat/talk')).toEqual(before.ended);
     const after = bytesOf(line);

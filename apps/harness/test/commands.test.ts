@@ -42,7 +42,7 @@ describe('hansard', () => {
     for (const envelope of envelopes) expect((envelope as { cost: number }).cost).toBeGreaterThan(0);
   });
 
-  it('run shows every event live unless it is told to be quiet', async () => {
+  it('run prints every event live, unless it is quiet', async () => {
     using other = commandLine();
     const { out, code } = await other.process(
       'run',
@@ -73,7 +73,7 @@ describe('hansard', () => {
     expect(root.children).toHaveLength(2);
   });
 
-  it('show tells one session, by the end of its id, or all of them', async () => {
+  it('show prints one session, by the end of its id, or all sessions', async () => {
     const one = await line.hansard('show', 'research/route-models', parent.slice(-6));
     expect(one.out).toContain('a.txt has 6 bytes.');
     const all = await line.hansard('show', 'research/route-models');
@@ -85,9 +85,9 @@ describe('hansard', () => {
     const task = 'research/route-models';
     const told = await line.hansard('perspective', task, 'dispatched agent', '--dispatch', parent);
     expect(told).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
-    expect(told.err).toContain('what tools were given and gave is not in the log');
+    expect(told.err).toContain('tool input and output are not in the log');
     const { err } = await line.hansard('perspective', task, 'nobody', '--dispatch', parent);
-    expect(err).toMatch(/There are: dispatched agent, tester \(/);
+    expect(err).toMatch(/The agents are: dispatched agent, tester \(/);
   });
 
   it('notes quote nothing that a terminal would obey', async () => {
@@ -95,7 +95,7 @@ describe('hansard', () => {
     expect(err).toContain('no event or message ␛[2J');
   });
 
-  it('timeline tells whose each event is where a task has several dispatches', async () => {
+  it('timeline prints the role and dispatch of each event if a task has several dispatches', async () => {
     const { out } = await line.hansard('timeline', 'research/route-models');
     expect(out).toMatch(new RegExp(`^ *0 .*product-analyst ${parent.slice(-6)} `, 'm'));
     expect(out.match(/^ *0 .*ts-dev \w{6} /gm)).toHaveLength(2);
@@ -199,14 +199,14 @@ describe('hansard', () => {
     expect(listed).toMatchObject({ code: 1, out: '', err: '' });
   });
 
-  it('a recording goes on when nobody reads its output any more', async () => {
+  it('a recording continues after the reader of its output has gone', async () => {
     using other = commandLine();
     const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--delay', '5'];
     expect(await other.processUntilFirstOutput(...run)).toBe(0);
     expect((await other.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'completed' }]);
   });
 
-  it('ends when all is recorded, also where a plugin left a timer behind', async () => {
+  it('ends when everything is recorded, even if a plugin left a timer running', async () => {
     using other = commandLine();
     const folder = join(other.cwd, 'leaky');
     mkdirSync(folder);

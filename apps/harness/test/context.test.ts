@@ -55,7 +55,7 @@ describe('hansard context', () => {
   });
   afterAll(() => line[Symbol.dispose]());
 
-  it('shows what the model saw at the latest call, and what that is made of', async () => {
+  it('prints the context of the latest model call, and its policy, detail and tokens', async () => {
     const { code, out, err } = await line.hansard('context', task, 'D1');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain(`call     ${calls.at(-1)} of agent_001\npolicy   faded, budget 600\n`);
@@ -76,7 +76,7 @@ describe('hansard context', () => {
     const { code, out } = await line.hansard('context', task, 'D1', '--verify');
     expect({ code, out }).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^The same to the byte: .*sha256:/),
+      out: expect.stringMatching(/^Identical: .*sha256:/),
     });
     const json = await line.hansard('context', task, 'D1', calls[3] ?? '', '--verify', '--json');
     expect(json.json()).toEqual([{ inference: calls[3], isSame: true, differences: [] }]);
@@ -93,7 +93,7 @@ describe('hansard context', () => {
         err: expect.stringContaining('hash: recorded sha256:'),
       });
       const shown = await line.hansard('context', task, 'D1');
-      expect(shown.err).toContain('this is not what the model saw');
+      expect(shown.err).toContain('this differs from the recorded context');
     } finally {
       writeFileSync(path, original);
     }
@@ -115,7 +115,7 @@ describe('hansard context', () => {
     [['D1', '--agent', 'nobody'], 1, 'There is no agent "nobody".'],
     [['N1'], 1, 'recorded as a narrative'],
     [['D1', '--policy', 'some'], 2, 'write full, last:MESSAGES'],
-    [['D1', '--policy', 'full', '--verify'], 2, 'leave --policy out'],
+    [['D1', '--policy', 'full', '--verify'], 2, 'can not be combined with --policy'],
   ] as const)('refuses %j', async (args, code, message) => {
     expect(await line.hansard('context', task, ...args)).toMatchObject({
       code,
@@ -123,7 +123,7 @@ describe('hansard context', () => {
     });
   });
 
-  it('tells what earlier dispatches came to, from their envelopes', async () => {
+  it('prints the outcomes of earlier dispatches, from their envelopes', async () => {
     const { out } = await line.hansard('context', task, '--history');
     expect(out).toContain('The outcomes of 2 earlier dispatches of this task');
     expect(out).toMatch(/N1: waiter, bot bot-7, completed.*\n\{"tables":2\}/);
@@ -136,6 +136,6 @@ describe('hansard context', () => {
     expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('Served.')]);
     expect(err).toContain('bot-7: 1 dispatch');
     const nobody = await line.hansard('timeline', task, '--bot', 'bot-9');
-    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('There are: bot-7.') });
+    expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('Its bots: bot-7.') });
   });
 });

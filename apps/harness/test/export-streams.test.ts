@@ -110,7 +110,7 @@ describe('hansard export --as streams', () => {
         },
       },
     ]);
-    expect(err).toContain(`Calls of speak left out of ${runs[1]}: 1.`);
+    expect(err).toContain(`Calls of speak omitted from ${runs[1]}: 1.`);
   });
 
   it('takes one run, and a mapping that is JSON', async () => {
@@ -138,7 +138,7 @@ describe('hansard export --as streams', () => {
     expect(existsSync(join(cli.cwd, 'streams'))).toBe(false);
   });
 
-  it('never writes into a folder that is there', async () => {
+  it('never writes into an existing folder', async () => {
     mkdirSync(join(cli.cwd, 'streams'));
     const { code } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
     expect([code, readdirSync(join(cli.cwd, 'streams'))]).toEqual([1, []]);

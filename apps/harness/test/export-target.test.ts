@@ -62,7 +62,7 @@ describe('an export that does not come to its end', () => {
     expect([code, written()]).toEqual([1, []]);
   });
 
-  it('is no fault where its reader goes away, as head does', async () => {
+  it('is not an error if its reader goes away, as head does', async () => {
     expect(await cli.processUntilFirstOutput(...html)).toBe(0);
   });
 });
@@ -71,14 +71,14 @@ describe('the place of an export', () => {
   it('is never one where something is, also an empty folder', async () => {
     mkdirSync(join(cli.cwd, 'talk.html'));
     const { code, err } = await cli.hansard(...html, '--out', 'talk.html');
-    expect([code, err]).toEqual([1, expect.stringContaining('it is there already')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('it already exists')]);
     expect(readdirSync(join(cli.cwd, 'talk.html'))).toEqual([]);
   });
 
   it('is not shared: what another export writes is left alone, and named', async () => {
     writeFileSync(join(cli.cwd, 'talk.html.part'), 'half');
     const { code, err } = await cli.hansard(...html, '--out', 'talk.html');
-    expect([code, err]).toEqual([1, expect.stringMatching(/talk\.html\.part is there\.\n.*remove it/)]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/talk\.html\.part exists\.\n.*remove that file/)]);
     expect(readFileSync(join(cli.cwd, 'talk.html.part'), 'utf8')).toBe('half');
   });
 
@@ -101,7 +101,7 @@ describe('the place of an export', () => {
 describe('a task without dispatches', () => {
   it('is named as it was given', async () => {
     const { code, err } = await cli.hansard('export', 'lab/none', '--as', 'html');
-    expect([code, err]).toEqual([1, expect.stringContaining('no dispatch of lab/none.')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('lab/none has no dispatches.')]);
   });
 });
 
@@ -110,7 +110,7 @@ describe('an option of another format', () => {
     const { code, err } = await cli.hansard(
       ...['export', 'lab/talk', '--as', 'html', '--out', 'a.html', '--agents', 'jack'],
     );
-    expect([code, err]).toEqual([2, expect.stringContaining('--agents is nothing for html.')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('--agents does not apply to html.')]);
     expect(readdirSync(cli.cwd)).not.toContain('a.html');
   });
 });

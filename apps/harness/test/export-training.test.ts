@@ -137,7 +137,7 @@ describe('hansard export of training data', () => {
     expect(err).toContain(`${rows.length} rows of ${manifest.calls.inRows} model calls`);
     expect(err).toContain('1 dispatches refused');
     for (const [reason, { count }] of Object.entries(manifest.dropped))
-      expect(err).toContain(`${count} calls left out of ${format}: ${reason}`);
+      expect(err).toContain(`${count} calls omitted from ${format}: ${reason}`);
   });
 
   it.each([
@@ -163,13 +163,13 @@ describe('hansard export of training data', () => {
     expect([...as('user'), ...as('tool')].length).toBeGreaterThan(1);
   });
 
-  it('trains only the agents that --agents names, and says which there are not', async () => {
+  it('trains only the agents that --agents names, and reports unknown ones', async () => {
     const { rows, manifest, err } = await exportAs('trl', 'D1', '--agents', 'Jill, Zoe');
     const names = new Set(rows.map(({ metadata }) => metadata.agent_name));
     expect([...names]).toEqual(['Jill']);
     expect(rows).toHaveLength((given.D1 ?? []).filter(({ agentName }) => agentName === 'Jill').length);
     expect(manifest).toMatchObject({ filter: { agents: ['Jill', 'Zoe'] }, missingAgents: ['Zoe'] });
-    expect(err).toContain('There is no agent "Zoe".');
+    expect(err).toContain('Unknown agent: "Zoe".');
   });
 
   it('writes thoughts as --thoughts says', async () => {
@@ -200,11 +200,11 @@ describe('hansard export of training data', () => {
       'openai',
       ['--thoughts', 'thinking'],
       2,
-      'no way to write thoughts in openai',
+      "openai can't write thoughts as",
     ],
-    ['thoughts of the format that always has them', 'sft', ['--thoughts', 'drop'], 2, 'leave --thoughts out'],
+    ['thoughts of the format that always has them', 'sft', ['--thoughts', 'drop'], 2, 'remove --thoughts'],
     ['tools that are not there', 'trl', ['--tools', 'nowhere.json'], 1, 'nowhere.json'],
-    ['tools that are no list', 'trl', ['--tools', 'object.json'], 1, 'no JSON array'],
+    ['tools that are no list', 'trl', ['--tools', 'object.json'], 1, 'not a JSON array'],
     ['no folder', 'trl', [], 2, '--out FOLDER'],
   ] as const)('says what to do about %s, and writes nothing', async (_, format, more, code, words) => {
     writeFileSync(join(cli.cwd, 'object.json'), '{}');
@@ -222,7 +222,7 @@ describe('hansard export of training data', () => {
     expect(existsSync(join(cli.cwd, 'refused'))).toBe(false);
   });
 
-  it('never writes into a folder that is there', async () => {
+  it('never writes into an existing folder', async () => {
     mkdirSync(join(cli.cwd, 'mine'));
     const { code, err } = await cli.hansard('export', 'scenes/cafe', '--as', 'trl', '--out', 'mine');
     expect([code, readdirSync(join(cli.cwd, 'mine'))]).toEqual([1, []]);

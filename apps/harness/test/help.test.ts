@@ -43,6 +43,8 @@ describe('help', () => {
     [['help', 'replya'], /unknown command 'replya'\n\(Did you mean replay\?\)/],
     [['help', 'judge', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
     [['judge', 'help', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
+    [['replya', '--help'], /unknown command 'replya'\n\(Did you mean replay\?\)/],
+    [['judge', 'pakc', '-h'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
     [['help', 'ls', 'tasks'], /hansard ls has no commands of its own, such as 'tasks'/],
   ])('says that there is no such command, and which is near: %j', async (words, message) => {
     using line = commandLine();

@@ -65,7 +65,7 @@ describe('importing games', () => {
   });
 
   it.skipIf(!existsSync(corpus))(
-    'tells the 22 games of a real log apart (skipped without the corpus)',
+    'separates the 22 games of a real log (skipped without the corpus)',
     async () => {
       using cli = commandLine();
       const files = ['game_events', 'chat'].map((name) => join(corpus, 'tossim', `${name}.jsonl`));

@@ -121,7 +121,7 @@ describe('importing a folder of many formats', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'goes on where a folder below may not be read (skipped for root, who may read all)',
+    'continues after an unreadable folder (skipped for root, who can read all)',
     async () => {
       using cli = commandLine();
       put(cli, 'logs/a.jsonl', lines(prompt(1)));
@@ -189,7 +189,7 @@ describe('importing games without --as', () => {
     }
   });
 
-  it('imports nothing of a game log whose other file is not there', async () => {
+  it('imports nothing of a game log whose other file is missing', async () => {
     using cli = commandLine();
     put(cli, 'chat.jsonl', lines(said));
     const files = ['chat.jsonl', 'game_events.jsonl'];
@@ -209,7 +209,7 @@ describe('--as of another format than the records show', () => {
     const { code, err } = await cli.hansard('import', path, '--as', as);
     expect(code).toBe(2);
     expect(err).toContain(`${path} looks like a`);
-    expect(err).toContain(`Say --as ${right}.`);
+    expect(err).toContain(`Use --as ${right}`);
     expect((await cli.hansard('ls', '--json')).out).toBe('');
     expect((await cli.hansard('import', path, '--as', right)).code).toBe(0);
   });

@@ -39,9 +39,11 @@ describe('an importer of a plugin folder', () => {
   it.each([[[]], [['--as', 'diary']]])('imports the logs of its format, once, with %j', async (options) => {
     using cli = withDiaryPlugin();
     const path = put(cli, 'd.jsonl', 'Dear diary\nIt rains.\n');
-    const imported = () => cli.hansard('import', path, '--task', 'lab/diary', '--json', ...options);
+    const imported = (...more: string[]) =>
+      cli.hansard('import', path, '--task', 'lab/diary', '--json', ...options, ...more);
     expect(await imported()).toMatchObject({ code: 0, err: '' });
-    expect((await imported()).json()).toMatchObject([{ format: 'diary', events: 2, added: 0 }]);
+    expect((await imported()).json()).toMatchObject([{ format: 'diary', added: 0, unchanged: true }]);
+    expect((await imported('--reread')).json()).toMatchObject([{ format: 'diary', events: 2, added: 0 }]);
   });
 
   it('is named where a format is unknown', async () => {

@@ -80,7 +80,8 @@ async function expectSameInAnyOrder(copies: readonly string[], longest: string):
       if (before !== undefined) expectNotLess(envelope, before);
       before = envelope;
     }
-    expect(before).toEqual(wanted);
+    // The times of the files differ.
+    expect({ ...before, source: null }).toEqual({ ...wanted, source: null });
   }
 }
 

@@ -135,7 +135,7 @@ describe('blind judging', () => {
     expect(code).toBe(1);
     expect(err).toContain('line 2: it cites 7, which the packet does not have');
     const report = await cli.hansard('judge', 'report', 'lab/game');
-    expect([report.code, report.err]).toEqual([1, expect.stringContaining('Nobody has judged')]);
+    expect([report.code, report.err]).toEqual([1, expect.stringContaining('has no verdicts yet')]);
   });
 
   it('needs a mapping that makes sense', async () => {
@@ -181,7 +181,7 @@ describe('blind judging', () => {
     await store.close();
     const { code, err } = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
     expect(code).toBe(0);
-    expect(err).toContain('still runs');
+    expect(err).toContain('still running');
     expect(err).toContain('no reasoning');
   });
 

@@ -8,7 +8,7 @@ import { appendEvent, createDispatch } from '@hansard/testing';
 import { expect, it } from 'vitest';
 import { commandLine, demoStream } from './command-line.ts';
 
-it('run says of each dispatch that a dead process left running how it ended', async () => {
+it('run reports the status of each dispatch that a process left running', async () => {
   using line = commandLine();
   const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   const taskDir = 'research/tasks/route-models';
@@ -21,8 +21,12 @@ it('run says of each dispatch that a dead process left running how it ended', as
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
   const { code, err } = await line.hansard(...run);
   expect(code).toBe(0);
-  expect(err).toContain('worker DONE was left running by a process that died; it is now completed');
-  expect(err).toContain('worker LOST was left running by a process that died; it is now crashed');
+  expect(err).toContain(
+    'worker DONE was left running by a process that has exited; its status is now completed',
+  );
+  expect(err).toContain(
+    'worker LOST was left running by a process that has exited; its status is now crashed',
+  );
   const listed = (await line.hansard('ls', 'research/route-models', '--json')).json() as DispatchEnvelope[];
   expect(listed.filter(({ role }) => role === 'worker')).toMatchObject([
     { dispatchId: 'DONE', status: 'completed', cost: 0.25 },

@@ -222,7 +222,7 @@ describe('an agent without a key', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => {
-  it('takes its engine with it, is told of, and its agent goes on in the next dispatch', async () => {
+  it('ends its engine too, is reported, and its agent continues in the next dispatch', async () => {
     let isAsked = () => {};
     const asked = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -246,7 +246,7 @@ describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => 
 
     const goesOn = ['run', 'Go on.', '--agent', 'claude', '--task', task, '--resume', 'latest', '--json'];
     const next = await place.hansard(...goesOn);
-    expect(next.err).toContain('was left running by a process that died; it is now crashed');
+    expect(next.err).toContain('was left running by a process that has exited; its status is now crashed');
     expect(next.code).toBe(0);
     const resumed = place.endpoint.requests.at(-1);
     expect(JSON.stringify(resumed?.messages)).toContain('Make a plan.');
@@ -261,7 +261,7 @@ describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => 
   });
 });
 
-/** The processes that live in a folder's home, by their environments. */
+/** The running processes whose home is in a folder, by their environments. */
 function enginesIn(folder: string): string[] {
   return globSync('/proc/[0-9]*/environ').filter((file) => {
     try {

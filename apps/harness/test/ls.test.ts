@@ -59,13 +59,13 @@ describe('ls beside a damaged dispatch', () => {
       '',
     ]);
     expect(err).toMatch(
-      /^hansard: 2 of 4 tasks can't be read whole; the others are listed\.\n {2}a\/two: STORE_CORRUPT: /,
+      /^hansard: 2 of 4 tasks can't be read completely; the others are listed\.\n {2}a\/two: STORE_CORRUPT: /,
     );
     for (const file of files) expect(err).toContain(`${file} is damaged at byte `);
     expect(err).toMatch(/\n {2}Nothing was changed\. Copy the file before you repair it\.\n$/);
   });
 
-  it('lists a task whose record is damaged with what its dispatches come to, and every other', async () => {
+  it('lists a task with a damaged record by the figures of its dispatches, and every other task', async () => {
     using line = await recorded('a/one', 'a/two');
     const file = join(line.cwd, '.projects/a/tasks/one/task.json');
     truncateSync(file, 20);
@@ -122,7 +122,7 @@ describe('ls beside a damaged dispatch', () => {
 });
 
 describe('ls on a terminal', () => {
-  it('fits its width, and cuts no name that one goes on with', async () => {
+  it('fits its width, and cuts no name that the next command needs', async () => {
     using line = await recorded('research/route-models', long);
     const { out } = await at(line, 80, 'ls');
     expect(out.split('\n')).toEqual([

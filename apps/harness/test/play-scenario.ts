@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Clock, openDispatchStore } from '@hansard/dispatch';
+import { openDispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, createIdSource, type DispatchEnvelope } from '@hansard/events';
 import { openScriptedModel, readScenario } from '@hansard/model-scripted';
 import { loadPlugins } from '@hansard/plugin-loader';
-import type { DispatchStoreProvider } from '@hansard/provider';
+import type { Clock, DispatchStoreProvider } from '@hansard/provider';
 import { createSession } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createSessionTools } from '@hansard/tools-session';
@@ -26,6 +26,7 @@ export interface Played {
 /** Always the same time, so that the same scenario gives the same events. */
 const stoppedClock: Clock = {
   now: () => Date.UTC(2031, 4, 6),
+  monotonic: () => 0,
   after: () => () => {},
 };
 

@@ -11,7 +11,7 @@ function configured(plugins: readonly unknown[], others: object = {}): CommandLi
 
 const run = ['run', demoStream('hook-deny'), '--task', 'a/b'];
 
-it('the console that is there anyway is configured by naming it under plugins', async () => {
+it('the default console is configured under plugins', async () => {
   using line = configured([{ plugin: '@hansard/comm-console', config: { color: 'always' } }]);
   const shown = await line.process(...run);
   expect(shown).toMatchObject({ code: 0, err: '' });
@@ -30,7 +30,7 @@ it.each([
   expect((await line.process(...run, option)).out).toMatch(output);
 });
 
-it('the store that is there anyway is configured by naming it under plugins, for writing and for reading', async () => {
+it('the default store is configured under plugins, for writing and for reading', async () => {
   using line = configured([{ plugin: '@hansard/store-jsonfile', config: { root: 'elsewhere' } }], {
     communication: [],
   });
@@ -40,7 +40,7 @@ it('the store that is there anyway is configured by naming it under plugins, for
   ]);
   expect(existsSync(join(line.cwd, '.projects'))).toBe(false);
   const { out } = await line.hansard('demo', '--delay', '0');
-  const folder = /one readable file per dispatch: (.*)/.exec(out)?.[1] ?? '';
+  const folder = /one readable file per dispatch, are in (.*)/.exec(out)?.[1] ?? '';
   expect(readdirSync(folder).length).toBeGreaterThan(0);
 });
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createReplayAgent } from '@hansard/agent-claude';
-import { type Clock, openDispatchStore, runDispatch } from '@hansard/dispatch';
+import { openDispatchStore, runDispatch } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { parseEnvelope, parseEvent } from '@hansard/events';
-import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
+import type { AgentProvider, Clock, DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { openSqliteStore } from '@hansard/store-sqlite';
@@ -27,7 +27,7 @@ const own = globSync('*.jsonl', { cwd: fileURLToPath(new URL('../demo', import.m
 const freshFolder = () => mkdtempSync(join(temporary, 'store-'));
 
 /** A stopped clock, so that two recordings of one stream have the same times. */
-const clock: Clock = { now: () => Date.UTC(2026, 10, 21), after: () => () => {} };
+const clock: Clock = { now: () => Date.UTC(2026, 10, 21), monotonic: () => 0, after: () => () => {} };
 
 interface Recording {
   readonly events: CapturedEvent[];

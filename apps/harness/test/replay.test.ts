@@ -57,14 +57,14 @@ describe('replay', () => {
     expect(answer.json()).toEqual(all.slice(0, 1));
   });
 
-  it('begins behind an event, by its id or its position', async () => {
+  it('begins after an event, by its id or its position', async () => {
     for (const after of ['event-two', '1']) {
       const replayed = await line.hansard('replay', task, '--speed', 'max', '--after', after, '--json');
       expect(idsOf(replayed)).toEqual(['event-three', 'event-four']);
     }
   });
 
-  it('stepwise prints an event for each Enter, and ends behind the last one', async () => {
+  it('stepwise prints an event for each Enter, and ends after the last one', async () => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     stdin.write('\n');
     const printed: string[] = [];
@@ -77,7 +77,7 @@ describe('replay', () => {
       },
     });
     expect(code).toBe(0);
-    expect(err).toContain('Enter: the next event');
+    expect(err).toContain('Press Enter for the next event');
     expect(printed.map((text) => /two|three|four/.exec(text)?.[0])).toEqual(['two', 'three', 'four']);
   });
 
@@ -124,7 +124,7 @@ describe('replay', () => {
 });
 
 describe('tail', () => {
-  it('gives all behind an event, and with -f what comes', async () => {
+  it('prints all events after a position, and with -f also new ones', async () => {
     expect(idsOf(await line.hansard('tail', task, '--after', 'event-one', '--json'))).toEqual(
       all.slice(1).map(({ id }) => id),
     );

@@ -108,7 +108,7 @@ describe('run --agent', () => {
     expect(hooks.out).toContain('guard');
   });
 
-  it('asks for a result by the schema of a file, and goes on with an earlier session where it was', async () => {
+  it('requests a result by the schema of a file, and resumes an earlier session', async () => {
     using line = project();
     writeFileSync(join(line.cwd, 'schema.json'), '{ "type": "object" }');
     const [first] = (await line.hansard(...run, 'Begin.', '--role', 'dev')).json() as [
@@ -128,7 +128,7 @@ describe('run --agent', () => {
     expect(await textOf(line, third.dispatchId)).toMatchObject({ cwd: '/else' });
   });
 
-  it('opens the prompt with what the earlier dispatches of the task came to, where there are some', async () => {
+  it('begins the prompt with the outcomes of earlier dispatches of the task', async () => {
     using line = project();
     const [first] = (await line.hansard(...run, 'Begin.', '--with-history', '--role', 'dev')).json() as [
       { dispatchId: string },
@@ -157,7 +157,7 @@ describe('run --agent', () => {
     ],
     ['--resume of no dispatch', ['--resume', 'nothing'], 1, /has no dispatch nothing/],
     ['a schema that is not there', ['--schema', 'none.json'], 2, /schema .*none\.json can't be read/],
-    ['a schema that is no object', ['--schema', 'list.json'], 2, /is no JSON object/],
+    ['a schema that is not an object', ['--schema', 'list.json'], 2, /is not a JSON object/],
     ['no turns', ['--turns', '0'], 2, /whole number from 1/],
   ])('says what is wrong with %s, and records nothing', async (_, more, code, message) => {
     using line = project();
@@ -175,7 +175,7 @@ describe('run --agent', () => {
       using line = commandLine();
       const stream = ['run', demoStream('hook-deny'), '--task', 'a/b'];
       const { code, err } = await line.hansard(...stream, `--${option}`, ...value);
-      expect(err).toMatch(`--${option} is for an agent that runs now`);
+      expect(err).toMatch(`--${option} applies to a running agent`);
       expect(code).toBe(2);
     },
   );

@@ -6,7 +6,7 @@ import { writeScenario } from './market-scenario.ts';
 import { danglingCalls, envelopesOf, eventsOf } from './read-back.ts';
 
 describe('chat, given something wrong,', () => {
-  it('names the agent and the turn for which the scenario has no answer; with the answer added, resume goes on', async () => {
+  it('names the agent and the turn for which the scenario has no answer; with the answer added, the session can be resumed', async () => {
     using line = commandLine();
     const agents = {
       root: [{ call: [{ tool: 'task', input: { name: 'Ann', system_prompt: 'You are Ann.' } }] }],
@@ -43,7 +43,7 @@ describe('chat, given something wrong,', () => {
     expect(envelope?.status).not.toBe('running');
   });
 
-  it('tells what the model said when it failed; what was said before can be read, and the rest resumed', async () => {
+  it('reports the error of a failed model; the log keeps earlier messages, and the session can be resumed', async () => {
     using line = commandLine();
     const user = ['Good morning.', 'And now?'];
     const good = { when: { contains: 'morning' }, say: 'Good morning to you.' };
@@ -111,7 +111,7 @@ describe('chat, given something wrong,', () => {
     ['neither scenario nor model', ['chat'], 2, /scenario file or a --model/],
     ['both', ['chat', 'a.yaml', '--model', 'b'], 2, /scenario file or a --model/],
     ['a model that is not loaded', ['chat', '--model', 'nobody'], 2, /no language model "nobody"/],
-    ['nothing to resume', ['resume', 'chat/nothing'], 1, /no dispatch of chat\/nothing/],
+    ['nothing to resume', ['resume', 'chat/nothing'], 1, /chat\/nothing has no dispatches/],
   ])('says so and what to do: %s', async (_what, args, code, message) => {
     using line = commandLine();
     const answer = await line.hansard(...args);
@@ -121,7 +121,7 @@ describe('chat, given something wrong,', () => {
 });
 
 describe('resume, given something wrong,', () => {
-  it('says that a dispatch of the narrative alone can not be gone on with, and leaves it as it was', async () => {
+  it('reports that a narrative dispatch can not be resumed, and does not change it', async () => {
     using line = commandLine();
     await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
     const before = await envelopesOf(line, 'a/b');
@@ -135,7 +135,7 @@ describe('resume, given something wrong,', () => {
     expect(await envelopesOf(line, 'a/b')).toEqual(before);
   });
 
-  it('names the scenario that is gone, and goes on with another one', async () => {
+  it('names a missing scenario, and resumes with another one', async () => {
     using line = commandLine();
     const agents = { root: [{ error: 'The model is on strike.' }] };
     await line.hansard('chat', writeScenario(line.cwd, 'strike.yaml', { user: ['a'], agents }), '--quiet');

@@ -105,14 +105,14 @@ describe('the commands that read a session', () => {
       ]);
     });
 
-    it('tells what one agent knew, by when, and how it came to it', async () => {
+    it('prints everything that one agent knew, with time and source', async () => {
       expect(await ids('heard', traders, 'bo')).toEqual(['m09', 'm14', 'm16']);
       expect(await ids('heard', traders, 'bo', '--at', 'm15')).toEqual(['m09', 'm14']);
       const { out } = await line.hansard('heard', traders, 'bo', '--at', 'm16');
       expect(out).toContain('Ann said it (m15) → Bo heard it altered (m16)');
     });
 
-    it('tells whom something never reached', async () => {
+    it('lists the agents that an utterance never reached', async () => {
       expect(await line.hansard('heard', traders, '--never', 'm17')).toMatchObject({
         code: 0,
         out: '(every agent heard it)\n',
@@ -142,7 +142,7 @@ describe('the commands that read a session', () => {
     );
   });
 
-  it('diff sets what was said beside what each heard, or beside one delivery of it', async () => {
+  it('diff compares an utterance with each delivery, or with one delivery', async () => {
     const { out } = await line.hansard('diff', traders, 'm15');
     expect(out).toContain(
       'Ann → Bo (altered): {+[Ann]: +}Three for a coin. My cellar is number [-8812-]{+####+}.',
@@ -233,7 +233,7 @@ describe('the commands that read a session', () => {
     ['a point in time', ['heard', traders, 'bo', '--at', 'm99'], 1, /m99/],
     ['something never heard', ['heard', traders, '--never', 'm99'], 1, /m99/],
     ['a dispatch', ['dialog', traders, '--dispatch', 'nope'], 1, /no dispatch nope/],
-    ['a task', ['timeline', 'market/none'], 1, /no dispatch of market\/none/],
+    ['a task', ['timeline', 'market/none'], 1, /market\/none has no dispatches/],
     ['a format to write', ['export', traders, '--as', 'session-v3'], 2, /session-v1, session-v2/],
     ['no format to write', ['export', traders], 2, /--as/],
     [
@@ -244,7 +244,7 @@ describe('the commands that read a session', () => {
     ],
     ['a file', ['import', 'nowhere.jsonl', '--task', 'a/b'], 1, /nowhere\.jsonl can't be read/],
     ['no model to resume with', ['resume', traders], 2, /--model ID .*--scenario FILE/],
-  ])('says what there is where it is asked for what is not: %s', async (_what, args, code, message) => {
+  ])('reports the known names for an unknown one: %s', async (_what, args, code, message) => {
     const answer = await line.hansard(...args);
     expect(answer.err).toMatch(message);
     expect(answer.err).not.toMatch(/unexpected|\n\s+at /);
@@ -293,7 +293,7 @@ describe('import and export', () => {
     await line.hansard('import', fixture('traders-v2'), '--task', 'a/b');
     expect(await line.hansard('context', 'a/b')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/There is no model call\.\n.*imported tell of none/),
+      err: expect.stringMatching(/There is no model call\.\n.*imported session logs and games do not/),
     });
   });
 
@@ -301,7 +301,7 @@ describe('import and export', () => {
     using line = commandLine();
     await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
     const { code, err } = await line.hansard('export', 'a/b', '--as', 'session-v2');
-    expect([code, err]).toEqual([0, expect.stringContaining('hansard: recorded as a narrative: what tools')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('recorded as a narrative: tool input')]);
   });
 
   it('a session that was played goes out and comes back with the same dialog', async () => {
@@ -313,7 +313,7 @@ describe('import and export', () => {
     ).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^session-v2: .*cafe\.jsonl\n$/),
-      err: expect.stringMatching(/agent:inference left out/),
+      err: expect.stringMatching(/agent:inference omitted/),
     });
     expect((await line.hansard('import', 'cafe.jsonl', '--task', 'b/cafe')).err).toBe('');
     const said = async (task: string) =>
@@ -355,7 +355,7 @@ describe('import and export', () => {
 
   it.each([
     ['nothing', '', 1, /FORMAT_EMPTY: .*empty\.jsonl/],
-    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*name that one: --as FORMAT/],
+    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*Name the format: --as FORMAT/],
   ])('a file with %s is refused without a trace', async (_what, text, code, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'empty.jsonl'), text);
@@ -366,7 +366,7 @@ describe('import and export', () => {
     expect((await line.hansard('ls', '--json')).json()).toEqual([]);
   });
 
-  it('export never writes over a file that is there', async () => {
+  it('export never overwrites an existing file', async () => {
     using line = commandLine();
     await line.hansard('import', fixture('weather-v1'), '--task', 'a/b');
     writeFileSync(join(line.cwd, 'mine.jsonl'), 'mine');
@@ -375,7 +375,7 @@ describe('import and export', () => {
     expect(readFileSync(join(line.cwd, 'mine.jsonl'), 'utf8')).toBe('mine');
   });
 
-  it('a session that was imported can be gone on with, by a scenario', async () => {
+  it('an imported session can be resumed with a scenario', async () => {
     using line = commandLine();
     await line.hansard('import', fixture('traders-v2'), '--task', 'a/b');
     const scenario = {

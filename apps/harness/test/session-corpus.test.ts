@@ -13,7 +13,7 @@ interface Row {
   readonly audience: readonly { readonly agentId: string }[];
 }
 
-/** The examples of both specifications, which are no part of the repository, through the command. */
+/** The examples of both specifications, which are not in the repository, through the command. */
 describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
   const example = (number: number) =>
     join(corpus, format, globSync(`${number}-*.jsonl`, { cwd: join(corpus, format) })[0] ?? 'none');

@@ -56,7 +56,7 @@ const kills: readonly Kill[] = [
 ];
 
 describe('a session whose process was killed', { concurrent: true }, () => {
-  it.each(kills)('$moment goes on to its end', async ({ slow, seen, interrupted }) => {
+  it.each(kills)('$moment continues to its end', async ({ slow, seen, interrupted }) => {
     using line = commandLine();
     await killWhen(line.cwd, ['chat', writeMarket(line.cwd, slow)], seen);
     const before = await eventsOf(line, task);
@@ -103,7 +103,7 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     expect(existsSync(join(line.cwd, '.projects', 'hansard.sqlite'))).toBe(true);
   });
 
-  it('goes on where its last record was cut off in the middle, and says what was cut', async () => {
+  it('resumes after a last record that was cut off, and reports the repair', async () => {
     using line = commandLine();
     await killWhen(line.cwd, ['chat', writeMarket(line.cwd, 'bo')], /\(Bo\).*Plums, and nothing/);
     const before = await eventsOf(line, task);
@@ -112,7 +112,7 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     writeMarket(line.cwd);
     expect(await line.hansard('resume', task, '--quiet')).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/repaired .*cut off/),
+      err: expect.stringMatching(/repaired .*An append was interrupted/),
     });
     expect((await eventsOf(line, task)).slice(0, before.length)).toEqual(before);
     await expectWholeMarket(line);
@@ -128,7 +128,7 @@ describe('a session that ended', () => {
 
     expect(await line.hansard('resume', task, '--quiet')).toMatchObject({
       code: 0,
-      err: expect.stringContaining('Nothing was left to answer'),
+      err: expect.stringContaining('There was nothing to answer'),
     });
     expect((await line.hansard('dialog', task)).out).toBe(said);
     await expectWholeMarket(line);
@@ -141,7 +141,7 @@ describe('a session that ended', () => {
     expect(resultOf(await eventsOf(line, task))).toBe('The market is closed.');
   });
 
-  it('goes on with a scenario that has more to say', async () => {
+  it('resumes with a scenario that has more lines', async () => {
     using line = commandLine();
     const talk = {
       user: ['Hello.'],
@@ -238,7 +238,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('a session that was stopped with %
     expect(danglingCalls(events)).toEqual([]);
   });
 
-  it('is told as stopped, not as a fault of Hansard', () => {
+  it('is reported as stopped, not as a fault of Hansard', () => {
     expect(output).not.toMatch(/unexpected|fault of Hansard/);
     expect(output).toMatch(new RegExp(`hansard resume ${task} \\w{26}\``));
   });

@@ -79,7 +79,7 @@ describe('the debate', () => {
 });
 
 describe('the characters', () => {
-  it('know what they were told and nothing of what only the other one was', async () => {
+  it('know their own messages and none that only the other one received', async () => {
     const { index } = await playScenario('characters');
     const key = find(index, 'behind the clock');
     const letter = find(index, 'a letter with your name');
@@ -115,7 +115,7 @@ describe('the event-driven agent', () => {
     expect([effects[1]?.includes(enough.id), effects[2]?.includes(enough.id)]).toEqual([true, false]);
   });
 
-  it('acts by what has changed: enough flour is no reason to order', async () => {
+  it('acts only on a change: it does not order while there is enough flour', async () => {
     const { answers } = await playScenario('event-driven');
     expect(answers).toEqual([
       'I watch, and the analyst is ready.',
@@ -126,7 +126,7 @@ describe('the event-driven agent', () => {
 });
 
 describe('the hook on resources', () => {
-  it('denies the third sub-agent with a reason that the agent is told, and none is created', async () => {
+  it('denies the third sub-agent with a reason for the agent, and creates none', async () => {
     const { index, events } = await playScenario('resource-hook');
     const [denial, ...others] = interventionsOf(index);
     expect(others).toEqual([]);
@@ -166,7 +166,7 @@ describe('the steel man', () => {
 });
 
 describe('the long-term memory', () => {
-  it('gives back, two talks later, what it was told, and the answer is made of that', async () => {
+  it('remembers a message two conversations later, and uses it in its answer', async () => {
     const { index, answers } = await playScenario('long-term-memory');
     const recalled = find(index, 'No nuts. And she likes purple.');
     const known = knownBy(index, 'Memory', recalled.id).map(({ text }) => text);

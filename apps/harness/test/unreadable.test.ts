@@ -97,7 +97,7 @@ it('ls lists every other task where the dispatches of one lead out of the store'
   symlinkSync(join(line.cwd, 'elsewhere'), folder);
   writeFileSync(pathOf(line, 'task.json'), readFileSync(join(line.cwd, '.projects/b/tasks/two/task.json')));
   const { code, out, err } = await hansard('ls');
-  expect([code, err]).toEqual([1, expect.stringContaining("1 of 2 tasks can't be read whole")]);
+  expect([code, err]).toEqual([1, expect.stringContaining("1 of 2 tasks can't be read completely")]);
   expect(err).toContain('a/one: STORE_INVALID_PATH:');
   expect(out).toMatch(/^a\/one +unreadable/m);
   expect(out).toMatch(/^b\/two +open +1 /m);

@@ -1,7 +1,7 @@
-import { type Clock, openDispatchStore } from '@hansard/dispatch';
+import { openDispatchStore } from '@hansard/dispatch';
 import type { IdSource, NewEvent } from '@hansard/events';
 import { openScriptedModel } from '@hansard/model-scripted';
-import type { DispatchStoreProvider } from '@hansard/provider';
+import type { Clock, DispatchStoreProvider } from '@hansard/provider';
 import { createSession } from '@hansard/session';
 import { gameEventSchemas } from './game-events.ts';
 import { createGameTools } from './game-tools.ts';

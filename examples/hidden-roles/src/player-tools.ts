@@ -2,7 +2,7 @@ import type { AgentHost, JsonObject, ToolDefinition } from '@hansard/provider';
 import { z } from 'zod';
 import type { Village } from './village.ts';
 
-/** A tool of the players: checks its input, changes the village, and tells others what they may know. */
+/** A tool of the players: checks its input, changes the village, and informs the agents that may know it. */
 export interface PlayerTool {
   readonly definition: ToolDefinition;
   use(input: unknown, village: Village, host: AgentHost): Promise<string>;

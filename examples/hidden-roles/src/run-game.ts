@@ -13,7 +13,7 @@ export type RecordEvent = <T extends GameEventType>(
 export async function runGame(village: Village, host: AgentHost, record: RecordEvent): Promise<string> {
   const { roles, living } = village;
   for (const [name, role] of roles)
-    await host.createAgent({ name, systemPrompt: `You are ${name}, and you are a ${role}. Tell nobody.` });
+    await host.createAgent({ name, systemPrompt: `You are ${name}, and you are a ${role}. Keep it secret.` });
   await record('game:game_start', { players: Object.fromEntries(roles) });
 
   for (let day = 1; village.winner === null; day += 1) {

@@ -117,7 +117,7 @@ describe('the game of hidden roles', () => {
     ]);
   });
 
-  it('shows whispers, and what is told and thought at night, in no public stream', () => {
+  it('keeps whispers, night messages and thoughts out of the public streams', () => {
     const text = JSON.stringify([...linesOf('chat'), ...linesOf('game_events'), ...linesOf('agent_actions')]);
     const secrets = [
       whispered,
@@ -237,6 +237,7 @@ async function play(): Promise<Game> {
       time += 40;
       return time;
     },
+    monotonic: () => 0,
     after: () => () => {},
   };
   return playGame(createMemoryStore(), {

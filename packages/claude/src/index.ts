@@ -4,6 +4,7 @@ export { type FileLine, readLines } from './json-lines/read-lines.ts';
 export type { ClaudeLog, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
 export type { DiagnosticCounts } from './log/diagnostic-log.ts';
 export { dispatchIdOf } from './log/dispatch-id.ts';
+export type { ContinuedSession } from './log/read-log-head.ts';
 export type { ClaudeActivity } from './mapping/claude-activity.ts';
 export type { RecordPlace } from './mapping/mapping-step.ts';
 export {

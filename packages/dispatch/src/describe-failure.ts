@@ -1,6 +1,6 @@
 import { type EventData, messageOf } from '@hansard/events';
 
-/** What was thrown, as the data of a `harness:error`. An error of another realm is no `Error` here, but looks like one. */
+/** A thrown value as the data of a `harness:error`. Reads properties, because an error of another realm is not an `Error` here. */
 export function describeFailure(error: unknown): EventData<'harness:error'> {
   const { code, stack } = (error ?? {}) as { code?: unknown; stack?: unknown };
   return {

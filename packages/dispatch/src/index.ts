@@ -1,4 +1,3 @@
-export { type Clock, systemClock } from './async/clock.ts';
 export { untilAborted } from './async/until-aborted.ts';
 export {
   type CommunicationHub,
@@ -18,7 +17,10 @@ export {
 } from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
-export { type CloseAbandonedOptions, closeAbandonedDispatches } from './run/close-abandoned-dispatches.ts';
+export {
+  type CloseAbandonedOptions,
+  closeAbandonedDispatches,
+} from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
@@ -39,7 +41,7 @@ export type {
   ReadDispatchOptions,
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
-export type { DispatchRef } from './store/dispatch-ref.ts';
+export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
 export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
@@ -56,6 +58,12 @@ export { type HandleStreamOptions, handleStream, type StreamHandlers } from './s
 export { type Replay, type ReplayOptions, replayDispatch } from './streams/replay-dispatch.ts';
 export type { ReplayPace } from './streams/replay-schedule.ts';
 export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
+export {
+  askAboutCall,
+  askAboutResult,
+  type HookedCall,
+  type HookedOutcome,
+} from './tools/ask-about-call.ts';
 export {
   askHooks,
   blockedText,

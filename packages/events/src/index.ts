@@ -27,6 +27,7 @@ export { toTimestamp } from './timestamp.ts';
 export type { Delta } from './types/delta.ts';
 export {
   type DispatchEnvelope,
+  type DispatchSource,
   type DispatchStatus,
   dispatchStatuses,
   type EnvelopeUpdates,

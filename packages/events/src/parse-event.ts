@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { EventError } from './event-error.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
-import { findNotJson, isPlainObject } from './json/json.ts';
+import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
 import { jsonObjectSchema } from './json/json-value-schema.ts';
 import { compileCheck, type QuickCheck } from './types/compile-check.ts';
 import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './types/event.ts';
@@ -46,7 +46,7 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
 
 function isPlainJson(value: unknown): boolean {
   try {
-    return findNotJson(value) === null;
+    return holdsOnlyJson(value);
   } catch {
     // A getter or a proxy in it threw. The full check throws again if that matters.
     return false;
@@ -85,7 +85,7 @@ function hasUsualFields(value: unknown): value is CapturedEvent {
     isTimestamp(event.timestamp) &&
     event.v === undefined &&
     (event.agentId === undefined || isId(event.agentId)) &&
-    (event.messageId === undefined || isId(event.messageId)) &&
+    (event.messageId === undefined || event.messageId === event.id || isId(event.messageId)) &&
     (event.substance === undefined || isId(event.substance)) &&
     (event.cause === undefined || isId(event.cause)) &&
     (event.via === undefined || isId(event.via))

@@ -1,6 +1,6 @@
+import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { encodeEvent } from '../src/index.ts';
-import { sampleEvents } from './sample-events.ts';
 
 describe('encodeEvent', () => {
   it('round-trips every known type', () => {

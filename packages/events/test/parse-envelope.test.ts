@@ -15,6 +15,7 @@ const envelope = {
   usage: null,
   models: null,
   prices: null,
+  source: null,
   structuredResult: null,
   parentDispatchId: null,
   botId: null,

@@ -1,6 +1,15 @@
+import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { eventDataSchemas, isEvent, isEventError, isEventOf, newEvent, parseEvent } from '../src/index.ts';
-import { sampleEvents } from './sample-events.ts';
+import {
+  eventDataSchemas,
+  findNotJson,
+  isEvent,
+  isEventError,
+  isEventOf,
+  newEvent,
+  parseEvent,
+} from '../src/index.ts';
+import { holdsOnlyJson } from '../src/json/json.ts';
 
 const text = { id: 'e1', type: 'agent:text', timestamp: '2026-03-01T09:30:00.000Z', data: { text: 'hello' } };
 
@@ -122,5 +131,35 @@ describe('newEvent and isEventOf', () => {
     });
     expect(isEventOf(event, 'agent:text') && event.data.text).toBe('hi');
     expect(isEventOf(event, 'agent:thinking')).toBe(false);
+  });
+});
+
+describe('holdsOnlyJson', () => {
+  const nested = (depth: number): unknown => (depth === 0 ? [] : [nested(depth - 1)]);
+  const looped: Record<string, unknown> = {};
+  looped.self = looped;
+
+  it.each<[string, unknown, boolean]>([
+    ['an empty object', {}, true],
+    [
+      'an object without a prototype',
+      Object.assign(Object.create(null), { a: [null, true, 'x', 1.5] }),
+      true,
+    ],
+    ['a key whose value is undefined', { a: undefined }, true],
+    ['undefined in a list', [undefined], false],
+    ['a hole in a list', new Array(1), false],
+    ['Infinity', { a: { b: Number.POSITIVE_INFINITY } }, false],
+    ['a symbol', Symbol('x'), false],
+    ['a Date', { at: new Date(0) }, false],
+    ['an object of a class', { a: new (class Place {})() }, false],
+    ['an object that prints itself', { a: { toJSON: () => 1 } }, false],
+    ['an inherited function', Object.create(Object.assign(Object.create(null), { f() {} })), false],
+    ['the deepest nesting that is allowed', nested(1_000), true],
+    ['a nesting that is too deep', nested(1_001), false],
+    ['a cycle', looped, false],
+  ])('agrees with findNotJson about %s', (_, value, isJson) => {
+    expect(findNotJson(value) === null).toBe(isJson);
+    expect(holdsOnlyJson(value)).toBe(isJson);
   });
 });

@@ -6,8 +6,8 @@ import {
   taskRecordSchema,
 } from '@hansard/events';
 import { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from '@hansard/events/plain';
+import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { sampleEvents } from './sample-events.ts';
 
 const oddValues = [
   undefined,
@@ -104,6 +104,7 @@ describe('reading without schemas', () => {
       usage: null,
       models: null,
       prices: null,
+      source: null,
       structuredResult: null,
       parentDispatchId: null,
       botId: null,

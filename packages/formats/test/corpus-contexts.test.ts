@@ -1,3 +1,4 @@
+import { exampleNumbers, exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import {
   type ContextMessage,
   type ContextPolicy,
@@ -6,7 +7,6 @@ import {
 } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { exampleNumbers, exampleText, isCorpusThere, skipped } from './corpus.ts';
 
 const words = { id: 'words', count: (text: string) => text.split(/\s+/).length };
 const budget = 400;

@@ -1,7 +1,7 @@
+import { exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import { createLogIndex, dialogOf, hearingMatrix, interventionsOf, perspectiveOf } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { exampleText, isCorpusThere, skipped } from './corpus.ts';
 import { now } from './make.ts';
 
 /** Views of the examples of both specifications. */

@@ -1,6 +1,6 @@
+import { exampleNumbers, exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { exampleNumbers, exampleText, isCorpusThere, skipped } from './corpus.ts';
 import { now, recordsIn } from './make.ts';
 
 describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read, write }) => {

@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { detectClaudeFormat } from '@hansard/claude';
+import { corpus, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { detectGameFormat, detectSessionFormat } from '../src/index.ts';
-import { corpus, isCorpusThere, skipped } from './corpus.ts';
 import { bookClubV1, bookClubV2, logOf } from './make.ts';
 
 /** The formats that the detectors report for a file. */

@@ -1,6 +1,6 @@
 import { encodeEvent, parseEvent } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../views/test/make.ts';
 import { sessionFormats } from '../src/index.ts';
 import { bookClubV1, bookClubV2, logOf, now, recordsIn } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../views/test/make.ts';
 import { type SessionFormat, sessionFormats } from '../src/index.ts';
 import { bookClubV1, bookClubV2, call, logOf, now } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';

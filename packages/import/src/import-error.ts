@@ -34,7 +34,8 @@ export const importErrors = defineErrors({
   },
   IMPORT_PRICES_INVALID: {
     when: 'A price table is unreadable or has a wrong shape.',
-    advice: 'Correct the file; the documentation of `readPriceFile` has an example.',
+    advice:
+      'Correct the file: `{ "name": "ours", "version": "1", "date": "2026-01-31", "models": { "my-model": { "input": 3, "output": 15 } } }`, with prices in US dollars for a million tokens.',
     details: ['path'],
   },
 });

@@ -3,12 +3,12 @@ import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider'
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
 import { readHead } from './find/read-source.ts';
 import type { ImportOptions } from './import-options.ts';
-import type { ImportFailure, ImportReport } from './import-report.ts';
+import type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
 import { importSource, type TakenDispatches } from './import-source.ts';
 import { detectImporter, importerNamed, refuseOtherFormat } from './importers/choose-importer.ts';
 import { logImporters } from './importers/log-importers.ts';
 
-type ImportItem = ImportReport | ImportFailure;
+export type ImportItem = ImportReport | UnchangedLog | ImportFailure;
 
 /**
  * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is

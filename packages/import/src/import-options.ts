@@ -14,6 +14,8 @@ export interface ImportOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
   /** Absent: `logImporters`. */
   readonly importers?: readonly LogImporterProvider[] | undefined;
+  /** Reads logs again whose files have not changed since their last complete import. */
+  readonly reread?: boolean | undefined;
   /** Estimates the cost of calls that the log states no cost for. Absent: `standardPrices`. `false`: no estimates. */
   readonly prices?: PriceTable | false | undefined;
   /** Milliseconds since 1970, for logs without times. Absent: the system clock. */

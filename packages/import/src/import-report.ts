@@ -1,11 +1,8 @@
 import type { LogSummary, StoreError } from '@hansard/provider';
 import type { RecordedLog } from './record/record-log.ts';
 
-/** One dispatch of a log that was imported. */
-export interface ImportReport
-  extends Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics'>,
-    Omit<RecordedLog, 'summary'> {
-  readonly kind: 'imported';
+/** One dispatch of a log. */
+interface LogPlace {
   /** The files of the log, its own first. */
   readonly files: readonly string[];
   readonly format: string;
@@ -15,6 +12,19 @@ export interface ImportReport
   /** Which dispatch of the log it is, from 1, and how many the log has. */
   readonly number: number;
   readonly of: number;
+}
+
+/** A dispatch whose log has not changed since its last complete import. Nothing was read. */
+export interface UnchangedLog extends LogPlace {
+  readonly kind: 'unchanged';
+}
+
+/** A dispatch that was imported. */
+export interface ImportReport
+  extends LogPlace,
+    Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics'>,
+    Omit<RecordedLog, 'summary'> {
+  readonly kind: 'imported';
   /** Whether only the name, the folder and the first record identify the log, so that another log may have the same. */
   readonly isIdentifiedByPlace: boolean;
   /** Why the record of the task could not be read. The log was recorded all the same. */

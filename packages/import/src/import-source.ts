@@ -10,8 +10,8 @@ import {
 import { assertRegularFile } from './find/read-source.ts';
 import { ImportError } from './import-error.ts';
 import type { ImportOptions } from './import-options.ts';
-import type { ImportReport } from './import-report.ts';
-import { recordLog } from './record/record-log.ts';
+import type { ImportReport, UnchangedLog } from './import-report.ts';
+import { importedRole, recordLog } from './record/record-log.ts';
 
 /** The files of the logs that only their place identifies, by task and dispatch. */
 export type TakenDispatches = Map<string, string>;
@@ -21,10 +21,10 @@ export async function* importSource(
   store: DispatchStore,
   importer: LogImporterProvider,
   source: LogSource,
-  { task, fidelity, signal, prices, now = Date.now }: ImportOptions,
+  { task, fidelity, signal, prices, reread, now = Date.now }: ImportOptions,
   taken: TakenDispatches,
   onProgress: (bytes: number) => void,
-): AsyncGenerator<ImportReport, undefined> {
+): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
   for (const file of source.files) assertRegularFile(file);
   const findStart = async (dispatchIds: readonly string[], named?: string) => {
     const taskDir = task ?? named;
@@ -43,23 +43,24 @@ export async function* importSource(
     if (taskDir === undefined) throw taskRequired(log);
     take(taken, taskDir, log);
     const taskProblem = await taskProblemOf(store, taskDir, now);
-    const { summary, ...recorded } = await recordLog(store, taskDir, log, {
+    const { files, format, dispatchId, role = importedRole } = log;
+    const place = { files, format, taskDir, dispatchId, role, number: at + 1, of: logs.length };
+    const result = await recordLog(store, taskDir, log, {
       fidelity,
       signal,
       onProgress,
       prices,
+      reread,
     });
+    if (result === null) {
+      yield { kind: 'unchanged', ...place };
+      continue;
+    }
+    const { summary, ...recorded } = result;
     const { lines, records, events, counts, diagnostics } = summary;
-    const { files, format, dispatchId, role = 'imported' } = log;
     yield {
       kind: 'imported',
-      files,
-      format,
-      taskDir,
-      dispatchId,
-      role,
-      number: at + 1,
-      of: logs.length,
+      ...place,
       ...(lines === undefined ? {} : { lines }),
       records,
       events,

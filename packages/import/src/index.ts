@@ -1,9 +1,9 @@
 export { type FoundLogs, findLogs, type PathProblem } from './find/find-logs.ts';
 export { assertRegularFile } from './find/read-source.ts';
 export { ImportError, type ImportErrorCode, importErrors, isImportError } from './import-error.ts';
-export { importLogs } from './import-logs.ts';
+export { type ImportItem, importLogs } from './import-logs.ts';
 export type { ImportOptions, ImportProgress } from './import-options.ts';
-export type { ImportFailure, ImportReport } from './import-report.ts';
+export type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
 export { logImporters } from './importers/log-importers.ts';
 export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
+import { dirname, join } from 'node:path';
+import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
 import type { LogImporterProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +32,89 @@ describe('importLogs', () => {
     expect(await store.getDispatchEnvelopes(task)).toEqual([before]);
   });
 
+  it('leaves a session without an end running and released, until a later copy has the end', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const [asked] = prompts(1);
+    const path = folder.put('s.jsonl', lines(...prompts(1)));
+    await importAll(store, [path], { task });
+    expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
+    expect(await closeAbandonedDispatches(store, task)).toEqual([]);
+
+    const turnEnd = { ...asked, type: 'system', subtype: 'turn_duration', durationMs: 1, uuid: 'end' };
+    const ended = lines(...prompts(1), { ...turnEnd, timestamp: '2026-03-01T09:31:00.000Z' });
+    await importAll(store, [folder.put('s.jsonl', ended)], { task });
+    const [completed] = await store.getDispatchEnvelopes(task);
+    expect(completed).toMatchObject({ status: 'completed', completedAt: '2026-03-01T09:31:00.000Z' });
+
+    await importAll(store, [folder.put('s.jsonl', lines(...prompts(1)))], { task });
+    expect(await store.getDispatchEnvelopes(task)).toEqual([completed]);
+    const asking = lines(...prompts(2).slice(1));
+    await importAll(store, [folder.put('s.jsonl', `${ended}${asking}`)], { task });
+    expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
+  });
+
+  it('has the totals of the stored events, whichever copies are imported in whatever order', async () => {
+    const [asked] = prompts(1);
+    const answers = [1, 2, 3].map((number) => ({
+      ...asked,
+      type: 'assistant',
+      uuid: `answer-${number}`,
+      message: {
+        id: `msg_${number}`,
+        role: 'assistant',
+        model: 'claude-test',
+        content: [{ type: 'text', text: `Answer ${number}` }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 10 * number, output_tokens: number },
+      },
+    }));
+    const copies = [1, 2, 3].map((count) => lines(...prompts(1), ...answers.slice(0, count)));
+    for (const order of [
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+      [2, 2],
+    ]) {
+      using folder = new LogFolder();
+      await using store = openStore();
+      let largest = 0;
+      for (const at of order) {
+        await importAll(store, [folder.put('s.jsonl', copies[at] ?? '')], { task });
+        largest = Math.max(largest, at);
+        const [envelope] = await store.getDispatchEnvelopes(task);
+        const events = await store.getDispatchEvents(task, envelope?.dispatchId ?? '');
+        const calls = events.filter(({ type }) => type === 'agent:inference');
+        expect(calls, String(order)).toHaveLength(largest + 1);
+        expect(envelope?.usage, String(order)).toMatchObject({
+          inputTokens: [10, 30, 60][largest],
+          outputTokens: [1, 3, 6][largest],
+        });
+      }
+    }
+  });
+
+  it('records a continued session as a dispatch of its own, in the task of the session before', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const [first, second] = ['a', 'b'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`);
+    const copied = { ...prompts(1)[0], sessionId: first };
+    const own = { ...prompts(2)[1], sessionId: second };
+    folder.put(`${first}.jsonl`, lines(copied));
+    folder.put(`${second}.jsonl`, lines(copied, own));
+    const items = await importAll(store, [folder.path]);
+    expect(items.map((item) => item.kind === 'imported' && item.counts)).toEqual([{}, {}]);
+    const taskDir = `home-ann-house/tasks/${first}`;
+    const [before, after] = await store.getDispatchEnvelopes(taskDir);
+    expect(before).toMatchObject({ parentDispatchId: null });
+    expect(after).toMatchObject({ parentDispatchId: before?.dispatchId });
+    const again = await importAll(store, [folder.path], { reread: true });
+    expect(again).toMatchObject([{ added: 0 }, { added: 0 }]);
+  });
+
   it('reports the logs that failed, with codes, and imports the others', async () => {
     using folder = new LogFolder();
     await using store = openStore();
@@ -46,12 +129,28 @@ describe('importLogs', () => {
     ]);
   });
 
+  it('reports a folder without logs, and a second log with the same name and first record, with codes', async () => {
+    using folder = new LogFolder();
+    await using store = openStore();
+    const none = folder.put('none/readme.txt', 'no log');
+    expect(await importAll(store, [dirname(none)])).toMatchObject([
+      { kind: 'failed', error: { code: 'IMPORT_NO_LOGS', details: { path: dirname(none) } } },
+    ]);
+    const [file, other] = ['1', '2'].map((run) =>
+      folder.put(`runs/${run}/logs/s.jsonl`, logOfFormat['session-v2'] ?? ''),
+    );
+    expect(await importAll(store, [join(folder.path, 'runs')], { task })).toMatchObject([
+      { kind: 'imported' },
+      { kind: 'failed', error: { code: 'IMPORT_AMBIGUOUS', details: { file: other, other: file } } },
+    ]);
+  });
+
   it('gives a session log without times the time of its first import', async () => {
     using folder = new LogFolder();
     await using store = openStore();
     const path = folder.put('s.jsonl', logOfFormat['session-v2'] ?? '');
     await importAll(store, [path], { task, now: () => 1_000 });
-    const again = await importAll(store, [path], { task, now: () => 2_000 });
+    const again = await importAll(store, [path], { task, now: () => 2_000, reread: true });
     expect(again).toMatchObject([{ added: 0, rewrittenCount: 0 }]);
   });
 

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DispatchStore } from '@hansard/dispatch';
-import { type ImportFailure, type ImportOptions, type ImportReport, importLogs } from '../src/index.ts';
+import { type ImportItem, type ImportOptions, importLogs } from '../src/index.ts';
 
 export async function importAll(
   store: DispatchStore,
   paths: readonly string[],
   options: ImportOptions = {},
-): Promise<(ImportReport | ImportFailure)[]> {
-  const items: (ImportReport | ImportFailure)[] = [];
+): Promise<ImportItem[]> {
+  const items: ImportItem[] = [];
   for await (const item of importLogs(store, paths, options)) items.push(item);
   return items;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isImportError, readPriceFile, standardPrices } from '@hansard/import';
+import { importErrors, isImportError, readPriceFile, standardPrices } from '@hansard/import';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const timestamp = '2026-01-01T00:00:00.000Z';
@@ -32,14 +32,28 @@ describe('the standard price table', () => {
   it.each([
     'claude-opus-4-5',
     'claude-opus-4-5-20251101',
+    'claude-opus-4-20250514',
+    'claude-sonnet-4-20250514',
+    'claude-opus-4-0',
     'claude-sonnet-4-5-20250929[1m]',
     'gpt-5-mini-2025-08-07',
+    'gpt-5-codex',
+    'gpt-4-0613',
   ])('knows %s', (model) => expect(priceOf(model)?.usd).toBeGreaterThan(0));
 
-  it.each(['<synthetic>', 'claude-opus-4-10', 'claude-opus-4-5-turbo', 'my-gpt-5', 'sonnet', 'scripted', ''])(
-    'has no price for %j, whatever its name resembles',
-    (model) => expect(priceOf(model)).toBeNull(),
-  );
+  it.each([
+    '<synthetic>',
+    'claude-opus-4-10',
+    'claude-opus-4-00',
+    'claude-opus-4-0-0',
+    'claude-opus-40',
+    'claude-opus-4-5-turbo',
+    'my-gpt-5',
+    'gpt-5-codex-2',
+    'sonnet',
+    'scripted',
+    '',
+  ])('has no price for %j, whatever its name resembles', (model) => expect(priceOf(model)).toBeNull());
 });
 
 describe('a price table in a file', () => {
@@ -56,6 +70,14 @@ describe('a price table in a file', () => {
   };
   const source = { name: 'ours', version: '7', date: '2026-02-03' };
 
+  it('is read as the README and the advice of the error show it', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+    const table = readPriceFile(put(/```json\n(.+?)```/s.exec(readme)?.[1] ?? ''));
+    expect(priceOf('my-model', table)?.usd).toBeCloseTo(3 + 1.5 + 0.6 + 1.5, 9);
+    const { advice } = importErrors.rows.IMPORT_PRICES_INVALID;
+    expect(readPriceFile(put(/`(.+?)`/.exec(advice)?.[1] ?? '')).name).toBe('ours');
+  });
+
   it('has the prices of its models for a million tokens, and of no other', () => {
     const models = { mine: { input: 2, output: 10, cacheRead: 0.5 }, __proto__: {} };
     const table = readPriceFile(put({ ...source, models }));
@@ -69,8 +91,8 @@ describe('a price table in a file', () => {
   it.each([
     ['{', 'JSON'],
     [{ ...source }, 'models'],
-    [{ ...source, date: 'today', models: {} }, 'date'],
-    [{ ...source, models: { mine: { input: -1, output: 1 } } }, 'input'],
+    [{ ...source, date: 'today', models: {} }, 'price table: date: '],
+    [{ ...source, models: { mine: { input: -1, output: 1 } } }, 'models.mine.input: '],
     [{ ...source, models: { mine: { input: 1, output: 1, cached: 1 } } }, 'cached'],
   ])('is refused when it is wrong: %j', (content, reason) => {
     const path = put(content);

@@ -10,4 +10,3 @@ export type { PluginReference } from './plugin-reference.ts';
 export type { LoadCheck } from './report/load-check.ts';
 export type { LoadReport, PluginReportEntry, PluginSource, PluginState } from './report/load-report.ts';
 export { renderLoadReport } from './report/render-load-report.ts';
-export type { LoadClock } from './start/clock.ts';

@@ -49,11 +49,11 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
 
   async function pass<T>(name: LoadCheck, run: () => Awaitable<T>): Promise<T> {
     check = name;
-    const start = clock.now();
+    const start = clock.monotonic();
     try {
       return await run();
     } finally {
-      timings[name] = clock.now() - start;
+      timings[name] = clock.monotonic() - start;
     }
   }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { PluginError } from '@hansard/provider';
+import { type Clock, type PluginError, systemClock } from '@hansard/provider';
 import { readDenials } from './checks/check-trust.ts';
 import { type FolderPlugin, findFolderPlugins } from './find/find-folder-plugins.ts';
 import { findPlugin } from './find/find-plugin.ts';
@@ -7,7 +7,6 @@ import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
 import { mergeReferences } from './merge-references.ts';
 import type { PluginReference } from './plugin-reference.ts';
-import { type LoadClock, systemClock } from './start/clock.ts';
 
 export interface LoadPluginsOptions {
   /** The folder of the configuration: relative paths are relative to it, and packages are searched from it upwards. */
@@ -25,7 +24,7 @@ export interface LoadPluginsOptions {
   /** The time limit for importing a plugin, and again for creating its provider, in milliseconds. Absent: 10,000. */
   readonly createTimeoutMs?: number;
   /** Absent: the time of the system. */
-  readonly clock?: LoadClock;
+  readonly clock?: Clock;
 }
 
 const longestTimer = 2 ** 31 - 1;
@@ -40,7 +39,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
   const { folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
   if (!Number.isInteger(createTimeoutMs) || createTimeoutMs < 1 || createTimeoutMs > longestTimer)
     throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimer}.`);
-  const start = clock.now();
+  const start = clock.monotonic();
   const baseDir = resolve(options.baseDir);
   const found = await searchFolders(folders, baseDir);
   const discarded = new DiscardedProviders();
@@ -70,7 +69,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
     outcomes.push(await loadPlugin({ named: false, found: plugin }, context));
   }
   outcomes.push(...found.failures);
-  const report = { plugins: outcomes.map(({ entry }) => entry), totalMs: clock.now() - start };
+  const report = { plugins: outcomes.map(({ entry }) => entry), totalMs: clock.monotonic() - start };
   const errors = outcomes.flatMap(({ error }) => error ?? []);
   const loaded = outcomes.flatMap((outcome) => outcome.loaded ?? []);
   return new ProviderSet(report, errors, loaded, discarded);

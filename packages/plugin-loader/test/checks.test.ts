@@ -1,8 +1,8 @@
 import { type PluginErrorCode, pluginErrors } from '@hansard/provider';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type LoadPluginsOptions, loadPlugins } from '../src/index.ts';
 import { type LoadCheck, loadChecks } from '../src/report/load-check.ts';
-import { createManualClock } from './manual-clock.ts';
 import { createWorkspace, creating, type PluginWorkspace, toolProvider } from './plugin-workspace.ts';
 
 interface Case {
@@ -233,7 +233,7 @@ const cases: readonly Case[] = [
     check: 'create',
     arrange: ({ plugin }) => {
       plugin('bad');
-      const clock = createManualClock();
+      const clock = new ManualClock();
       return {
         clock,
         ...bad(

@@ -1,7 +1,7 @@
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type LoadedPlugins, loadPlugins } from '../src/index.ts';
 import { createGate } from './gate.ts';
-import { createManualClock } from './manual-clock.ts';
 import { createWorkspace, creating, toolProvider } from './plugin-workspace.ts';
 
 /** Loads a plugin per closing function, with the ids `plugin-0`, `plugin-1` … */
@@ -71,7 +71,7 @@ describe('closing', () => {
   it('reports a late provider that could not be closed', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('slow');
-    const clock = createManualClock();
+    const clock = new ManualClock();
     const provider = createGate<unknown>();
     const asked = createGate<void>();
     const loading = loadPlugins({

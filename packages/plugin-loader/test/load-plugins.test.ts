@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { loadPlugins } from '../src/index.ts';
 import { createGate } from './gate.ts';
-import { createManualClock } from './manual-clock.ts';
 import { createWorkspace, creating, entryOf, toolProvider } from './plugin-workspace.ts';
 
 const marking = (file: string, id = 'tool') => `
@@ -155,7 +155,7 @@ describe('the time limit', () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('slow', { manifest: { id: 'slow' } });
     plugin('next', { manifest: { id: 'next' } });
-    const clock = createManualClock();
+    const clock = new ManualClock();
     let reason: unknown;
     const never = creating(
       ({ signal }) =>
@@ -182,13 +182,13 @@ describe('the time limit', () => {
       { id: 'slow', state: 'failed', error: { code: 'PLUGIN_CREATE_TIMEOUT' }, timings: { create: 50 } },
       { id: 'next', state: 'loaded' },
     ]);
-    expect(clock.waiting).toBe(0);
+    expect(clock.timers).toBe(0);
   });
 
   it('closes a provider that arrives too late, and nobody gets it', async () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('slow');
-    const clock = createManualClock();
+    const clock = new ManualClock();
     const provider = createGate<unknown>();
     const closed = createGate<string>();
     const loading = loadPlugins({
@@ -208,7 +208,7 @@ describe('the time limit', () => {
     const { baseDir, plugin } = createWorkspace();
     plugin('stuck', { entry: 'await new Promise(() => {})' });
     plugin('next', { manifest: { id: 'next' } });
-    const clock = createManualClock();
+    const clock = new ManualClock();
     const loading = loadPlugins({ baseDir, clock, plugins: [{ plugin: './stuck' }, { plugin: './next' }] });
     await clock.timersSet(1);
     clock.advance(10_000);

@@ -1,12 +1,12 @@
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { loadPlugins, renderLoadReport } from '../src/index.ts';
-import { createManualClock } from './manual-clock.ts';
 import { createWorkspace, creating, toolProvider } from './plugin-workspace.ts';
 
 describe('the report as text', () => {
   it('shows each plugin with its state, source and timings, or what to do about it', async () => {
     const { baseDir, plugin, write } = createWorkspace();
-    const clock = createManualClock();
+    const clock = new ManualClock();
     plugin('node_modules/@acme/tool', { packageJson: { name: '@acme/tool', version: '1.0.0' } });
     plugin('plugins/spare', { manifest: { id: 'spare' } });
     plugin('plugins/forbidden', { manifest: { id: 'forbidden' } });

@@ -1,6 +1,9 @@
+import type { LoggedString } from './logged-string.ts';
+
 /**
- * Lets a tool act on the agents of the session in which it was called. Each action is recorded with the tool call as its
- * cause, and is durable when the promise resolves.
+ * Lets a tool act on the agents of the session in which it was called. Each action is durable when the promise resolves. What
+ * the tool adds to the log has the tool call as its `cause`, except the delivery of existing content, which has that content
+ * as its `substance`, and the answer of `respond`.
  */
 export interface AgentHost {
   /** The agent that called the tool. */
@@ -10,8 +13,8 @@ export interface AgentHost {
   listAgents(): readonly AgentInfo[];
 
   /**
-   * Finds an agent by name or id: among the children of the caller first, then among all others. Null if there is none, or if
-   * the name is ambiguous on the same level.
+   * Finds an agent by id, or else by name: an active one before a terminated one, and of these a child of the caller before
+   * any other. Null if there is none, or if several remain.
    */
   findAgent(nameOrId: string): AgentInfo | null;
 
@@ -22,7 +25,7 @@ export interface AgentHost {
   terminateAgent(agentId: string): Promise<void>;
 
   /** Records text that the tool made, to be delivered to several agents (`agent:piece_of_text`). */
-  logPieceOfText(text: string): Promise<LoggedText>;
+  logPieceOfText(text: string): Promise<LoggedString>;
 
   /**
    * Records values that the caller observed in this call, such as printed output, and returns the id of that `agent:output`.
@@ -37,14 +40,14 @@ export interface AgentHost {
   deliver(agentId: string, delivery: Delivery): Promise<DeliveryOutcome>;
 
   /** Calls an agent's model, and the tools that it requests, until the agent has an utterance. */
-  respond(agentId: string): Promise<LoggedText>;
+  respond(agentId: string): Promise<LoggedString>;
 }
 
 export interface AgentInfo {
   readonly agentId: string;
   readonly name: string | null;
   readonly languageModel: string | null;
-  /** Null for the root. */
+  /** Null for the root and for peers. */
   readonly parentAgentId: string | null;
   readonly state: 'active' | 'terminated';
 }
@@ -56,15 +59,12 @@ export interface NewAgent {
   readonly languageModel?: string;
 }
 
-/** Text, and the event whose content it is. */
-export interface LoggedText {
-  readonly text: string;
-  readonly messageId: string;
-}
-
 export interface Delivery {
-  readonly text: string;
-  /** The event whose content this carries. Absent: the text is new, and the tool call is its cause. */
+  readonly text: string | LoggedString;
+  /**
+   * The event whose content this carries. Absent: that of a `LoggedString`; for a string, the text is new and the tool call is
+   * its cause.
+   */
   readonly substance?: string;
   /** The agent that said it; absent: the calling agent. */
   readonly from?: string;

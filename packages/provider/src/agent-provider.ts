@@ -14,8 +14,8 @@ import type { ToolOutcome } from './tool-provider.ts';
  *   then. An absent `id` or `timestamp` is filled in, and what a `narrative` log leaves out is removed.
  *
  * What it must do:
- * - Yield events of valid shape. An event that `EVENT_INVALID` or STORE_EVENT_CONFLICT refuses crashes the dispatch, like an error
- *   that the provider throws.
+ * - Yield events of valid shape. An event that is refused with an `EVENT_…` code or STORE_EVENT_CONFLICT crashes the dispatch,
+ *   like an error that the provider throws.
  * - End the iterable when the agent has ended. Nothing may run on after that.
  * - Ask the hooks before each call of the agent's own tools, and obey ({@link AgentRunRequest.askHooks}).
  * - State the result with `session:complete`, if there is one. An agent that works in turns yields one for each turn; the
@@ -98,7 +98,10 @@ export type ToolCallVerdict =
 /** A tool of the project, offered to a running agent. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
-  /** Makes the call. If the tool throws or a hook denies it, the outcome has status `error`. Never rejects. */
+  /**
+   * Makes the call. If the tool throws, or a hook denies the call or its result, the outcome has status `error`. Never
+   * rejects.
+   */
   call(call: Omit<AgentToolCall, 'tool'> & { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 

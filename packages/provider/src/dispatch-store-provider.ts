@@ -10,8 +10,8 @@ import type { StoreError } from './store-error.ts';
  * The caller is the facade of `@hansard/dispatch`. Arguments are valid when they arrive: envelopes, events and tasks are
  * checked, ids and times are assigned, and JSON represents every value without change. The store checks only facts that
  * depend on its data: whether something exists, whether it is claimed, and whether a name would leave its root. Arguments belong
- * to the caller: the store does not change them, and copies what it keeps. The facade checks `contract` before any other member,
- * reads `capabilities` once, and makes calls for different dispatches at the same time. No call has a signal or a time limit: a
+ * to the caller: the store does not change them, and copies what it keeps. The facade checks `contract` before any other member.
+ * It reads `capabilities` at any time, and makes calls for different dispatches at the same time. No call has a signal or a time limit: a
  * store that can wait limits its own waiting and throws STORE_UNAVAILABLE.
  *
  * The rules, each with cases in `@hansard/store-conformance`:

@@ -4,25 +4,28 @@ import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
 
 /**
- * Decides about tool calls and deliveries before they happen.
+ * Decides about tool calls, results of tools and deliveries before they happen.
  *
- * The callers are runs of `@hansard/dispatch`, which ask about tool calls, and sessions of `@hansard/session`, which also ask about
- * deliveries from agent to agent. What a hook may assume:
+ * The callers are runs of `@hansard/dispatch`, which ask about tool calls and about the results of the project's tools, and
+ * sessions of `@hansard/session`, which also ask about deliveries from agent to agent. What a hook may assume:
  * - The hooks of a question are asked one after the other, in the order of the configuration. The first denial is final; an
  *   alteration is passed to the next hook.
  * - Each question is a copy that only this hook has.
+ * - The results of an engine's own tools stay in the engine: no hook is asked about them. Nor is it asked about the result of a call
+ *   that was denied or interrupted, because no tool gave it.
  *
  * What it must do:
- * - Answer with a {@link HookDecision}. Each decision except a plain `allow` is recorded as `harness:hook_decision`, not later
- *   than the call or the delivery.
+ * - Answer with a {@link HookDecision}, and with `allow` to a question whose `on` it does not know: later versions ask more. Each
+ *   decision except a plain `allow` is recorded as `harness:hook_decision`, not later than the call, the result or the
+ *   delivery. It names the decision before it (`previous`), and what was decided on names the last one (`via`).
  * - Accept several questions at the same time: calls and agents run in parallel.
  * - Leave the objects of its decision unchanged afterwards; the tool receives the `input` of an alteration itself.
  * - Decide soon. There is no time limit for a decision: a question waits until the dispatch or the session is stopped, and
- *   then the call is not made.
+ *   then the call is not made, or its result is not passed on.
  *
  * What it may throw: any error. It is recorded as `harness:error`, and the hook is skipped: the other hooks decide (*fail open*).
  * With `required: true` the question is denied instead (*fail closed*). The same happens with what is not a decision, such as a
- * denial without a reason.
+ * denial without a reason. A `cause` that is not in the log is recorded as `harness:error`, and the decision counts without it.
  */
 export interface HookProvider {
   /** The version of this contract that the provider implements. */
@@ -37,7 +40,7 @@ export interface HookProvider {
   close?(): Awaitable<void>;
 }
 
-export type HookQuestion = ToolCallQuestion | DeliveryQuestion;
+export type HookQuestion = ToolCallQuestion | ToolResultQuestion | DeliveryQuestion;
 
 /** May this call be made? */
 export interface ToolCallQuestion {
@@ -48,6 +51,24 @@ export interface ToolCallQuestion {
   readonly toolCallId: string;
   readonly tool: string;
   readonly input: JsonValue;
+  /** Every agent of the session so far; empty if the call does not come from a session. */
+  readonly agents: readonly AgentInfo[];
+}
+
+/** May the agent receive this result of its call? */
+export interface ToolResultQuestion {
+  readonly on: 'tool_result';
+  readonly dispatchId: string;
+  /** The agent that made the call and receives the result; absent: the dispatched agent. */
+  readonly agentId?: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  /** The input with which the tool was called. */
+  readonly input: JsonValue;
+  /** `error`: the tool failed, and `text` says why. */
+  readonly status: 'completed' | 'error';
+  /** The text that the model would read. */
+  readonly text: string;
   /** Every agent of the session so far; empty if the call does not come from a session. */
   readonly agents: readonly AgentInfo[];
 }
@@ -66,12 +87,20 @@ export interface DeliveryQuestion {
 
 export type HookDecision =
   | { readonly decision: 'allow' }
-  /** `reason` is for the agent: it reads it in place of the result of its call. */
-  | { readonly decision: 'deny'; readonly reason: string }
-  /** `input` (JSON) replaces the input of a tool call, `text` the text of a delivery. An alteration without it is an error. */
+  /** `reason` is for the agent: it reads it in place of the result of its call. `cause`: as in an alteration. */
+  | { readonly decision: 'deny'; readonly reason: string; readonly cause?: string }
+  /**
+   * `input` (JSON) replaces the input of a tool call, `text` the text of a result or a delivery. An alteration without it is
+   * an error.
+   */
   | {
       readonly decision: 'alter';
       readonly reason?: string;
       readonly input?: JsonValue;
       readonly text?: string;
+      /**
+       * The event or message of the log that brought the decision about, such as the utterance of an agent that decides as this
+       * hook. It becomes a cause of the recorded decision.
+       */
+      readonly cause?: string;
     };

@@ -24,7 +24,6 @@ export type {
   AgentInfo,
   Delivery,
   DeliveryOutcome,
-  LoggedText,
   NewAgent,
 } from './agent-host.ts';
 export type {
@@ -36,6 +35,7 @@ export type {
   ToolCallVerdict,
 } from './agent-provider.ts';
 export type { Awaitable } from './awaitable.ts';
+export { type Clock, systemClock } from './clock.ts';
 export type {
   CommunicationHost,
   CommunicationProvider,
@@ -67,6 +67,7 @@ export type {
   HookProvider,
   HookQuestion,
   ToolCallQuestion,
+  ToolResultQuestion,
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,
@@ -86,6 +87,7 @@ export type {
   OpenLog,
   ReadOpenLogOptions,
 } from './log-importer-provider.ts';
+export { LoggedString } from './logged-string.ts';
 export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export type { StoreCapabilities } from './store-capabilities.ts';

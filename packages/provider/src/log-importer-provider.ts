@@ -39,8 +39,8 @@ export interface LogImporterProvider {
   detect(head: LogHead): boolean;
 
   /**
-   * Whether the start of a file has any record of this format. A file without one is refused, even where the user names
-   * the format. Absent: as `detect`.
+   * Whether the start of a file has any record of this format. Asked if the user names the format. A file without one is
+   * refused if another importer detects it; otherwise `open` decides. Absent: as `detect`.
    */
   hasRecord?(head: LogHead): boolean;
 
@@ -101,6 +101,8 @@ export interface OpenLog {
   readonly files: readonly string[];
   /** A ULID. */
   readonly dispatchId: string;
+  /** The dispatch that this one continues, in the same task. */
+  readonly parentDispatchId?: string;
   /** Absent: `imported`. */
   readonly role?: string;
   /** Milliseconds since 1970. */
@@ -136,7 +138,8 @@ export interface LogSummary {
   readonly events: number;
   /** Absent: the format does not count lines. */
   readonly lines?: number;
-  readonly status: Exclude<DispatchStatus, 'running'>;
+  /** `running`: the source does not show an end. The dispatch is then released, and no start-up ends it. */
+  readonly status: DispatchStatus;
   /** Milliseconds since 1970: the time of the last event. */
   readonly completedAt: number;
   /** What was unusual; long lists may be cut. */

@@ -21,8 +21,8 @@ import type { ToolDefinition } from './language-model-provider.ts';
  * - Stop soon after `call.signal` aborts. The caller does not wait and ignores a late outcome. There is no time limit for a call
  *   besides those of the dispatch, so a tool that can hang needs its own.
  *
- * What it may throw: any error in `callTool`. The agent gets it as a result with `status: 'error'` whose text is the message,
- * and the dispatch continues. The same happens with what is not a {@link ToolOutcome}.
+ * What it may throw: any error in `callTool`. The agent gets it as a result with `status: 'error'` and the text `Error: …` with
+ * the message, and the dispatch continues. The same happens with what is not a {@link ToolOutcome}.
  */
 export interface ToolProvider {
   /** The version of this contract that the provider implements. */
@@ -52,8 +52,8 @@ export interface ToolCall {
   /** Aborts when the dispatch is stopped or the agent no longer waits for the result. */
   readonly signal: AbortSignal;
   /**
-   * The agents of the session; absent if the call does not come from one. It can be used until the call settles; then its
-   * methods throw SESSION_CALL_OVER.
+   * The agents of the session; absent if the call does not come from one. Its actions can be used until the call settles;
+   * then they reject with SESSION_CALL_OVER.
    */
   readonly agents?: AgentHost;
   /** The workers of the calling dispatch; absent if it can have none. */

@@ -1,23 +1,59 @@
 import { openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agents/agent.ts';
-import { createAgent } from './agents/create-agent.ts';
+import { createAgent, createPeers } from './agents/create-agent.ts';
+import type { SessionRecord } from './log/session-record.ts';
 import { Session } from './session.ts';
-import { checkSessionOptions, type SessionOptions, withDefaults, writerOptions } from './session-options.ts';
+import {
+  checkSessionOptions,
+  type PeerSessionOptions,
+  type SessionOptions,
+  withDefaults,
+  writerOptions,
+} from './session-options.ts';
 import { createSessionParts } from './session-parts.ts';
 
 /**
- * Begins a session: a new dispatch of fidelity `full`, and its root agent. Where it rejects, nothing has begun but, at
- * most, a dispatch without agents.
+ * Begins a session: a new dispatch of fidelity `full`, and its root agent. If it rejects, there is at most a dispatch without
+ * agents.
  *
- * @throws what `beginDispatch` of the store throws; the error of a tool provider that can't list its tools; TypeError
- * for a limit that makes no sense
+ * @throws the errors of `beginDispatch` of the store; the error of a tool provider that cannot list its tools; TypeError for
+ * an invalid limit
  */
 export async function createSession(given: SessionOptions): Promise<{ root: Agent; session: Session }> {
+  const { languageModel, systemPrompt } = given;
+  const creation = languageModel === undefined ? {} : { languageModel };
+  const session = await begin(given, (record) => createAgent(record, creation, systemPrompt));
+  return { root: session.root, session };
+}
+
+/**
+ * Begins a session without a root, whose agents are all equals. They are created with one append, and `session.createAgent`
+ * adds others. An event without `agentId` belongs to the session and to no agent. Load it with `Session.load`.
+ *
+ * @throws as `createSession`; TypeError without any peer
+ */
+export async function createPeerSession({
+  peers,
+  ...options
+}: PeerSessionOptions): Promise<{ peers: readonly Agent[]; session: Session }> {
+  if (peers.length === 0) throw new TypeError('A session of peers needs at least one peer.');
+  let agentIds: readonly string[] = [];
+  const session = await begin(options, async (record) => {
+    agentIds = await createPeers(record, peers);
+  });
+  return { peers: await Promise.all(agentIds.map((agentId) => session.getAgent(agentId))), session };
+}
+
+/** Begins the dispatch of a session, and creates its first agents. */
+async function begin(
+  given: Omit<SessionOptions, 'systemPrompt'>,
+  createAgents: (record: SessionRecord) => Promise<unknown>,
+): Promise<Session> {
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
-  const { store, role = 'session', languageModel, systemPrompt } = options;
+  const { store, role = 'session', languageModel } = options;
   const dispatch = await store.beginDispatch(
     options.taskDir,
     { role, dispatchId: options.dispatchId, model: languageModel, fidelity: 'full' },
@@ -26,12 +62,11 @@ export async function createSession(given: SessionOptions): Promise<{ root: Agen
   const parts = createSessionParts(options, dispatch, toolbox);
   parts.life.start();
   try {
-    await createAgent(parts.record, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+    await createAgents(parts.record);
   } catch (error) {
     dispatch.abandon();
     parts.life.stop(error);
     throw error;
   }
-  const session = new Session(parts);
-  return { root: session.root, session };
+  return new Session(parts);
 }

@@ -1,13 +1,18 @@
+export { LoggedString } from '@hansard/provider';
 export { Agent, type HarkenOptions } from './agents/agent.ts';
 export type { AgentCreation } from './agents/create-agent.ts';
-export { createSession } from './create-session.ts';
+export { createPeerSession, createSession } from './create-session.ts';
 export { loadSession } from './load-session.ts';
 export type { SessionDiagnostic, SessionDiagnosticCode } from './log/diagnostic.ts';
 export type { CompactionOptions } from './log/log-compaction.ts';
 export type { ObservationLinks } from './log/log-output.ts';
 export type { TranscriptLinks } from './log/log-transcript-entry.ts';
-export { LoggedString } from './log/logged-string.ts';
 export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
 export { isSessionError, SessionError, type SessionErrorCode, sessionErrors } from './session-error.ts';
-export type { LoadSessionOptions, SessionOptions, SessionRunOptions } from './session-options.ts';
+export type {
+  LoadSessionOptions,
+  PeerSessionOptions,
+  SessionOptions,
+  SessionRunOptions,
+} from './session-options.ts';

@@ -1,4 +1,4 @@
-import { type Dispatch, type DispatchLog, openToolbox } from '@hansard/dispatch';
+import { type Dispatch, type DispatchLog, openToolbox, toDispatchRef } from '@hansard/dispatch';
 import { takeApart } from '@hansard/views';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -17,8 +17,11 @@ export interface LoadedParts {
   readonly diagnostics: readonly SessionDiagnostic[];
 }
 
-/** Restores a session from its log and sets its dispatch running. */
-export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts> {
+/**
+ * Restores a session from its log and sets its dispatch running.
+ * @throws SESSION_NO_ROOT for a session of peers, with `needsRoot`
+ */
+export async function loadParts(given: LoadSessionOptions, needsRoot = false): Promise<LoadedParts> {
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
@@ -29,6 +32,7 @@ export async function loadParts(given: LoadSessionOptions): Promise<LoadedParts>
     const toolbox = await openToolbox(options.tools ?? [], options.signal);
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restore(parts, dispatch);
+    if (needsRoot && parts.record.registry.root === null) throw noRoot(dispatch.dispatchId);
     await dispatch.update({ status: 'running', completedAt: null });
     parts.life.start();
     await closeOpenCalls(parts.record);
@@ -55,7 +59,7 @@ async function restore(
       } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
     }
   }
-  if (!hasAgents || record.registry.root === null) throw noAgents(dispatch.dispatchId);
+  if (!hasAgents) throw noAgents(dispatch.dispatchId);
   return finder.finish();
 }
 
@@ -66,11 +70,11 @@ export function assertFull(log: DispatchLog): void {
   throw new SessionError(
     'SESSION_NOT_FULL',
     `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
-    { details: { taskDir: log.taskDir, dispatchId: log.dispatchId } },
+    { details: { ...toDispatchRef(log) } },
   );
 }
 
-/** Gives each tool call that was open when the session stopped a result that says so. */
+/** Appends the result `interrupted` to each tool call that was open when the session stopped. */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = registry.all.flatMap(({ agentId, openCalls }) =>
     openCalls.flatMap(({ toolCallId, tool }) => {
@@ -84,10 +88,18 @@ async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   if (results.length > 0) await log.append(results);
 }
 
+export function noRoot(dispatchId: string): SessionError {
+  return new SessionError(
+    'SESSION_NO_ROOT',
+    `The session ${dispatchId} has no root: its agents are peers. Load it with Session.load, and take an agent with getAgent.`,
+    { details: { dispatchId } },
+  );
+}
+
 export function noAgents(dispatchId: string): SessionError {
   return new SessionError(
     'SESSION_LOG_INVALID',
-    `The dispatch ${dispatchId} has no agent:created, so it holds no session; nothing was done in it that could be resumed.`,
+    `The dispatch ${dispatchId} has no agent:created, so it contains no session and nothing that could be resumed.`,
     { details: { dispatchId } },
   );
 }

@@ -3,18 +3,18 @@ import { AgentRegistry } from './agents/agent-registry.ts';
 import { assertFull, noAgents } from './load-parts.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 
-/** What a session has left to do, as its log says. */
+/** The open work of a session, according to its log. */
 export interface SessionState {
-  /** See `Agent.awaitsResponse`, of the root. */
+  /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
   readonly awaitsResponse: boolean;
   /** Whether a tool call of any agent has no result. */
   readonly hasOpenCalls: boolean;
-  /** How many messages the root received from others than agents. */
+  /** How many messages the root, or the peers, received that do not come from agents. */
   readonly heard: number;
 }
 
 /**
- * Reads what a session has left to do without resuming it: it claims nothing and writes nothing.
+ * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
  * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
  */
 export async function readSessionState(
@@ -32,11 +32,12 @@ export async function readSessionState(
     if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent')
       heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
-  const { root } = registry;
-  if (!hasAgents || root === null) throw noAgents(log.dispatchId);
+  if (!hasAgents) throw noAgents(log.dispatchId);
+  const { principals, root } = registry;
+  const heardBy = [...principals.map(({ agentId }) => agentId), ...(root === null ? [] : [undefined])];
   return {
-    awaitsResponse: root.awaitsResponse,
+    awaitsResponse: principals.some(({ awaitsResponse }) => awaitsResponse),
     hasOpenCalls: registry.all.some(({ openCalls }) => openCalls.length > 0),
-    heard: (heard.get(undefined) ?? 0) + (heard.get(root.agentId) ?? 0),
+    heard: heardBy.reduce((sum, agentId) => sum + (heard.get(agentId) ?? 0), 0),
   };
 }

@@ -13,6 +13,12 @@ export const sessionErrors = defineErrors({
     advice: 'Check the id; otherwise start a new session. Nothing happened in this one.',
     details: ['dispatchId'],
   },
+  SESSION_NO_ROOT: {
+    when: 'The root was asked for, by `session.root` or `loadSession`, in a session of peers.',
+    advice:
+      'Load a session of peers with `Session.load`, and take its agents from `listAgents` and `getAgent`.',
+    details: ['dispatchId'],
+  },
   SESSION_AGENT_NOT_FOUND: {
     when: 'The session never had an agent with that id.',
     advice: 'Use one of the agents that the message lists.',

@@ -1,12 +1,7 @@
-import {
-  type Clock,
-  type CommunicationHub,
-  type DispatchStore,
-  systemClock,
-  type WriterOptions,
-} from '@hansard/dispatch';
+import type { CommunicationHub, DispatchStore, WriterOptions } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
-import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
+import { type Clock, systemClock } from '@hansard/provider';
 import {
   type ContextOptions,
   type ContextPolicy,
@@ -14,34 +9,39 @@ import {
   type TokenCounter,
 } from '@hansard/views';
 
-/** What a session runs on, new or loaded. The providers stay their owner's to close. */
+/** The options of every session, new or loaded. A session does not close the providers; their owner does. */
 export interface SessionRunOptions {
   readonly store: DispatchStore;
   readonly taskDir: string;
   readonly model: LanguageModelProvider;
   /**
-   * The name of the model that the root has, and every agent that is not given another. A session that is loaded goes on
-   * with it; absent: with what its log says.
+   * The name of the model of the root, and of every agent that is not given another. A loaded session continues with it.
+   * Absent: with the model in its log.
    */
   readonly languageModel?: string;
-  /** Listed once, when the session opens. Where two have a tool of one name, the first provider's counts. */
+  /** Listed once, when the session opens. If two providers have a tool of one name, the first provider's tool is used. */
   readonly tools?: readonly ToolProvider[];
   /** Asked in this order. */
   readonly hooks?: readonly HookProvider[];
-  /** Where recorded events and deltas are shown. */
+  /** Receives recorded events and deltas. */
   readonly communication?: CommunicationHub;
-  /** What the models see of their agents' logs. Absent: everything, `{ name: 'full' }`. */
+  /** How much of their agents' logs the models receive. Absent: everything, `{ name: 'full' }`. */
   readonly context?: ContextPolicy;
   /** Counts tokens, for a `faded` context and for manifests: `createTokenCounter` of `@hansard/views/tokens`. */
   readonly tokens?: TokenCounter;
   readonly clock?: Clock;
   /** Mints event and message ids. Absent: ULIDs that only grow. */
   readonly createId?: IdSource;
-  /** Stops what the session's agents are doing, for good; recorded as `harness:abort`. */
+  /** Stops the agents of the session permanently; recorded as `harness:abort`. */
   readonly signal?: AbortSignal;
   /** How many rounds of tool calls one `response` may take. Absent: 50. */
   readonly maxToolRounds?: number;
-  /** How long one model call may take, in milliseconds. Absent: as long as it likes. */
+  /**
+   * How many tool calls of one answer may be made at the same time, from 1. Their results are recorded in the order of the calls.
+   * Absent: 1, one after the other.
+   */
+  readonly parallelToolCalls?: number;
+  /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
 }
 
@@ -50,8 +50,13 @@ export interface SessionOptions extends SessionRunOptions {
   readonly dispatchId?: string;
   /** The role in the envelope. Absent: `session`. */
   readonly role?: string;
-  /** What the root is told first. */
+  /** The system prompt of the root. */
   readonly systemPrompt?: string;
+}
+
+export interface PeerSessionOptions extends Omit<SessionOptions, 'systemPrompt'> {
+  /** At least one. One without a model gets `languageModel`. */
+  readonly peers: readonly NewAgent[];
 }
 
 export interface LoadSessionOptions extends SessionRunOptions {
@@ -69,7 +74,7 @@ export interface SessionDefaults {
   readonly createId: IdSource;
 }
 
-/** How a session writes its dispatch: with ids and times of its own, and nothing after a write that failed. */
+/** How a session writes its dispatch: with its own ids and times, and nothing after a failed write. */
 export function writerOptions({
   clock,
   communication,
@@ -84,11 +89,13 @@ export function writerOptions({
   };
 }
 
-/** @throws TypeError for a limit or a context policy that makes no sense */
+/** @throws TypeError for an invalid limit or context policy */
 export function checkSessionOptions(options: SessionRunOptions): void {
-  const { maxToolRounds = 50, modelTimeoutMs = 0 } = options;
+  const { maxToolRounds = 50, modelTimeoutMs = 0, parallelToolCalls = 1 } = options;
   if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
     throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
+  if (!Number.isSafeInteger(parallelToolCalls) || parallelToolCalls < 1)
+    throw new TypeError(`parallelToolCalls must be a whole number from 1; it is ${parallelToolCalls}.`);
   if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
     throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
   createContextRenderer(contextOptions(options));

@@ -1,4 +1,4 @@
-import type { Dispatch, Toolbox } from '@hansard/dispatch';
+import { type Dispatch, type Toolbox, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { AgentMemory } from './agents/agent-memory.ts';
@@ -53,7 +53,7 @@ export function createSessionParts(
     onFailed: (closed) => life.stop(closed),
   });
   const record: SessionRecord = {
-    dispatch: { taskDir: dispatch.taskDir, dispatchId: dispatch.dispatchId },
+    dispatch: toDispatchRef(dispatch),
     log,
     registry,
   };
@@ -68,15 +68,22 @@ export function createSessionParts(
     },
     onStop: (reason) => stopping.abort(reason),
   });
+  const stopSignal = AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]);
   const turn: TurnResources = {
     ...record,
     model: options.model,
     toolbox,
-    hooks: options.hooks ?? [],
+    asking: {
+      hooks: options.hooks ?? [],
+      signal: stopSignal,
+      createId,
+      isLogged: (id) => registry.ownerOf(id) !== null,
+    },
     clock,
     maxToolRounds: options.maxToolRounds ?? 50,
+    parallelToolCalls: options.parallelToolCalls ?? 1,
     modelTimeoutMs: options.modelTimeoutMs ?? null,
-    signal: AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]),
+    signal: stopSignal,
     answering: new Map(),
     contextOf: (agentId) => memory.contextOf(agentId),
   };

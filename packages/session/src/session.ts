@@ -1,14 +1,13 @@
 import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
-import type { AgentInfo } from '@hansard/provider';
+import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
-import { type AgentCreation, agentCreated, terminateAgent } from './agents/create-agent.ts';
-import { loadParts } from './load-parts.ts';
+import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
+import { loadParts, noRoot } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
-import { LoggedString } from './log/logged-string.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { SessionError } from './session-error.ts';
 import type { LoadSessionOptions } from './session-options.ts';
@@ -19,11 +18,11 @@ type Completion = EventData<'session:complete'>;
 export type SessionStatus = Completion['status'];
 
 /**
- * The state of several agents, backed by the log of one dispatch: it hands out ids, logs what happens and knows every
- * agent that exists or existed. Make one with `createSession`, go on with one by `loadSession`.
+ * The state of several agents, backed by the log of one dispatch. It allocates ids, logs events and has every agent that
+ * exists or existed. `createSession` begins one, `loadSession` resumes one.
  *
- * The `log…` methods give an id at once; writes follow in the order of the calls, and `flushed` tells when they are
- * durable. After a write failed the session takes nothing more: SESSION_CLOSED, with the failure as its cause.
+ * The `log…` methods return an id at once. Writes follow in the order of the calls, and `flushed` resolves when they are
+ * durable. After a failed write every call throws SESSION_CLOSED, with the failure as its cause.
  */
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
@@ -35,7 +34,7 @@ export class Session implements AsyncDisposable {
     this.#diagnostics = diagnostics;
   }
 
-  /** As `loadSession`, which also gives the root. */
+  /** As `loadSession`, which also returns the root. Sessions of peers are loaded with this. */
   static async load(options: LoadSessionOptions): Promise<Session> {
     const { parts, diagnostics } = await loadParts(options);
     return new Session(parts, diagnostics);
@@ -49,26 +48,37 @@ export class Session implements AsyncDisposable {
     return this.#parts.record.dispatch.dispatchId;
   }
 
+  /** @throws SESSION_NO_ROOT for a session of peers */
   get root(): Agent {
     const { root } = this.#parts.record.registry;
-    if (root === null) throw new TypeError('A session has a root from the beginning.');
+    if (root === null) throw noRoot(this.dispatchId);
     return this.#agent(root.agentId);
   }
 
-  /** What was odd about the log that was loaded, in its order. It is kept as it is. */
+  /** The diagnostics of the log that was loaded, in its order. The log itself is unchanged. */
   get diagnostics(): readonly SessionDiagnostic[] {
     return this.#diagnostics;
   }
 
-  /** A new id for an agent: `agent_001`, `agent_002` … None is ever used again, whatever became of its agent. */
+  /** A new id for an agent: `agent_001`, `agent_002` … An id is never used again, even after its agent was terminated. */
   allocateAgentId(): string {
     return this.#parts.record.registry.allocateAgentId();
   }
 
   /**
-   * Logs that an agent was created, and gives the id of that event. One without a cause stands beside the root, and is
-   * among the diagnostics when the session is loaded.
-   * @throws SESSION_AGENT_EXISTS where the session has or had that agent, SESSION_CLOSED
+   * Creates an agent that no other agent created: a peer, in a session with a root or without one. Its `agent:created` and
+   * its system prompt are one append, durable when this resolves. Without a model it gets the model of the session.
+   * @throws SESSION_CLOSED; EVENT_INVALID
+   */
+  async createAgent(agent: NewAgent = {}): Promise<Agent> {
+    const [agentId = ''] = await createPeers(this.#parts.record, [agent]);
+    return this.#agent(agentId);
+  }
+
+  /**
+   * Logs that an agent was created, and returns the id of that event: `createAgent` is shorter. An agent without a cause that
+   * is not a `peer` is a second root, which is a diagnostic when the session is loaded.
+   * @throws SESSION_AGENT_EXISTS if the session has or had that agent, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
     const { log, registry } = this.#parts.record;
@@ -84,16 +94,16 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Adds a message to an agent's transcript, and gives its id.
+   * Adds a message to an agent's transcript, and returns its id.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED for all but the result of a call, SESSION_CLOSED; TypeError
-   * or EVENT_INVALID for what is no message
+   * or EVENT_INVALID for an invalid message
    */
   logTranscriptEntry(agentId: string, message: TranscriptMessage, links: TranscriptLinks = {}): string {
     return logTranscriptEntry(this.#parts.record, agentId, message, links).messageId;
   }
 
   /**
-   * Logs text that an agent makes to be delivered to others, and gives the id of that event.
+   * Logs text that an agent makes to be delivered to others, and returns the id of that event.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED
    */
   logPieceOfText(agentId: string, content: string, cause: string | readonly string[]): string {
@@ -113,7 +123,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Logs what an agent observed (`agent:output`), and gives the id of that event: see `Agent.observe`.
+   * Logs values that an agent observed (`agent:output`), and returns the id of that event: see `Agent.observe`.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   logOutput(agentId: string, values: readonly unknown[], links: ObservationLinks = {}): string {
@@ -121,8 +131,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The session live: what is logged behind the cursor, then events as they are appended, and the deltas of its models.
-   * Ends when the session does. Where a write fails, the stream does with the same error.
+   * The session live: the events after the cursor, then those that are appended, and the deltas of its models. Ends when the
+   * session does, or with the error of a failed write.
    */
   stream(options: LiveStreamOptions = {}): DispatchStream {
     return this.#parts.record.log.stream(options);
@@ -139,8 +149,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * An agent with its transcript in memory, rebuilt from the log where it is not; also one that was terminated or
-   * evicted.
+   * An agent with its transcript in memory, rebuilt from the log if necessary. The agent may be terminated or evicted.
    * @throws SESSION_AGENT_NOT_FOUND
    */
   async getAgent(agentId: string): Promise<Agent> {
@@ -150,7 +159,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Lets go of an agent's transcript. It is rebuilt from the log when it is needed again.
+   * Removes an agent's transcript from memory. It is rebuilt from the log when it is needed again.
    * @throws SESSION_AGENT_NOT_FOUND
    */
   async evictAgent(agentId: string): Promise<void> {
@@ -159,7 +168,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Ends an agent (`agent:terminated`): it takes and says nothing more, in this session and when it is loaded again.
+   * Ends an agent (`agent:terminated`): it receives and says nothing more, in this session and after it is loaded again.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT, SESSION_CLOSED
    */
   async terminateAgent(agentId: string, reason?: string): Promise<void> {
@@ -167,21 +176,21 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Ends the session: stops what its agents are doing, logs `session:complete` with what all of it cost, and completes
-   * the envelope. The result may be an answer as `Agent.response` gives it.
-   * @throws SESSION_CLOSED where it has ended before; EVENT_INVALID for a value that cannot be recorded (the session stays open);
+   * Ends the session: stops its agents, logs `session:complete` with the total cost, and completes the envelope. The result
+   * may be an answer of `Agent.response`.
+   * @throws SESSION_CLOSED if it has already ended; EVENT_INVALID for a value that cannot be recorded (the session stays open);
    * the error of the first write that failed
    */
   async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
-    const text = result instanceof LoggedString ? String(result) : result;
+    const text = result instanceof String ? String(result) : result;
     const outcome = { status, ...(text === undefined ? {} : { result: text }) };
     this.#parts.record.log.check([newEvent('session:complete', outcome, { id: 'not-recorded' })]);
     this.#ending = this.#end(outcome);
     await this.#ending;
   }
 
-  /** Completes the session unless that is done: `aborted` where its signal was. Safe to call twice. */
+  /** Completes the session unless it is complete: as `aborted` if its signal aborted. Safe to call twice. */
   close(): Promise<void> {
     this.#ending ??= this.#end({ status: this.#parts.life.isAborted ? 'aborted' : 'completed' });
     return this.#ending;
@@ -210,7 +219,7 @@ export class Session implements AsyncDisposable {
   }
 }
 
-/** A turn of a session is a model call. What is not known is left out. */
+/** A turn of a session is a model call. Unknown figures are omitted. */
 function figuresOf({
   calls,
   tokens,

@@ -30,7 +30,7 @@ async function withHost(act: (host: AgentHost) => Promise<unknown>, ...others: R
 }
 
 describe('an agent that a tool creates', () => {
-  it('is durable with its prompt before the tool goes on, and caused by the very call', async () => {
+  it('is durable with its prompt before the tool continues, and has the call as its cause', async () => {
     const inLog: string[][] = [];
     const prepared = prepare();
     const { root } = await prepared.create({
@@ -70,10 +70,11 @@ describe('an agent that a tool creates', () => {
     const { given, log } = await withHost(async (host) => {
       const { agentId } = await host.createAgent({ name: 'Jack' });
       const piece = await host.logPieceOfText('You meet in a café.');
-      await host.deliver(agentId, { text: piece.text, substance: piece.messageId });
+      await host.deliver(agentId, { text: piece });
       return host.respond(agentId);
     }, says("Hi, I'm Jack."));
-    expect(given).toEqual({
+    expect(given).toBeInstanceOf(LoggedString);
+    expect(given).toMatchObject({
       text: "Hi, I'm Jack.",
       messageId: find(log, 'agent:text', { text: "Hi, I'm Jack." }).id,
     });
@@ -148,14 +149,14 @@ describe('an agent that a tool creates', () => {
       late = () => void host.logPieceOfText('too late');
     });
     late?.();
-    // Node tells of rejections that nobody handles after a turn of its loop.
+    // Node reports unhandled rejections after a turn of its loop.
     await new Promise((resolve) => setImmediate(resolve));
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
     expect(typesOf(log)).not.toContain('agent:piece_of_text');
   });
 
-  it('is no business of a tool whose call is over', async () => {
+  it('cannot be used by a tool whose call is over', async () => {
     let kept: AgentHost | undefined;
     const { log } = await withHost(async (host) => {
       kept = host;
@@ -182,7 +183,7 @@ describe('agents of a session', () => {
     expect(jill.awaitsResponse).toBe(true);
   });
 
-  it('can be let go of and come back with their transcript, and a hold on one stays good', async () => {
+  it('can be evicted and are rebuilt with their transcript, and an Agent object stays usable', async () => {
     const { create, store, events } = prepare();
     const { root, session } = await create({ model: answers(says('One.'), says('Two.')) });
     await root.harken('First?');

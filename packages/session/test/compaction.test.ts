@@ -85,7 +85,7 @@ describe('a compaction', () => {
     await loaded.session.close();
   });
 
-  it('is refused where it would hide what the model has to answer, or keeps from what is not the agent’s', async () => {
+  it('is refused if it would hide the message to answer, or keeps from an event of another agent', async () => {
     const { root, session, ask } = await talk();
     const ann = session.allocateAgentId();
     session.logAgentCreated(ann, { name: 'Ann' });

@@ -68,7 +68,7 @@ describe('the context of each call', () => {
     }
   });
 
-  it('stays what it was for a model that keeps it, whatever the later calls have', async () => {
+  it('is not changed by later calls, for a model that keeps it', async () => {
     const kept: (readonly ModelMessage[])[] = [];
     const asGiven: string[] = [];
     const { create } = prepare();
@@ -104,7 +104,7 @@ describe('the context of each call', () => {
     expect(seen[1]?.map(({ text }) => text)).toEqual(['ok', 'second']);
   });
 
-  it('has the summary of a compaction in the place of what it stands for', async () => {
+  it('has the summary of a compaction in place of the messages that it replaces', async () => {
     const prepared = prepare();
     const { root, session } = await prepared.create({
       systemPrompt: 'Be brief.',

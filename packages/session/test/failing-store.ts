@@ -1,7 +1,7 @@
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 
-/** A store that fails, from the append behind the first so many on, with every call, until it recovers. */
+/** A store whose calls all fail after the first so many appends, until it recovers. */
 export function failingStore(
   appends = Number.POSITIVE_INFINITY,
   inner: DispatchStoreProvider = createMemoryStore(),

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
 import { answers, calls, done, model, says, tools } from './scripted.ts';
 
-describe('an object that a session gives or is given', () => {
-  it('is no way to change a transcript, for a model or a reader', async () => {
+describe('an object that a session returns or receives', () => {
+  it('does not let a model or a reader change a transcript', async () => {
     const { create } = prepare();
     const seen: string[] = [];
     const { root } = await create({
@@ -50,7 +50,7 @@ describe('an object that a session gives or is given', () => {
     for (const [index, message] of second.entries()) expect(third[index]).toBe(message);
   });
 
-  it('is no way to change a transcript, for who is shown its events', async () => {
+  it('does not let a communication provider change a transcript', async () => {
     const communication = createCommunicationHub([
       {
         contract: 1,

@@ -78,18 +78,30 @@ describe('a tool call under hooks', () => {
     });
   });
 
-  it('is made as the hooks altered it, each seeing what the one before left, and the log shows with what', async () => {
+  it('is made as the hooks altered it, each after the one before, and the log shows the input', async () => {
     const add = (name: string) =>
-      hook(name, (question) => ({
-        decision: 'alter',
-        input: { by: question.on === 'tool_call' ? [question.input, name] : [] },
-      }));
+      hook(name, (question) =>
+        question.on === 'tool_call'
+          ? { decision: 'alter', input: { by: [question.input, name] } }
+          : { decision: 'allow' },
+      );
     const { log, inputs } = await callUnder(add('one'), add('two'));
+    const first = { by: [{ name: 'Searcher4' }, 'one'] };
     const last = { by: [{ by: [{ name: 'Searcher4' }, 'one'] }, 'two'] };
     expect(inputs).toEqual([last]);
-    expect(find(log, 'agent:tool_call').data.input).toEqual({ name: 'Searcher4' });
+    const call = find(log, 'agent:tool_call');
+    expect(call.data.input).toEqual({ name: 'Searcher4' });
+    const before = find(log, 'harness:hook_decision', { hook: 'one' });
+    expect(before.data).toEqual({
+      hook: 'one',
+      on: 'tool_call',
+      decision: 'alter',
+      toolCallId: 'c10',
+      subject: call.id,
+      input: first,
+    });
     const decision = find(log, 'harness:hook_decision', { hook: 'two' });
-    expect(decision.data).toMatchObject({ decision: 'alter', toolCallId: 'c10', input: last });
+    expect(decision.data).toMatchObject({ decision: 'alter', previous: before.id, input: last });
     expect(find(log, 'agent:tool_result')).toMatchObject({ via: decision.id, data: { output: 'Created.' } });
   });
 
@@ -103,11 +115,13 @@ describe('a tool call under hooks', () => {
     );
     expect(inputs).toHaveLength(1);
     const errors = log.filter(({ type }) => type === 'harness:error').map(({ data }) => data.message);
-    expect(errors).toEqual([
-      'The hook Broken could not decide on a tool_call: no memory',
-      'The hook Silent could not decide on a tool_call: it gave no decision.',
-      'The hook Vague could not decide on a tool_call: it altered without saying into what.',
-    ]);
+    expect(errors).toEqual(
+      ['tool_call', 'tool_result'].flatMap((on) => [
+        `The hook Broken could not decide on a ${on}: no memory`,
+        `The hook Silent could not decide on a ${on}: it gave no decision.`,
+        `The hook Vague could not decide on a ${on}: it altered without saying into what.`,
+      ]),
+    );
   });
 
   it('is denied where a required hook could not decide', async () => {
@@ -122,7 +136,7 @@ describe('a tool call under hooks', () => {
 });
 
 /** Jack says something to Jill, through a tool of the root. */
-async function tellUnder(hooks: readonly HookProvider[], substance?: string) {
+async function deliverUnder(hooks: readonly HookProvider[], substance?: string) {
   const { create, load, events } = prepare();
   const outcomes: unknown[] = [];
   const { session, root } = await create({
@@ -153,8 +167,8 @@ async function tellUnder(hooks: readonly HookProvider[], substance?: string) {
 }
 
 describe('a delivery under hooks', () => {
-  it('that nobody minds is what it was, with its substance', async () => {
-    const { log, outcomes, heard } = await tellUnder([hook('Kind', () => ({ decision: 'allow' }))], 'u1');
+  it('that no hook changes is delivered as it was, with its substance', async () => {
+    const { log, outcomes, heard } = await deliverUnder([hook('Kind', () => ({ decision: 'allow' }))], 'u1');
     expect(outcomes).toEqual([{ status: 'delivered', text: 'the password is 1234' }]);
     expect(find(log, 'user:message', { text: 'the password is 1234' })).toMatchObject({
       agentId: 'agent_003',
@@ -171,7 +185,7 @@ describe('a delivery under hooks', () => {
         ? { decision: 'alter', text: question.text.replace('1234', '[REDACTED]'), reason: 'a secret' }
         : { decision: 'allow' },
     );
-    const { log, outcomes, heard } = await tellUnder([redact], 'u1');
+    const { log, outcomes, heard } = await deliverUnder([redact], 'u1');
     expect(outcomes).toEqual([{ status: 'altered', text: 'the password is [REDACTED]' }]);
     const decision = find(log, 'harness:hook_decision');
     const message = find(log, 'user:message', { text: 'the password is [REDACTED]' });
@@ -185,14 +199,14 @@ describe('a delivery under hooks', () => {
     expect(heard).toMatchObject([{ content: 'the password is [REDACTED]' }]);
   });
 
-  it('that is denied is in the log for the one who was to hear it, and not in its transcript', async () => {
+  it('that is denied is in the log of the receiver, and not in its transcript', async () => {
     const asked: HookQuestion[] = [];
     const deny = hook('Censor', (question) => {
       if (question.on !== 'delivery') return { decision: 'allow' };
       asked.push(question);
       return { decision: 'deny', reason: 'not for her' };
     });
-    const { log, outcomes, heard } = await tellUnder([deny], 'u1');
+    const { log, outcomes, heard } = await deliverUnder([deny], 'u1');
     expect(outcomes).toEqual([{ status: 'denied', text: null, reason: 'not for her' }]);
     expect(asked).toMatchObject([{ from: 'agent_002', to: 'agent_003', text: 'the password is 1234' }]);
     expect(find(log, 'harness:hook_decision')).toMatchObject({
@@ -206,7 +220,7 @@ describe('a delivery under hooks', () => {
     'of new text (%s) keeps what was said as a piece of text',
     async (decision) => {
       const decisions = { alter: { decision, text: '…' }, deny: { decision, reason: 'no' } } as const;
-      const { log } = await tellUnder([
+      const { log } = await deliverUnder([
         hook('Censor', ({ on }) =>
           on === 'delivery' ? (decisions[decision] as HookDecision) : { decision: 'allow' },
         ),
@@ -219,8 +233,8 @@ describe('a delivery under hooks', () => {
     },
   );
 
-  it('of new text that nobody minds has the tool call as its cause', async () => {
-    const { log } = await tellUnder([]);
+  it('of new text that no hook changes has the tool call as its cause', async () => {
+    const { log } = await deliverUnder([]);
     expect(find(log, 'user:message', { text: 'the password is 1234' })).toMatchObject({
       cause: find(log, 'agent:tool_call').id,
     });

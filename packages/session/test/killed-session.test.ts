@@ -25,7 +25,7 @@ function endedAndKilled(status: 'completed' | 'aborted') {
 
 describe('a session whose process was killed before its envelope was complete', () => {
   it.each(['completed', 'aborted'] as const)(
-    'is %s, as its log says, and goes on like any other',
+    'is %s, as its log says, and can be resumed like any other',
     async (status) => {
       const { store, envelope, events, load } = endedAndKilled(status);
       expect(await envelope()).toMatchObject({ status: 'running', cost: null });

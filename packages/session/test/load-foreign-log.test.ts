@@ -28,7 +28,7 @@ describe('a log from elsewhere', () => {
     expect(session.allocateAgentId()).toBe('agent_008');
   });
 
-  it('gives its root what names no agent, also where that stands before the root', async () => {
+  it('gives its root the events without an agent, even those before the root', async () => {
     const { load, events } = await imported([
       ...heard('', 'm1', 'Create Jack'),
       ...called('', 'm2', 'c1'),
@@ -44,7 +44,7 @@ describe('a log from elsewhere', () => {
     expect(root.awaitsResponse).toBe(true);
   });
 
-  it('is kept and usable with all that is odd about it, which is reported with its place', async () => {
+  it('is kept and usable with all its faults, which are reported with their places', async () => {
     const { load, events } = await imported([
       ...heard('agent_ghost', 'm0', 'Nobody created me'),
       created('agent_root', 'm1'),
@@ -82,7 +82,7 @@ describe('a log from elsewhere', () => {
     expect(find(await events(), 'game:vote').data).toEqual({ for: 'Jill' });
   });
 
-  it('with an event whose data no reader knows is loaded without it, and says so', async () => {
+  it('with an event whose data cannot be read is loaded without it, and reports that', async () => {
     const provider = createMemoryStore();
     const { store, load } = prepare(provider);
     await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
@@ -104,7 +104,7 @@ describe('a log from elsewhere', () => {
     expect(await root.transcript()).toEqual([]);
   });
 
-  it('gives the id of an agent whose creation no reader knows to nobody else', async () => {
+  it('never reuses the id of an agent whose creation cannot be read', async () => {
     const provider = createMemoryStore();
     const { store, load } = prepare(provider);
     await createDispatch(store, taskDir, { role: 'import', dispatchId, fidelity: 'full' });
@@ -131,7 +131,7 @@ describe('a log from elsewhere', () => {
     expect(root.awaitsResponse).toBe(false);
   });
 
-  it('is refused where it is narrative, holds no agent, or is not there', async () => {
+  it('is refused if it is narrative, has no agent, or does not exist', async () => {
     const narrative = await imported([created('agent_root', 'm1')], 'narrative');
     await expect(narrative.load()).rejects.toMatchObject({ code: 'SESSION_NOT_FULL' });
     const empty = await imported(heard('agent_root', 'm1', 'Hello'));

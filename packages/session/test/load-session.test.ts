@@ -7,7 +7,7 @@ import { prepare, taskDir } from './prepare.ts';
 import { answers, calls, done, hostOf, model, type Reply, says, tools } from './scripted.ts';
 
 describe('a session that is loaded', () => {
-  it('goes on where it was: transcripts, turns, names, ids, and what it cost so far', async () => {
+  it('continues where it was: transcripts, turns, names, ids, and its cost so far', async () => {
     const { create, load, events, envelope } = prepare();
     const first = await create({
       systemPrompt: 'You chair.',
@@ -49,7 +49,7 @@ describe('a session that is loaded', () => {
     expect(await envelope()).toMatchObject({ status: 'completed', cost: 0.75 });
   });
 
-  it('tells those who watch the names of the agents that it has, which they saw nobody get', async () => {
+  it('publishes the names of its agents, whose creation was not published', async () => {
     const { create, load } = prepare();
     const first = await create();
     const jack = first.session.allocateAgentId();
@@ -77,7 +77,7 @@ describe('a session that is loaded', () => {
     ]);
   });
 
-  it('goes on with another model where it is given one, but for agents that were given a model of their own', async () => {
+  it('continues with another model if it is given one, except for agents with a model of their own', async () => {
     const { create, load, events } = prepare();
     const task = tools({
       task: async (call) => {

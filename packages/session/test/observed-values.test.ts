@@ -11,7 +11,7 @@ async function observedIn({ events }: ReturnType<typeof prepare>): Promise<unkno
   );
 }
 
-describe('what an agent observed', () => {
+describe('a value that an agent observed', () => {
   it('is in the log as it was at the call, whatever becomes of it before the write', async () => {
     const prepared = prepare();
     const { root, session } = await prepared.create();
@@ -28,7 +28,7 @@ describe('what an agent observed', () => {
     ]);
   });
 
-  it('names the agent and what brought it about, by the id that the call gave', async () => {
+  it('names the agent and its cause, under the id that the call returned', async () => {
     const prepared = prepare();
     const { root, session } = await prepared.create();
     const heard = await root.harken('Look.');
@@ -68,7 +68,7 @@ describe('what an agent observed', () => {
     expect(await observedIn(prepared)).toEqual([['printed', new Set(['one'])]]);
   });
 
-  it('is no message of a transcript, counts no turn, is seen by the model, and the session resumes with it', async () => {
+  it('is not in the transcript, is not a turn, and reaches the model, even after a resume', async () => {
     const prepared = prepare();
     const { root, session } = await prepared.create();
     await root.harken('Look.');
@@ -94,7 +94,7 @@ describe('what an agent observed', () => {
     expect(viewed.map(({ message }) => message.role)).toEqual(['user', 'assistant']);
   });
 
-  it('is not taken for an agent that is not there, or not any more, nor after the end', async () => {
+  it('is refused for an unknown or a terminated agent, and after the end', async () => {
     const { create } = prepare();
     const { root, session } = await create();
     const child = session.allocateAgentId();

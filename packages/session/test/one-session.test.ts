@@ -33,14 +33,14 @@ describe('a dispatch that has an open session', () => {
     expect(settled).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: locked }]);
   });
 
-  it('hinders nobody elsewhere: not another dispatch, and not the same names in another store', async () => {
+  it('does not affect another dispatch, nor the same names in another store', async () => {
     const one = prepare();
     await one.create();
     await one.create({ dispatchId: 'D2' });
     await prepare().create();
   });
 
-  it('is not called abandoned by a start-up in the same process', async () => {
+  it('is not ended by a start-up in the same process', async () => {
     const { store, create, load, envelope } = prepare();
     await (await create()).session.close();
     await load();
@@ -85,7 +85,7 @@ describe('a dispatch that a start-up ends', () => {
 });
 
 describe('a dispatch whose agent runs', () => {
-  it('is no session for anybody until it has ended', async () => {
+  it('cannot be loaded as a session until it has ended', async () => {
     const { store, load } = prepare();
     const goOn = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -110,7 +110,7 @@ describe('a dispatch whose agent runs', () => {
 });
 
 describe('a session that could not be opened', () => {
-  it('keeps nobody from opening it', async () => {
+  it('can be opened again', async () => {
     const { create, load } = prepare();
     await expect(load()).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
     await (await create()).session.close();
@@ -173,7 +173,7 @@ describe('a session whose store failed', () => {
     }
   });
 
-  it('while its end was written has the end that its log tells', async () => {
+  it('while its end was written has the end that its log states', async () => {
     const { store, create, envelope, breakNext } = preparedToBreak();
     const { session } = await create();
     breakNext('updateDispatch', { status: 'completed' });

@@ -1,12 +1,12 @@
 import { createCommunicationHub } from '@hansard/dispatch';
 import type { Delta } from '@hansard/events';
 import type { ModelRequest } from '@hansard/provider';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../dispatch/test/manual-clock.ts';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, model, says, tools } from './scripted.ts';
 
-/** Tells that it was called, and never answers. */
+/** Reports that it was called, and never answers. */
 function hang(called: () => void): Promise<never> {
   called();
   return new Promise(() => {});
@@ -161,7 +161,7 @@ describe('a response', () => {
   });
 });
 
-describe('a tool that does wrong', () => {
+describe('a faulty tool', () => {
   const wrongs = {
     throws: [() => Promise.reject(new Error('no such cup')), 'Error: no such cup'],
     givesNothing: [() => undefined as never, 'Error: givesNothing gave no outcome.'],
@@ -170,7 +170,7 @@ describe('a tool that does wrong', () => {
     linksToText: [() => done('x', { madeFrom: 'u1' as never }), 'madeFrom'],
   } as const;
   it.each(Object.entries(wrongs))(
-    '%s: the model reads an error and the session goes on',
+    '%s: the model reads an error and the session continues',
     async (name, wrong) => {
       const { create, events } = prepare();
       const { root } = await create({
@@ -202,7 +202,7 @@ describe('a tool that does wrong', () => {
   });
 });
 
-describe('a model that does wrong', () => {
+describe('a faulty model', () => {
   const nonsense = {
     nothing: undefined,
     'no list of calls': { text: 'x' },
@@ -241,7 +241,7 @@ describe('a model that does wrong', () => {
     },
   );
 
-  it('never answers: it is given up after the time limit and told so', async () => {
+  it('never answers: the call ends after the time limit, and its signal aborts', async () => {
     const clock = new ManualClock();
     const asked = Promise.withResolvers<AbortSignal>();
     const { create, events } = prepare();
@@ -333,7 +333,7 @@ describe('a response under way', () => {
     await session.complete('aborted');
   });
 
-  it('is not there to be stopped once the session is closed', async () => {
+  it('cannot be stopped once the session is closed', async () => {
     const controller = new AbortController();
     const { create, events } = prepare();
     const { session } = await create({ signal: controller.signal });

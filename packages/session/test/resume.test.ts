@@ -102,7 +102,7 @@ const hook: HookProvider = {
 
 const options = { model: model(decide), tools: [sessionTools], hooks: [hook] };
 
-/** Gives the root what it was not told yet, after it answered what it had not answered. */
+/** Lets the root answer its open message, then sends it the messages that it has not received. */
 async function goOn({ root, session }: { root: Agent; session: Session }) {
   const told = (await root.transcript()).filter(({ role }) => role === 'user').length;
   if (root.awaitsResponse) await root.response();
@@ -151,7 +151,7 @@ function withoutInterrupted<T extends Linked>(items: readonly T[]): T[] {
   return items.filter((item) => !dropped.includes(item));
 }
 
-/** A transcript without what was interrupted, and with what was then said again counted once. */
+/** A transcript without the interrupted calls, in which a repeated answer counts once. */
 function essence(transcript: readonly TranscriptMessage[]): string[] {
   const linked = transcript.map((message) => ({
     message,
@@ -167,7 +167,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Opens a store that is there already or not yet, as a new process would. */
+/** Opens a new or an existing store, as a new process would. */
 const stores: Readonly<Record<string, () => () => Promise<DispatchStoreProvider>>> = {
   'the memory store': () => {
     const store = createMemoryStore();

@@ -23,7 +23,7 @@ export function model(reply: (request: ModelRequest) => Awaitable<Reply>): Langu
   };
 }
 
-/** A model that gives these answers one after the other, whoever asks. */
+/** A model that gives these answers one after the other, for every agent. */
 export function answers(...replies: readonly Reply[]): LanguageModelProvider {
   const left = [...replies];
   return model(() => {

@@ -8,7 +8,7 @@ import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, says, tools } from './scripted.ts';
 
 describe('a new session', () => {
-  it('is a dispatch of full fidelity whose log begins with its root and what the root is told', async () => {
+  it('is a dispatch of full fidelity whose log begins with its root and its system prompt', async () => {
     const { create, events, envelope } = prepare();
     const { root, session } = await create({ languageModel: 'm-1', systemPrompt: 'You chair a scene.' });
     expect(await envelope()).toMatchObject({
@@ -93,7 +93,7 @@ describe('a new session', () => {
   });
 });
 
-describe('what is logged by hand', () => {
+describe('an event that is logged by hand', () => {
   it('has its id at once, stands in the log in the order of the calls, and is durable when flushed', async () => {
     const { create, events } = prepare();
     const { session } = await create();
@@ -121,7 +121,7 @@ describe('what is logged by hand', () => {
     ]);
   });
 
-  it('is refused at once where it is no event, for no agent, or twice the same agent, and the session goes on', async () => {
+  it('is refused at once if it is not an event, names an unknown agent or creates an agent twice, and the session continues', async () => {
     const { create, events } = prepare();
     const { session } = await create();
     const message = { role: 'user', content: 'Hello' } as const;
@@ -155,7 +155,7 @@ describe('what is logged by hand', () => {
 });
 
 describe('a write that fails', () => {
-  it('is told by flushed and close, and nothing is taken after it', async () => {
+  it('is reported by flushed and close, and nothing is logged after it', async () => {
     const failing = failingStore(1);
     const { create, events } = prepare(failing.provider);
     const { root, session } = await create();
@@ -349,7 +349,7 @@ describe('the end of a session', () => {
     expect(typesOf(await events())).toEqual(['agent:created', 'session:complete']);
   });
 
-  it('leaves nothing to say or hear', async () => {
+  it('allows no more messages or answers', async () => {
     const { create } = prepare();
     const { root, session } = await create();
     await session.close();
@@ -359,12 +359,35 @@ describe('the end of a session', () => {
 });
 
 describe('a LoggedString', () => {
-  it('is a string to all who only want its text', () => {
+  it('is a string for code that only needs its text', () => {
     const line = new LoggedString('Hello', 'e1');
     expect(`${line}, ${line.toUpperCase()}`).toBe('Hello, HELLO');
     expect(String(line)).toBe('Hello');
     expect(JSON.stringify({ line })).toBe('{"line":"Hello"}');
     expect(line.length).toBe(5);
+  });
+
+  it('has the text as a primitive string, for what compares', () => {
+    const line = new LoggedString('Hello', 'e1');
+    expect(line.text).toBe('Hello');
+    expect([line].join()).toBe('Hello');
+    expect(structuredClone({ line: line.text })).toEqual({ line: 'Hello' });
+  });
+
+  it.each([
+    ['an answer', (said: LoggedString) => said],
+    ['an answer in other words', (said: LoggedString) => said.reworded('[Root]: Done.')],
+    [
+      'a copy that another version of the package made',
+      (said: LoggedString) => Object.assign(new String(said), { messageId: 'e1' }),
+    ],
+  ])('can be %s as the result of a session', async (_, resultOf) => {
+    const { create, events } = prepare();
+    const { root, session } = await create({ model: answers(says('Done.')) });
+    await root.harken('Go');
+    const result = resultOf(await root.response()) as LoggedString;
+    await session.complete('completed', result);
+    expect(find(await events(), 'session:complete').data.result).toBe(String(result));
   });
 
   it('keeps its substance in other words', () => {

@@ -42,7 +42,7 @@ describe('stream() of a session', () => {
     );
   });
 
-  it('begins behind its cursor, also after the session was loaded again', async () => {
+  it('begins after its cursor, even after the session was loaded again', async () => {
     const { create, load, events } = prepare();
     const first = await create();
     await first.root.harken('One.');

@@ -3,7 +3,7 @@ import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, hostOf, model, says, tools } from './scripted.ts';
 
 describe('an agent that is terminated', () => {
-  it('while its model thinks says nothing more, and who waits for it is told', async () => {
+  it('while its model thinks says nothing more, and the caller that waits gets an error', async () => {
     const asked = Promise.withResolvers<void>();
     const reply = Promise.withResolvers<void>();
     const { create, events } = prepare();
@@ -22,7 +22,7 @@ describe('an agent that is terminated', () => {
     await session.terminateAgent(id);
     reply.resolve();
     await expect(response).rejects.toMatchObject({ code: 'SESSION_AGENT_TERMINATED' });
-    // What it would have said is not there; what that cost is.
+    // Its answer is not in the log, but its cost is.
     expect(typesOf(await events()).slice(2)).toEqual(['agent:terminated', 'agent:inference']);
   });
 

@@ -18,6 +18,7 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
     usage: null,
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -1,2 +1,15 @@
+export {
+  claudeStreamFixtures,
+  corpus,
+  exampleNumbers,
+  exampleText,
+  gameText,
+  isCorpusThere,
+  skipped,
+} from './corpus.ts';
+export { ManualClock, startOfTest } from './manual-clock.ts';
+export { randomFrom } from './random-from.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
+export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
+export { sampleEvents } from './sample-events.ts';
 export { appendEvent, appendEvents, createDispatch, updateDispatch } from './written-dispatches.ts';

@@ -30,6 +30,7 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
     usage: { inputTokens: 100, outputTokens: 20 },
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

@@ -1,6 +1,6 @@
+import { sampleEvents } from '@hansard/testing';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { sampleEvents } from '../../events/test/sample-events.ts';
 import { otlpLines, spanIdOf, type TraceOptions, traceDispatches, traceIdOf } from '../src/index.ts';
 import { decodeLogs, decodeSpans, type ReceivedLog, type ReceivedSpan } from './decode-otlp.ts';
 import { event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';

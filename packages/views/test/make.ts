@@ -46,22 +46,12 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     usage: { inputTokens: 300, outputTokens: 60, turns: 3 },
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,
     fidelity: 'narrative',
     schemaVersion: envelopeSchemaVersion,
     ...changes,
-  };
-}
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

@@ -6,18 +6,18 @@ interface Waiter {
 }
 
 /**
- * What the engine did, on its way to the log. The log takes one activity after the other; who must not run ahead of it
- * waits here until a tool call, and all that came before it, is recorded.
+ * The activities of the engine on their way to the log, which takes one after the other. Code that must not run ahead of the
+ * log waits here until a tool call, and everything before it, is recorded.
  */
 export class ActivityQueue implements AsyncIterable<AgentActivity> {
   readonly #activities: AgentActivity[] = [];
   #added = 0;
-  /** Taken, and recorded: the next one was asked for. */
+  /** The number of recorded activities: an activity is recorded when the next one is requested. */
   #recorded = 0;
   #end: { readonly error: unknown } | { readonly error?: never } | null = null;
   #wake = () => {};
   #waiters: Waiter[] = [];
-  /** Calls without a result: where they stand, or who waits for them to come. */
+  /** Calls without a result: their position, or the waiters for it. */
   readonly #calls = new Map<string, number>();
   readonly #awaited = new Map<string, () => void>();
 
@@ -30,13 +30,13 @@ export class ActivityQueue implements AsyncIterable<AgentActivity> {
     this.#wake();
   }
 
-  /** No more comes; with an error, whoever takes the last activity gets it. */
+  /** Ends the queue. An error is thrown after the last activity is taken. */
   end(failure?: { readonly error: unknown }): void {
     this.#end ??= failure ?? {};
     this.#wake();
   }
 
-  /** Nobody takes anything any more, and nobody waits. */
+  /** Stops the queue: no activity is taken any more, and no waiter is kept. */
   leave(): void {
     this.end();
     this.#activities.length = 0;
@@ -46,7 +46,7 @@ export class ActivityQueue implements AsyncIterable<AgentActivity> {
     this.#awaited.clear();
   }
 
-  /** Resolves when the call is recorded. One that the engine does not tell of is not waited for longer than `patienceMs`. */
+  /** Resolves when the call is recorded, or after `patienceMs` if the engine does not report it. */
   async whenRecorded(toolCallId: string, patienceMs: number): Promise<void> {
     if (!this.#calls.has(toolCallId)) await this.#untilTold(toolCallId, patienceMs);
     const position = this.#calls.get(toolCallId) ?? this.#added;

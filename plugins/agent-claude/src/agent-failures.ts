@@ -26,8 +26,8 @@ export function notLoggedIn(said: string): ClaudeAgentError {
 export function sessionMissing(said: string, sessionId: string | undefined): ClaudeAgentError {
   return new ClaudeAgentError(
     'AGENT_SESSION_MISSING',
-    `The engine can't go on with the session ${sessionId}: ${JSON.stringify(said)}. It keeps sessions for some weeks, on ` +
-      'the machine and for the folder that they were begun in. Run without resuming, or give the agent the ' +
+    `The engine can't resume the session ${sessionId}: ${JSON.stringify(said)}. It keeps sessions for some weeks, on ` +
+      'the machine and in the folder where they began. Run without resuming, or give the agent the ' +
       '`sessionStore` that has the session.',
     { details: { ...definedOnly({ sessionId }), said } },
   );

@@ -1,40 +1,40 @@
 export interface ClaudeAgentOptions {
-  /** The model, where the dispatch names none. Absent: the engine's own choice. */
+  /** The model if the dispatch names none. Absent: the engine's choice. */
   readonly model?: string;
-  /** The Claude Code executable, of the version that belongs to the SDK. Absent: the one that came with the SDK. */
+  /** The Claude Code executable, in the version of the SDK. Absent: the one that is installed with the SDK. */
   readonly executable?: string;
   /** The whole environment of the engine. Absent: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What happens with calls that no rule allows. Nobody can be asked: what would need an answer is denied. Default `default`. */
+  /** The rule for calls that no other rule allows. A call that would need the answer of a person is denied. Default `default`. */
   readonly permissionMode?: ClaudePermissionMode;
-  /** Tools that need no permission, such as `Bash(git status)`. Those of the project never do. */
+  /** Tools that need no permission, such as `Bash(git status)`. Tools of the project never need one. */
   readonly allowedTools?: readonly string[];
   /** Tools that the agent does not have. */
   readonly disallowedTools?: readonly string[];
-  /** Which settings files, CLAUDE.md and hooks of the machine count. Default: none, so that nothing unsaid does. */
+  /** The settings files, CLAUDE.md and hooks of the machine that apply. Default: none. */
   readonly settingSources?: readonly ('user' | 'project' | 'local')[];
   /** The whole system prompt. Absent: Claude Code's own. */
   readonly systemPrompt?: string;
-  /** The most turns of a dispatch that sets no limit of its own. */
+  /** The limit of turns for a dispatch without its own limit. */
   readonly maxTurns?: number;
   /**
-   * How long the dispatch goes on after a result for commands that the agent left in the background, in milliseconds.
-   * When one ends, the agent hears of it in another turn; those that run on are stopped. Default 60,000.
+   * How long the dispatch waits after a result for commands that the agent left in the background, in milliseconds. When
+   * a command ends, the agent receives its outcome in another turn; commands that are still running are stopped. Default
+   * 60,000.
    */
   readonly backgroundMs?: number;
-  /** MCP servers by name, as the SDK takes them; `hansard` is taken. */
+  /** MCP servers by name, in the form of the SDK. The name `hansard` is reserved. */
   readonly mcpServers?: Readonly<Record<string, object>>;
   /**
-   * Where sessions are kept beside the engine's own files, as each entry is written: the one that
-   * `@hansard/agent-claude/session-store` makes, or any `SessionStore` of the SDK. A session that is resumed is taken
-   * from it. What it can't store is told by a `system:mirror_error`.
+   * Receives each entry of a session in addition to the engine's own files: a store of
+   * `@hansard/agent-claude/session-store`, or any `SessionStore` of the SDK. A resumed session is loaded from it. A `system:mirror_error` reports entries that it can't store.
    */
   readonly sessionStore?: ClaudeSessionStore;
   /** Imports the SDK. */
   readonly loadSdk?: () => Promise<unknown>;
 }
 
-/** What every `SessionStore` of the SDK has. Not imported by name: the types of a replay need no SDK. */
+/** The methods of every `SessionStore` of the SDK. Declared here, so that the types of a replay need no SDK. */
 export interface ClaudeSessionStore {
   append(key: never, entries: never): Promise<void>;
   load(key: never): Promise<object[] | null>;

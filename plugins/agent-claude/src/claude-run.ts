@@ -12,15 +12,15 @@ import { projectOptions } from './project-options.ts';
 import { TurnWatch } from './turn-watch.ts';
 import { UserInput } from './user-input.ts';
 
-/** How long the engine may take to tell of a call that it asks about. */
+/** How long the engine may take to report a call after it asks for permission. */
 const callPatienceMs = 500;
-/** How long it may take to end the turn that it was told to end. Below the grace of a dispatch, with room for the kill. */
+/** How long an interrupted turn may take to end. Shorter than the grace period of a dispatch, so that a kill still fits. */
 const interruptPatienceMs = 2_000;
-/** How long it may take to end when it has nothing left to do. */
+/** How long an idle engine may take to end. */
 const endPatienceMs = 2_000;
-/** How long commands in the background have after a result, where the agent does not say it. */
+/** The default of `backgroundMs`. */
 const defaultBackgroundMs = 60_000;
-/** Node makes a longer timer one of a millisecond. */
+/** Node runs a longer timer after one millisecond. */
 const longestTimerMs = 2 ** 31 - 1;
 
 interface ClaudeSdk {
@@ -89,11 +89,11 @@ export class ClaudeRun {
     }
   }
 
-  /** Runs engines until nothing is left to say. Never rejects: the queue tells of what went wrong. */
+  /** Runs engines until every message is answered. Never rejects: the queue reports failures. */
   async #work(sdk: ClaudeSdk): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
     try {
-      // A message that came while an engine was ending is answered by another one, which goes on with the session.
+      // A message that arrives while an engine ends is answered by another engine, which resumes the session.
       do await this.#converse(sdk);
       while (this.#input.hasUnsent && !this.#isStopping && this.#sessionId !== undefined);
     } catch (error) {
@@ -114,7 +114,7 @@ export class ClaudeRun {
       for await (const message of this.#query) this.#take(message);
       if (!this.#turns.hasResult || this.#turns.isRunning) throw new Error('its messages ended');
     } catch (error) {
-      // At its end the SDK throws also what a result has said, and that it was ended by us.
+      // At its end the SDK also throws the failure of a result, and our own stop.
       if (!this.#isStopping && !this.#turns.isOver && !this.#turns.isLockedOut) {
         throw engineFailure(engine, error, this.#options.executable);
       }
@@ -157,7 +157,7 @@ export class ClaudeRun {
     this.#limitCommands(isIdle && !isOver);
   }
 
-  /** Gives commands in the background their time while they are all that is under way. */
+  /** Waits for commands in the background while nothing else is running. */
   #limitCommands(areAll: boolean): void {
     if (areAll) {
       const { backgroundMs = defaultBackgroundMs } = this.#options;
@@ -169,14 +169,14 @@ export class ClaudeRun {
     }
   }
 
-  /** The engine tells of each that it is stopped, and then that it is idle. */
+  /** The engine reports each stopped command, and then that it is idle. */
   async #stopCommands(): Promise<void> {
     const engine = this.#engine;
-    this.#tellCommandsToStop();
+    this.#requestStopOfCommands();
     if (!(await engine.whenGone(endPatienceMs)) && this.#turns.isIdle) await this.#endEngine();
   }
 
-  #tellCommandsToStop(): void {
+  #requestStopOfCommands(): void {
     for (const id of this.#turns.commands) void this.#query?.stopTask(id).catch(() => {});
   }
 
@@ -184,30 +184,30 @@ export class ClaudeRun {
   async #endEngine(): Promise<void> {
     const engine = this.#engine;
     const isGoneOrBusy = async () => (await engine.whenGone(endPatienceMs)) || !this.#turns.isIdle;
-    // It may be idle because it has not read yet what it was told last.
+    // It can be idle because it has not yet read the last message.
     if (!this.#isStopping && this.#input.isPending && (await isGoneOrBusy())) return;
     this.#input.close();
     if (await isGoneOrBusy()) return;
     await engine.stop();
   }
 
-  /** Ends the turn under way, so that the engine ends its tools and tells what was used; then the engine itself. */
+  /** Interrupts the running turn, so that the engine ends its tools and reports the usage; then ends the engine. */
   async #stop(): Promise<void> {
     if (!this.#isStopping) {
       this.#isStopping = true;
       const { isRunning, isIdle, commands } = this.#turns;
       if (isRunning) void this.#query?.interrupt().catch(() => {});
-      // An engine that is ended may leave them behind; when none is left it says so.
-      else if (isIdle && commands.length > 0) this.#tellCommandsToStop();
+      // A stopped engine can leave commands running. It reports when there are none.
+      else if (isIdle && commands.length > 0) this.#requestStopOfCommands();
       else this.#input.close();
     }
-    // One that has begun no turn has nothing to tell; left alone, it would begin one.
+    // An engine without a turn has nothing to report. Without a stop it would begin one.
     const { isRunning, hasResult } = this.#turns;
     if (isRunning || hasResult) await this.#engine.whenGone(interruptPatienceMs);
     await this.#engine.stop();
   }
 
-  /** The same for an engine that asks an API in vain, which the dispatch will say. */
+  /** The same for an engine whose API refuses it; the dispatch reports that. */
   async #giveUp(): Promise<void> {
     const engine = this.#engine;
     void this.#query?.interrupt().catch(() => {});
@@ -216,7 +216,7 @@ export class ClaudeRun {
   }
 }
 
-/** What a timer of the engine says while a tool or a hook has not answered, every 30 seconds, hung or not. */
+/** The message of a timer of the engine, every 30 seconds, while a tool or a hook has not answered. */
 function isHeartbeat(message: SDKMessage): boolean {
   return message.type === 'tool_progress' && message.heartbeat === true;
 }

@@ -3,11 +3,11 @@ import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { ClaudeRun } from './claude-run.ts';
 
 /**
- * The live agent: each dispatch is a process of the Claude Agent SDK's engine, which is gone when the dispatch is over.
+ * The live agent: each dispatch is a process of the Claude Agent SDK's engine, which has exited when the dispatch ends.
  * The SDK is imported when the first dispatch runs.
  *
  * Running it throws AGENT_SDK_MISSING, AGENT_ENGINE_MISSING, AGENT_CWD_MISSING, AGENT_NOT_LOGGED_IN,
- * AGENT_SESSION_MISSING or AGENT_ENGINE_FAILED. What the model, a tool or a limit ends is no error but a `session:complete` that says so.
+ * AGENT_SESSION_MISSING or AGENT_ENGINE_FAILED. An end by the model, a tool or a limit is not an error: `session:complete` records it.
  *
  * @throws TypeError for an MCP server named `hansard`
  */

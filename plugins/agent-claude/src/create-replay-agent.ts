@@ -15,8 +15,8 @@ export interface ReplayAgentOptions {
 }
 
 /**
- * An agent that does again what was recorded: it reads the file line by line and maps it as if it came from the SDK. Its
- * dispatch has the times of the recording. It hears no messages. Damaged lines become `system:notice`; running it throws
+ * An agent that replays a recording: it reads the file line by line and maps it like messages of the SDK. Its dispatch has
+ * the recorded times. It receives no messages. Damaged lines become `system:notice`; running it throws
  * FORMAT_UNREADABLE, FORMAT_EMPTY or FORMAT_NOT_JSONL.
  */
 export function createReplayAgent(options: ReplayAgentOptions): AgentProvider {
@@ -32,7 +32,7 @@ async function findStart(path: string, signal: AbortSignal): Promise<string | nu
     const start = await findClaudeStreamStart(path, signal);
     return start === undefined ? null : toTimestamp(start);
   } catch (error) {
-    // Running it throws the same, which belongs into the log.
+    // `run` throws the same error, and records it in the log.
     if (isFormatError(error)) return null;
     throw error;
   }

@@ -4,7 +4,7 @@ import type { AgentRunRequest } from '@hansard/provider';
 import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { projectServerName } from './project-tools-server.ts';
 
-/** What a dispatch asks of the SDK: the options of the agent, and over them what the dispatch itself says. */
+/** The options of the SDK for a dispatch: those of the agent, overridden by those of the dispatch. */
 export function engineOptions(
   options: ClaudeAgentOptions,
   request: AgentRunRequest,
@@ -21,7 +21,7 @@ export function engineOptions(
     ...definedOnly({ pathToClaudeCodeExecutable: executable, systemPrompt }),
     ...(outputSchema === undefined ? {} : { outputFormat: { type: 'json_schema', schema: outputSchema } }),
     ...definedOnly({ resume: resumeSessionId }),
-    // Each entry at once: a batch that waits for the end of the turn dies with this process.
+    // Each entry at once: a batch that waits for the end of the turn is lost if this process exits.
     ...(sessionStore === undefined
       ? {}
       : { sessionStore: sessionStore as SessionStore, sessionStoreFlush: 'eager' }),
@@ -42,8 +42,8 @@ export function engineOptions(
   };
 }
 
-/** The engine takes no budget of nothing. */
+/** The engine refuses a budget of 0. */
 const leastBudgetUsd = 0.000_001;
 
-/** Makes the engine say when it is idle: only then is nothing under way any more, in the background neither. */
+/** Makes the engine report when it is idle: only then nothing is running, in the background neither. */
 const ownVariables = { CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1' };

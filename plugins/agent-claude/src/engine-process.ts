@@ -7,7 +7,7 @@ import { guardProcess } from './guard-process.ts';
 const longestErrorOutput = 4_000;
 const patienceMs = 1_000;
 
-/** The engine's process. It is ours and not the SDK's, so that we know when it is gone. */
+/** The engine's process. We start it instead of the SDK, so that we know when it has exited. */
 export class EngineProcess {
   #child: ChildProcess | null = null;
   #exited: Promise<void> = Promise.resolve();
@@ -17,7 +17,7 @@ export class EngineProcess {
 
   /** For `spawnClaudeCodeProcess`. */
   readonly spawn = ({ command, args, cwd, env }: SpawnOptions): SpawnedProcess => {
-    // The SDK may load a session first, and come for the engine when nobody wants it any more.
+    // The SDK can load a session first, and request the engine after the dispatch was stopped.
     if (this.#isStopped)
       throw new DOMException('The engine was stopped before it was started.', 'AbortError');
     const child = spawn(command, args, {
@@ -44,7 +44,7 @@ export class EngineProcess {
     return child;
   };
 
-  /** Why it could not be started; null: it could, or was not asked for. */
+  /** Why it could not be started; null: it was started, or not requested. */
   get failure(): NodeJS.ErrnoException | null {
     return this.#failure;
   }
@@ -58,7 +58,7 @@ export class EngineProcess {
     return this.#errorOutput.trim();
   }
 
-  /** Ends it, by force where it does not end when it is told. Resolves when it is gone. It is not started any more. */
+  /** Ends the process, by force if it does not end on request, and prevents another start. Resolves when it has exited. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -69,7 +69,7 @@ export class EngineProcess {
     await this.#exited;
   }
 
-  /** Resolves when it is gone by itself, or with false after `ms`. */
+  /** Resolves when it has exited by itself, or with false after `ms`. */
   async whenGone(ms: number): Promise<boolean> {
     return await Promise.race([this.#exited.then(() => true), delay(ms, false, { ref: false })]);
   }

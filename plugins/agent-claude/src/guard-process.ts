@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Ends a process when this one dies, however suddenly: a shell of a few hundred kilobytes waits for the end of its
- * input, which comes when nobody holds the other side any more. Gives what calls the guard off.
+ * Ends a process when this process exits, even if it is killed: a shell of a few hundred kilobytes waits for the end of its
+ * input, which comes when the other side is closed. Returns a function that cancels the guard.
  *
- * On Windows there is no such shell: there the process lives until it notices by itself.
+ * Windows has no such shell: there the process runs until it notices the end of its parent.
  */
 export function guardProcess(child: ChildProcess): () => void {
   if (child.pid === undefined || process.platform === 'win32') return () => {};
   const guard = spawn('/bin/sh', ['-c', guardScript, 'sh', String(child.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    // What ends our process group by Ctrl-C must not end the guard before it has done its work.
+    // Ctrl-C ends our process group, but must not end the guard before it has done its work.
     detached: true,
     env: { PATH: process.env.PATH ?? '' },
   });
@@ -21,7 +21,7 @@ export function guardProcess(child: ChildProcess): () => void {
   return () => guard.stdin?.end('done\n');
 }
 
-/** Tells it to end, and ends it by force 2 seconds later. One that is gone is left alone: its number may be another's. */
+/** Requests the end, and ends the process by force 2 seconds later. An exited process gets no signal: its id can be reused. */
 const guardScript = `
   read done && exit
   kill "$1" || exit

@@ -14,14 +14,14 @@ export interface ProjectOptions {
   readonly whenRecorded: (toolCallId: string) => Promise<void>;
 }
 
-/** What brings the tools and hooks of the project to the engine. */
+/** Connects the tools and hooks of the project to the engine. */
 export async function projectOptions({
   request,
   mapping,
   whenRecorded,
 }: ProjectOptions): Promise<Required<Pick<Options, 'mcpServers' | 'hooks'>>> {
   const { tools } = request;
-  /** Who calls a tool of the project, by call. */
+  /** The caller of a tool of the project, by call. */
   const callers = new Map<string, string>();
   const permission = createToolPermission({
     askHooks: (call) => request.askHooks(call),

@@ -5,7 +5,7 @@ import { ClaudeAgentError } from './claude-agent-error.ts';
 
 export const projectServerName = 'hansard';
 
-/** Whether a tool of the engine is one of the project, by the name that the model calls it by. */
+/** Whether the model's name of a tool names a tool of the project. */
 export function isProjectTool(name: string): boolean {
   return name.startsWith(`mcp__${projectServerName}__`);
 }
@@ -18,14 +18,14 @@ export interface ProjectToolsServerOptions {
   readonly onOutcome: (toolCallId: string, outcome: ToolOutcome) => void;
 }
 
-/** The tools of the project as an MCP server in this process. Calls of one message run side by side. */
+/** The tools of the project as an MCP server in this process. Calls of one message run in parallel. */
 export async function createProjectToolsServer(
   options: ProjectToolsServerOptions,
 ): Promise<McpSdkServerConfigWithInstance> {
   const { McpServer, CallToolRequestSchema, ListToolsRequestSchema } = await importMcp();
   const instance = new McpServer({ name: projectServerName, version: '1' }, { capabilities: { tools: {} } });
   const byName = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
-  // The underlying server takes JSON Schema as it is; `registerTool` wants zod.
+  // The underlying server accepts JSON Schema; `registerTool` needs zod.
   instance.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: options.tools.map(({ definition: { name, description, inputSchema } }) => ({
       name,
@@ -51,12 +51,12 @@ export async function createProjectToolsServer(
   return { type: 'sdk', name: projectServerName, instance };
 }
 
-/** The model sees the tool from its first message on, and not only after a search for tools. */
+/** Offers the tool from the first message, not only after a search for tools. */
 const alwaysInSight = { 'anthropic/alwaysLoad': true };
 
 /**
- * The engine makes calls of one message side by side only where the tool says this of itself. What a tool of the project
- * may do is for the project's hooks to decide, not for the engine.
+ * The engine makes calls of one message in parallel only for tools that declare this. The hooks of the project decide about
+ * its tools, not the engine.
  */
 const sideBySide = { readOnlyHint: true };
 

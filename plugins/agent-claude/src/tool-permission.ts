@@ -7,13 +7,13 @@ export interface ToolPermissionOptions {
   readonly askHooks: (call: AgentToolCall) => Promise<ToolCallVerdict>;
   /** Resolves when the call is in the log. */
   readonly whenRecorded: (toolCallId: string) => Promise<void>;
-  /** Takes a denial that is recorded when it is told. */
+  /** Receives a denial, which is recorded when the engine reports it. */
   readonly onDenied: (toolCallId: string) => void;
-  /** Takes who calls a tool of the project, whose hooks are asked when it is called. */
+  /** Receives the caller of a tool of the project. The hooks decide when the tool is called. */
   readonly onProjectCall: (toolCallId: string, agentId: string | undefined) => void;
 }
 
-/** The SDK's PreToolUse hook that asks the project's hooks, once the call is in the log. */
+/** The SDK's PreToolUse hook. It asks the project's hooks after the call is in the log. */
 export function createToolPermission(options: ToolPermissionOptions): HookCallback {
   return async (question) => {
     if (question.hook_event_name !== 'PreToolUse') return {};
@@ -34,10 +34,10 @@ export function createToolPermission(options: ToolPermissionOptions): HookCallba
     if (!verdict.isAltered) return {};
     if (!isPlainObject(verdict.input)) {
       throw new TypeError(
-        `A hook altered the input of ${tool} to what is no object; the tool takes an object.`,
+        `A hook altered the input of ${tool} to a value that is not an object. The tool needs an object.`,
       );
     }
-    // Without a decision, so that the engine's own permissions are asked about what the call has become.
+    // Without a decision, so that the engine's own permissions apply to the altered call.
     return { hookSpecificOutput: { hookEventName, updatedInput: verdict.input as Record<string, unknown> } };
   };
 }

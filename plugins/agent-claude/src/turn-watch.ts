@@ -1,10 +1,10 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import { isPlainObject } from '@hansard/events';
 
-/** How often in a row the API refuses a request before there is nothing to wait for: the engine renews a login up to twice. */
+/** How many refusals in a row are final. The engine renews a login up to twice. */
 const mostRefusals = 3;
 
-/** How far an engine is with its turns, by what it tells. */
+/** The state of an engine's turns, derived from its messages. */
 export class TurnWatch {
   #result: 'none' | 'good' | 'failed' = 'none';
   #isIdle = false;
@@ -27,7 +27,7 @@ export class TurnWatch {
     this.#missingSession = null;
   }
 
-  /** Takes a message; gives the ids of the user's messages that it says are dealt with. */
+  /** Observes a message; returns the ids of the user's messages that it reports as answered. */
   observe(message: SDKMessage): readonly string[] {
     const { type, subtype, ...fields } = message as SDKMessage &
       MessageFields & { readonly subtype?: string };
@@ -46,7 +46,7 @@ export class TurnWatch {
       this.#isRunning = fields.state === 'running';
       this.#isIdle = fields.state === 'idle' && this.hasResult;
     }
-    // The turn in which the agent hears of a sub-agent begins without another word of the engine's state.
+    // The turn in which the agent receives the result of a sub-agent begins without a message about the engine's state.
     if (isOfTurn(type, subtype, fields)) this.#isRunning = true;
     if (type === 'assistant' && fields.parent_tool_use_id === null) {
       this.#refusal = fields.error === 'authentication_failed' ? textOf(fields.message) : null;
@@ -56,17 +56,17 @@ export class TurnWatch {
     return isDone && typeof uuid === 'string' ? [uuid] : [];
   }
 
-  /** Whether it has told how a turn ended. */
+  /** Whether it has reported the end of a turn. */
   get hasResult(): boolean {
     return this.#result !== 'none';
   }
 
-  /** Whether an engine that ends now has told how all that it did came out. */
+  /** Whether an engine that ends now has reported the outcome of all its work. */
   get isOver(): boolean {
     return !this.#isRunning && (this.#isIdle || this.#result === 'failed');
   }
 
-  /** Whether nothing is under way but commands: no turn, and no sub-agent in the background. */
+  /** Whether only commands are running: no turn, and no sub-agent in the background. */
   get isIdle(): boolean {
     return this.#isIdle;
   }
@@ -75,22 +75,22 @@ export class TurnWatch {
     return this.#isRunning;
   }
 
-  /** What runs in the background when it is idle: the ids of commands that the agent left there. */
+  /** The ids of commands that the agent left running in the background. */
   get commands(): readonly string[] {
     return this.#commands;
   }
 
-  /** Whether it goes on asking an API that does not let it in. */
+  /** Whether it repeats requests to an API that refuses its key. */
   get isLockedOut(): boolean {
     return this.#isLockedOut;
   }
 
-  /** What the last turn ended with, where that is a refusal to let the agent in. */
+  /** The error of the last turn if the API refused the agent's login. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** What it said of the session that it was to go on with, where it does not have that. */
+  /** The engine's message about a session to resume that it does not have. */
   get missingSession(): string | null {
     return this.#missingSession;
   }
@@ -98,13 +98,13 @@ export class TurnWatch {
   #countRefusals(type: string, subtype: string | undefined, fields: MessageFields): void {
     if (this.#isLockedOut) return;
     if (subtype !== 'api_retry') {
-      // Whatever the model says, the API let it.
+      // An answer of the model shows that the API accepted the request.
       if (type === 'stream_event' || type === 'assistant') this.#refusals = 0;
       return;
     }
     const { error, error_status, attempt } = fields;
     this.#refusals = error === 'authentication_failed' ? this.#refusals + 1 : 0;
-    // Agents that ask side by side may each be refused before the login is renewed.
+    // Parallel agents can each be refused before the login is renewed.
     this.#isLockedOut = Math.min(this.#refusals, Number(attempt)) >= mostRefusals;
     if (this.#isLockedOut) this.#refusal = `API error ${error_status}: ${error}`;
   }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
-/** What is said to the agent: the messages on their way to the engine, and those that it has not answered yet. */
+/** The messages to the agent: those that the engine has not received, and those that it has not answered yet. */
 export class UserInput {
   readonly #unsent: SDKUserMessage[] = [];
   readonly #unanswered = new Set<string>();
   #isOpen = false;
   #wake = () => {};
 
-  /** The first thing that is said. A result always answers it. */
+  /** The first message. A result always answers it. */
   addPrompt(text: string): void {
     this.#unsent.push(userMessage(text));
     this.#wake();
@@ -19,7 +19,7 @@ export class UserInput {
     this.#wake();
   }
 
-  /** The engine has dealt with that message. */
+  /** Marks a message as answered. */
   answered(uuid: string): void {
     this.#unanswered.delete(uuid);
   }
@@ -28,12 +28,12 @@ export class UserInput {
     return this.#unsent.length > 0;
   }
 
-  /** Whether the engine has something to answer, or will have. */
+  /** Whether a message is unanswered. */
   get isPending(): boolean {
     return this.hasUnsent || this.#unanswered.size > 0;
   }
 
-  /** The input of one engine, until `close`. What comes later is for the next one. */
+  /** The input of one engine, until `close`. Later messages are for the next engine. */
   async *open(): AsyncGenerator<SDKUserMessage> {
     this.#isOpen = true;
     this.#unanswered.clear();

@@ -17,7 +17,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('who waits for a call', () => {
-  it('goes on when the call is recorded, not when it is only taken', async () => {
+  it('continues when the call is recorded, not when it is only taken', async () => {
     const queue = new ActivityQueue();
     const waiting = queue.whenRecorded('t1', patient);
     queue.add([call('t0'), call('t1'), call('t2')]);
@@ -30,12 +30,12 @@ describe('who waits for a call', () => {
     expect(await isSettled(queue.whenRecorded('t0', patient))).toBe(true);
   });
 
-  it('does not wait for ever for a call that nobody tells of', async () => {
+  it('does not wait forever for a call that the engine does not report', async () => {
     const queue = new ActivityQueue();
     await queue.whenRecorded('t1', 1);
   });
 
-  it('goes on when nobody takes anything any more', async () => {
+  it('continues when nobody takes activities any more', async () => {
     const queue = new ActivityQueue();
     queue.add([call('t1')]);
     const waiting = [queue.whenRecorded('t1', patient), queue.whenRecorded('t2', patient)];
@@ -43,7 +43,7 @@ describe('who waits for a call', () => {
     await Promise.all(waiting);
   });
 
-  it('an error comes after what was told before it', async () => {
+  it('an error comes after earlier activities', async () => {
     const queue = new ActivityQueue();
     queue.add([call('t1')]);
     queue.end({ error: new Error('broken') });

@@ -161,7 +161,7 @@ describe('an engine', () => {
   it.each([
     ['what its last result said already', [{ ...result, is_error: true, subtype: 'error_max_turns' }]],
     ['that it was ended when it had nothing left to do', [result, state('idle')]],
-  ])('that tells at its end %s has not failed', async (_, messages) => {
+  ])('that reports %s at its end has not failed', async (_, messages) => {
     const loadSdk = async () => ({
       async *query() {
         yield* messages;
@@ -174,7 +174,7 @@ describe('an engine', () => {
 });
 
 describe('a message', () => {
-  it('that comes while the engine ends is answered by another engine, which goes on with the session', async () => {
+  it('that comes while the engine ends is answered by another engine, which resumes the session', async () => {
     const late = Promise.withResolvers<void>();
     const heard = Promise.withResolvers<void>();
     async function* messages() {

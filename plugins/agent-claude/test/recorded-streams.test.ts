@@ -87,7 +87,7 @@ describe('a sub-agent', () => {
     expect(ofType(own, 'agent:inference').map(({ messageId }) => messageId)).toEqual(['msg_6', 'msg_7']);
   });
 
-  it('a second turn adds to the totals; its repeated init is no event', async () => {
+  it('a second turn adds to the totals; its repeated init is not an event', async () => {
     const { events } = await replay('subagent');
     expect(ofType(events, 'session:init')).toHaveLength(1);
     const ends = ofType(events, 'session:complete').map(({ data }) => data);

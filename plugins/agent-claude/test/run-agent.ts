@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
-import { type Mapped, recorded } from '../../../packages/claude/test/messages/mapped.ts';
+import {
+  claudeStreamFixtures,
+  corpus as examples,
+  type RecordedActivities,
+  recorded,
+} from '@hansard/testing';
 
-export {
-  corpus,
-  dataOf,
-  fixtures,
-  ofType,
-  start,
-} from '../../../packages/claude/test/messages/mapped.ts';
+export { dataOf, ofType } from '@hansard/testing';
+export const fixtures = claudeStreamFixtures;
+export const corpus = join(examples, 'claude-stream');
+export const start = Date.parse('2026-03-01T09:30:00.000Z');
 
 export function runRequest(overrides: Partial<AgentRunRequest> = {}): AgentRunRequest {
   return {
@@ -30,7 +33,7 @@ export function runRequest(overrides: Partial<AgentRunRequest> = {}): AgentRunRe
 export async function runAgent(
   agent: AgentProvider,
   overrides: Partial<AgentRunRequest> = {},
-): Promise<Mapped> {
+): Promise<RecordedActivities> {
   const activities: AgentActivity[] = [];
   for await (const activity of agent.run(runRequest(overrides))) activities.push(activity);
   return recorded(activities);

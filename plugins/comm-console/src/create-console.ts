@@ -18,13 +18,13 @@ import { type ConsoleOutput, Screen } from './screen.ts';
 
 export interface ConsoleOptions {
   readonly output: ConsoleOutput;
-  /** Where the user types; read only if it is a terminal. Absent: nobody types. */
+  /** The input of the user; read only if it is a terminal. Absent: no input. */
   readonly input?: (Readable & { readonly isTTY?: boolean | undefined }) | undefined;
-  /** Reads the input although it is not a terminal. */
+  /** Reads the input even if it is not a terminal. */
   readonly readAnyInput?: boolean | undefined;
-  /** Absent: on a terminal, where the environment has no `NO_COLOR`. */
+  /** Absent: colours on a terminal, unless the environment has `NO_COLOR`. */
   readonly color?: boolean | undefined;
-  /** Whether a terminal shows text while the model still writes it. Absent: yes. */
+  /** Whether a terminal shows text while the model writes it. Absent: yes. */
   readonly deltas?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface ConsoleProvider extends CommunicationProvider, AsyncDisposable 
 
 /**
  * Shows each event as one line, and delivers each line that the user types to the dispatch that started last. A
- * terminal gets lines that fit its width, other outputs get them whole. When the output's reader is gone, it falls silent.
+ * terminal gets lines that fit its width, other outputs get whole lines. After the reader of the output has gone, nothing is written.
  */
 export function createConsole(options: ConsoleOptions): ConsoleProvider {
   const { output, input, readAnyInput = false, deltas = true } = options;

@@ -2,7 +2,7 @@ import type { DispatchEnvelope } from '@hansard/events';
 import type { DispatchStartNotice } from '@hansard/provider';
 import { dispatchDuration, type EventLine, formatCost, formatTime, formatUsage } from '@hansard/views';
 
-/** Says who starts to work on what. */
+/** The line of a dispatch that starts. */
 export function dispatchStartLine({ taskDir, envelope }: DispatchStartNotice): EventLine {
   const { role, model, startedAt } = envelope;
   return {
@@ -15,7 +15,7 @@ export function dispatchStartLine({ taskDir, envelope }: DispatchStartNotice): E
   };
 }
 
-/** Says how a dispatch ended and what it took. */
+/** The line of a dispatch that has ended, with its cost and usage. */
 export function dispatchEndLine(envelope: DispatchEnvelope): EventLine {
   const { role, status, cost, usage, startedAt, completedAt } = envelope;
   const figures = [cost === null ? '' : formatCost(cost), usage === null ? '' : formatUsage(usage)];

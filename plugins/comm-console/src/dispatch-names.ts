@@ -1,6 +1,6 @@
 import { AgentNames } from '@hansard/views';
 
-/** The names that the agents of running dispatches were given. */
+/** The names of the agents of running dispatches. */
 export class DispatchNames {
   readonly #byDispatch = new Map<string, AgentNames>();
 

@@ -1,7 +1,7 @@
 import type { Delta } from '@hansard/events';
 import { columnsOf, eventLineSegments, fitColumns, neutraliseControlsInLine } from '@hansard/views';
 
-/** More than any terminal shows of a line that still grows. */
+/** More than any terminal shows of a growing line. */
 const longestKept = 2_000;
 
 interface Growing {
@@ -16,7 +16,7 @@ interface Speaker {
   readonly agent: string;
 }
 
-/** What models are writing at the moment: one text for each agent that writes. */
+/** The text that models are writing: one text for each writing agent. */
 export class LiveText {
   /** In the order of the latest change. */
   readonly #growing = new Map<string, Growing>();
@@ -24,13 +24,13 @@ export class LiveText {
   add(dispatchId: string, delta: Delta, who: Speaker): void {
     const key = keyOf(dispatchId, delta.agentId);
     const before = this.#growing.get(key);
-    const goesOn = before?.type === delta.type && before.messageId === delta.messageId;
-    const text = ((goesOn ? before.text : '') + delta.text).slice(-longestKept);
+    const isContinued = before?.type === delta.type && before.messageId === delta.messageId;
+    const text = ((isContinued ? before.text : '') + delta.text).slice(-longestKept);
     this.#growing.delete(key);
     this.#growing.set(key, { type: delta.type, messageId: delta.messageId, who, text });
   }
 
-  /** What the agent was writing is in the log by now. */
+  /** Forgets the text of an agent, because it is in the log now. */
   finish(dispatchId: string, agentId: string | undefined): void {
     this.#growing.delete(keyOf(dispatchId, agentId));
   }
@@ -40,7 +40,7 @@ export class LiveText {
       if (key.startsWith(keyOf(dispatchId, ''))) this.#growing.delete(key);
   }
 
-  /** The end of the text that grew last, on one line that fits; '' where nobody writes. */
+  /** The end of the text that grew last, on one line that fits; '' if no agent writes. */
   render(columns: number): string {
     const latest = [...this.#growing.values()].at(-1);
     if (latest === undefined) return '';

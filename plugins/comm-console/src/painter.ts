@@ -15,7 +15,7 @@ export interface Painter {
   readonly notice: Paint;
 }
 
-/** Gives each part of a line its colour, or leaves it as it is. */
+/** Colours each part of a line, or returns it unchanged. */
 export function createPainter(enabled: boolean): Painter {
   const colors = picocolors.createColors(enabled);
   const plain: Paint = (text) => text;

@@ -4,8 +4,8 @@ import { messageOf } from '@hansard/events';
 import type { CommunicationHost } from '@hansard/provider';
 
 /**
- * Delivers each line of an input as a message, one after the other; empty lines are no messages. Says so when a message
- * reached nobody. Gives back what ends the reading.
+ * Delivers each line of an input as a message, one after the other, and ignores empty lines. Reports a message that was not
+ * delivered. Returns a function that ends the reading.
  */
 export function readMessages(
   input: Readable,
@@ -30,7 +30,7 @@ export function readMessages(
     const text = line.trim();
     if (text !== '') delivered = delivered.then(() => deliver(text));
   });
-  // The input's errors come through here, too.
+  // Errors of the input arrive here, too.
   lines.on('error', (error) => say(`No more messages can be typed: ${messageOf(error)}`));
 
   return () => {

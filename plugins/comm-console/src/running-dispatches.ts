@@ -3,7 +3,7 @@ import { columnsOf, neutraliseControlsInLine, padColumns } from '@hansard/views'
 
 const shownOfId = 4;
 
-/** The dispatches that run now, and how their lines are told apart. */
+/** The running dispatches, and the labels that distinguish their lines. */
 export class RunningDispatches {
   readonly #envelopes = new Map<string, DispatchEnvelope>();
 
@@ -16,8 +16,8 @@ export class RunningDispatches {
   }
 
   /**
-   * The role before a dispatch's lines, as wide as the widest; with the end of its id where another one of that role
-   * runs. Undefined while no other dispatch runs.
+   * The label of a dispatch's lines, padded to the widest: its role, with the end of its id if another dispatch has the
+   * same role. Undefined while no other dispatch runs.
    */
   labelOf(envelope: DispatchEnvelope): string | undefined {
     const all = [...this.#envelopes.values()].filter(({ dispatchId }) => dispatchId !== envelope.dispatchId);

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** What the console writes to: a stream, or something like one. */
+/** The output of the console: a stream or a similar object. */
 export interface ConsoleOutput {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -12,7 +12,7 @@ export interface ConsoleOutput {
 const usualColumns = 80;
 const toLineStart = '\r\x1b[K';
 
-/** Lines on an output, and on a terminal one line below them that is drawn again and again. */
+/** Lines on an output, and on a terminal a live line below them that is redrawn. */
 export class Screen {
   readonly #output: ConsoleOutput;
   #silent = false;
@@ -23,7 +23,7 @@ export class Screen {
     output.on?.('error', this.#onError);
   }
 
-  /** How wide the terminal is now; undefined where the output is none. */
+  /** The current width of the terminal; undefined if the output is not a terminal. */
   get columns(): number | undefined {
     return this.#output.isTTY === true ? this.#output.columns || usualColumns : undefined;
   }
@@ -38,16 +38,16 @@ export class Screen {
     if (this.columns !== undefined) this.#write(toLineStart + live);
   }
 
-  /** Takes the live line away. Nothing is written from then on. */
+  /** Removes the live line. Nothing is written after that. */
   async close(): Promise<void> {
     this.draw('');
     this.#silent = true;
-    // A stream tells of a failed write a little later; without a listener that would end the process.
+    // A stream reports a failed write asynchronously. Without a listener, the error would end the process.
     await setImmediate();
     this.#output.off?.('error', this.#onError);
   }
 
-  /** Throws what went wrong with the output since the last time, but for a reader who left. */
+  /** Throws the error of the output since the last call, except when its reader has gone. */
   throwFailure(): void {
     const failure = this.#failure;
     this.#failure = undefined;

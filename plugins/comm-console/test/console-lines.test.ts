@@ -82,7 +82,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('calls the agents of a session that goes on by the names that they were given before', () => {
+  it('uses the recorded names of the agents of a resumed session', () => {
     const output = new FakeOutput();
     const shown = createConsole({ output });
     const given = { languageModel: null, parentAgentId: null, state: 'active' } as const;
@@ -102,7 +102,7 @@ describe('the console', () => {
     ]);
   });
 
-  it('tells agents of one name apart by their ids', () => {
+  it('distinguishes agents with the same name by their ids', () => {
     const output = new FakeOutput();
     const shown = createConsole({ output });
     for (const agentId of ['a1', 'a2']) {
@@ -172,12 +172,12 @@ describe('colours', () => {
 
   const uncoloured = '\r\x1b[K09:30:01  error     boom\n';
 
-  it('are there on a terminal', () => {
+  it('are used on a terminal', () => {
     vi.stubEnv('NO_COLOR', '');
     expect(text(new FakeOutput(80))).toContain('\x1b[31m');
   });
 
-  it('are not there where NO_COLOR is set, nor where the output is no terminal', () => {
+  it('are not used with NO_COLOR, or if the output is not a terminal', () => {
     vi.stubEnv('NO_COLOR', '1');
     expect(text(new FakeOutput(80))).toBe(uncoloured);
     vi.stubEnv('NO_COLOR', '');
@@ -268,7 +268,7 @@ describe('an output that fails', () => {
     expect(output.listenerCount('error')).toBe(0);
   });
 
-  it('is told to the host when it is anything else, once', async () => {
+  it('is reported to the host once for any other error', async () => {
     const shown = createConsole({ output: failing('ENOSPC') });
     shown.eventRecorded(said);
     await new Promise(setImmediate);
@@ -277,7 +277,7 @@ describe('an output that fails', () => {
     await shown.close();
   });
 
-  it('is told also when it throws at once', () => {
+  it('is reported also for an error that is thrown synchronously', () => {
     const output = {
       write: () => {
         throw new Error('no');

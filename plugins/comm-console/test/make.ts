@@ -55,6 +55,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     usage: null,
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

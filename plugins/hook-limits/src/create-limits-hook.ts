@@ -9,7 +9,7 @@ export interface LimitsConfig {
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 }
 
-/** Denies tool calls that would go beyond a limit. Of deliveries it has no opinion. */
+/** Denies tool calls that would go beyond a limit. It allows results of tools and deliveries. */
 export function createLimitsHook(config: LimitsConfig): HookProvider {
   const { name = 'hook-limits', maxToolCalls = Number.POSITIVE_INFINITY } = config;
   const callsOfAgents = new Map<string, number>();

@@ -67,7 +67,7 @@ describe('maxToolCalls', () => {
 });
 
 describe('tools', () => {
-  it('denies what is not allowed, and names what is', () => {
+  it('denies other tools, and names the allowed ones', () => {
     const hook = createLimitsHook({ tools: { allow: ['look', 'listen'] } });
     expect(hook.decide(call('look'))).toEqual(allow);
     expect(hook.decide(call('rm'))).toEqual({
@@ -76,7 +76,7 @@ describe('tools', () => {
     });
   });
 
-  it('denies what is denied, also where it is allowed', () => {
+  it('denies a tool that is both allowed and denied', () => {
     const hook = createLimitsHook({ tools: { allow: ['rm'], deny: ['rm'] } });
     expect(hook.decide(call('rm'))).toEqual({ decision: 'deny', reason: 'The tool rm is denied.' });
   });

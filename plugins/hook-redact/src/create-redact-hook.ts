@@ -1,4 +1,10 @@
-import { type DeliveryQuestion, type HookProvider, PluginError } from '@hansard/provider';
+import {
+  type DeliveryQuestion,
+  type HookProvider,
+  type HookQuestion,
+  PluginError,
+  type ToolResultQuestion,
+} from '@hansard/provider';
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
 export interface RedactConfig {
@@ -19,8 +25,8 @@ interface Redaction {
 }
 
 /**
- * Alters deliveries in which a pattern occurs. Of tool calls it has no opinion.
- * @throws PLUGIN_CONFIG_INVALID naming the pattern that is no regular expression
+ * Alters deliveries and results of tools in which a pattern occurs. It does not decide on tool calls.
+ * @throws PLUGIN_CONFIG_INVALID naming the pattern that is not a regular expression
  */
 export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
   const redactions = patterns.map(toRedaction);
@@ -28,7 +34,7 @@ export function createRedactHook({ name = 'hook-redact', patterns, agents }: Red
     contract: 1,
     name,
     decide(question) {
-      if (question.on !== 'delivery' || !isMeant(question, agents)) return { decision: 'allow' };
+      if (!hasText(question) || !isMeant(question, agents)) return { decision: 'allow' };
       const { text, count } = redact(question.text, redactions);
       return count === 0
         ? { decision: 'allow' }
@@ -46,14 +52,22 @@ function toRedaction(
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_CONFIG_INVALID',
-      `The configuration of plugin hook-redact is not valid: patterns[${index}] is no regular expression. ${(cause as Error).message}`,
+      `The configuration of plugin hook-redact is not valid: patterns[${index}] is not a regular expression. ${(cause as Error).message}`,
       { cause, details: { plugin: 'hook-redact', pattern, flags } },
     );
   }
 }
 
-function isMeant({ to, agents: all }: DeliveryQuestion, agents: readonly string[] | undefined): boolean {
+type TextQuestion = DeliveryQuestion | ToolResultQuestion;
+
+function hasText(question: HookQuestion): question is TextQuestion {
+  return question.on === 'delivery' || question.on === 'tool_result';
+}
+
+function isMeant(question: TextQuestion, agents: readonly string[] | undefined): boolean {
   if (agents === undefined) return true;
+  const { agents: all } = question;
+  const to = question.on === 'delivery' ? question.to : question.agentId;
   const name = all.find(({ agentId }) => agentId === to)?.name;
   return agents.some((wanted) => wanted === to || wanted === name);
 }

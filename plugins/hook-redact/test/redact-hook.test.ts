@@ -55,6 +55,35 @@ describe('what an agent hears', () => {
   });
 });
 
+describe('the result of a tool', () => {
+  const result: HookQuestion = {
+    on: 'tool_result',
+    dispatchId: 'd1',
+    agentId: 'agent_003',
+    toolCallId: 'c1',
+    tool: 'read',
+    input: { path: 'till.txt' },
+    status: 'completed',
+    text: 'The till opens with 4711.',
+    agents,
+  };
+
+  it('has every match replaced, as a delivery has', () => {
+    expect(createRedactHook({ patterns }).decide(result)).toEqual({
+      decision: 'alter',
+      text: 'The till opens with [REDACTED].',
+      reason: '1 replacement',
+    });
+  });
+
+  it('is left as it is for an agent that is not named', () => {
+    expect(createRedactHook({ patterns, agents: ['Jill'] }).decide(result)).toMatchObject({
+      decision: 'alter',
+    });
+    expect(createRedactHook({ patterns, agents: ['Jack'] }).decide(result)).toEqual(allow);
+  });
+});
+
 describe('agents', () => {
   it.each(['Jill', 'agent_003'])('limits it to those that are named, here by %s', (named) => {
     const hook = createRedactHook({ patterns, agents: [named] });
@@ -80,7 +109,7 @@ it.each([
   ['flags', { pattern: 'a', flags: 'x' }],
 ])('refuses a wrong %s when it is created, and says which', (_what, wrong) => {
   const create = () => createRedactHook({ patterns: [{ pattern: 'a' }, wrong] });
-  expect(create).toThrow('patterns[1] is no regular expression');
+  expect(create).toThrow('patterns[1] is not a regular expression');
   let error: unknown;
   try {
     create();

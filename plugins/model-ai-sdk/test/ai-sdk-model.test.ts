@@ -70,7 +70,7 @@ describe('an answer', () => {
     });
   });
 
-  it('keeps a call of a tool that there is not, and one with broken input, for the session to answer', async () => {
+  it('keeps a call of an unknown tool, and one with broken input, for the session to answer', async () => {
     const { toolCalls } = await generate(
       [
         { type: 'tool-call', toolCallId: 'c1', toolName: 'shout', input: '{}' },
@@ -229,7 +229,7 @@ describe('a failure', () => {
     await expect(answer).rejects.toBe(failure);
   });
 
-  it('in the middle of an answer is thrown, and the half answer is no answer', async () => {
+  it('in the middle of an answer is thrown, and the partial answer is dropped', async () => {
     const failure = new Error('overloaded');
     await expect(
       generate([
@@ -240,7 +240,7 @@ describe('a failure', () => {
     ).rejects.toBe(failure);
   });
 
-  it('that a vendor tells as plain data becomes an error that shows it', async () => {
+  it('that a vendor reports as plain data becomes an error with that data', async () => {
     await expect(generate([{ type: 'error', error: { type: 'overloaded' } }])).rejects.toThrow(
       'The model failed: {"type":"overloaded"}',
     );

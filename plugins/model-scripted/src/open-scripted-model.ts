@@ -76,7 +76,7 @@ function stream({ thinking, text }: ModelResponse, { agentId, onDelta }: ModelRe
   for (const word of wordsOf(text)) onDelta?.({ type: 'delta:text', text: word, agentId });
 }
 
-/** The words with the space behind them; joined, they are the text. */
+/** The words, each with the space after it; joined, they are the text. */
 function wordsOf(text: string): readonly string[] {
   return text.match(/\S+\s*|\s+/g) ?? [];
 }

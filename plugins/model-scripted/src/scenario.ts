@@ -61,8 +61,8 @@ export const scenarioSchema = z.strictObject({
 });
 
 /**
- * A checked scenario. `agents`: the turns of each agent by its name, where that of the root is `root`. `user`: what
- * the root is told, in order, by a person or by the system. `hooks`: the hook plugins that it is meant to be played with.
+ * A checked scenario. `agents`: the turns of each agent by its name; the root is `root`. `user`: the messages to the root
+ * in order, from a person or from the system. `hooks`: the hook plugins of the scenario.
  */
 export type Scenario = z.output<typeof scenarioSchema>;
 

@@ -130,7 +130,7 @@ describe('a scenario file', () => {
     await expect(readScenario(path)).rejects.toThrow(path);
   });
 
-  it('with several faults is told them all, each with its line', async () => {
+  it('with several faults is refused with all of them, each with its line', async () => {
     await expect(
       read('agents:', '  root:', '    - { say: hi, delayMs: -1 }', '  jill:', '    - say: 12'),
     ).rejects.toMatchObject({

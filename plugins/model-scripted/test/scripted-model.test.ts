@@ -127,7 +127,7 @@ describe('which turn is played', () => {
     );
   });
 
-  it('depends on nothing but the transcript: a model that was opened anew goes on where the other was', async () => {
+  it('depends only on the transcript: a newly opened model continues at the same turn', async () => {
     const turns: Turns = [
       { when: { contains: 'odd' }, say: 'strange' },
       { say: 'one' },

@@ -15,6 +15,7 @@ export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelo
     usage: null,
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

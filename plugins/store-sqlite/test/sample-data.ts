@@ -18,6 +18,7 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
     usage: null,
     models: null,
     prices: null,
+    source: null,
     structuredResult: null,
     parentDispatchId: null,
     botId: null,

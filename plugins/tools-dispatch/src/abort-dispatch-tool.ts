@@ -9,7 +9,7 @@ export const abortDispatchTool = dispatchTool({
     'Stops one of your workers, with those that it started itself. One that has ended stays as it is.',
   input: z.strictObject({
     dispatch_id: dispatchIdField,
-    reason: z.string().min(1).max(1_000).optional().describe('Why, for the log.'),
+    reason: z.string().min(1).max(1_000).optional().describe('The reason, for the log.'),
   }),
   async run({ dispatch_id, reason }, host) {
     await findWorker(host, dispatch_id);

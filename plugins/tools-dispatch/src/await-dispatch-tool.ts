@@ -10,7 +10,7 @@ import { statusLine, structuredResultLines, workerMetadata } from './worker-text
 /** The most characters of results in all, some ten thousand tokens; several workers share it. */
 const mostResultText = 40_000;
 
-/** Behind its last words a worker may record costs, an abort or an error. */
+/** After its last text a worker may record costs, an abort or an error. */
 const eventsWithResult = 20;
 
 export const awaitDispatchTool = dispatchTool({
@@ -46,7 +46,7 @@ async function resultText(host: DispatchHost, worker: DispatchEnvelope, limit: n
   return [statusLine(worker), ...trouble, ...structured, ...said].join('\n');
 }
 
-/** What the worker gave as its result, or else what it said last. */
+/** The result of the worker, or its last text. */
 function lastWords(events: readonly CapturedEvent[]): string | null {
   const completion = events.findLast((event) => isEventOf(event, 'session:complete'));
   if (completion?.data.result !== undefined) return completion.data.result;

@@ -10,15 +10,10 @@ const limits = { perEvent: 300, inAll: 4_000 };
 export const checkDispatchTool = dispatchTool({
   name: 'check_dispatch',
   description:
-    'Tells how one of your workers stands: its status, its cost once it ended, and its last events, shortened. To wait for its end use await_dispatch, do not ask again and again.',
+    'Reports the state of one of your workers: its status, its cost after its end, and its last events, shortened. To wait for its end use await_dispatch instead of repeated checks.',
   input: z.strictObject({
     dispatch_id: dispatchIdField,
-    events: z
-      .int()
-      .min(0)
-      .max(50)
-      .default(10)
-      .describe('How many of its last events you want to see, 0 to 50.'),
+    events: z.int().min(0).max(50).default(10).describe('The number of its last events to return, 0 to 50.'),
   }),
   async run({ dispatch_id, events: count }, host) {
     const worker = await findWorker(host, dispatch_id);

@@ -10,18 +10,18 @@ export const dispatchAgentTool = dispatchTool({
   description:
     'Starts a worker: an agent with a task of its own that runs beside you. Answers at once with its dispatchId. Start several to have them work side by side, then use await_dispatch.',
   input: z.strictObject({
-    role: z.string().min(1).describe('What the worker is, such as "ts-dev".'),
+    role: z.string().min(1).describe('The role of the worker, such as "ts-dev".'),
     prompt: z
       .string()
       .min(1)
-      .describe('What it shall do, with all that it must know: it sees nothing of your conversation.'),
-    agent: z.string().min(1).optional().describe('Which agent it is. Absent: one of your own kind.'),
-    model: z.string().min(1).optional().describe('The model that it uses. Absent: yours.'),
-    cwd: z.string().min(1).optional().describe('The folder that it works in. Absent: yours.'),
+      .describe('The task of the worker with all necessary information: it does not see your conversation.'),
+    agent: z.string().min(1).optional().describe('The agent to run. Absent: the same as you.'),
+    model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
+    cwd: z.string().min(1).optional().describe('Its folder. Absent: yours.'),
     output_schema: z
       .looseObject({})
       .optional()
-      .describe('JSON Schema of the result that you want. Absent: it answers in words.'),
+      .describe('JSON Schema of the requested result. Absent: it answers in text.'),
   }),
   async run({ role, prompt, agent, model, cwd, output_schema }, host, { toolCallId }) {
     const agents = host.listAgents();

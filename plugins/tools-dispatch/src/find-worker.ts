@@ -3,10 +3,7 @@ import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 
 /** How a tool names a worker. */
-export const dispatchIdField = z
-  .string()
-  .min(1)
-  .describe('The dispatchId that dispatch_agent answered with.');
+export const dispatchIdField = z.string().min(1).describe('The dispatchId that dispatch_agent returned.');
 
 /** A worker of the caller. @throws Refusal that lists those that there are */
 export async function findWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {

@@ -21,6 +21,7 @@ const worker: DispatchEnvelope = {
   usage: null,
   models: null,
   prices: null,
+  source: null,
   structuredResult: null,
   schemaVersion: 1,
 };

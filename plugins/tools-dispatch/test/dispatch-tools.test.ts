@@ -128,7 +128,7 @@ describe('await_dispatch', () => {
     );
   });
 
-  it('gives what a worker said last where it gave no result, shortened, with what was cut', async () => {
+  it('gives the last text of a worker without a result, shortened, with the length that was cut', async () => {
     await runLead(
       async (use) => {
         const id = idOf(await use('dispatch_agent', { role: 'one', prompt: 'Go' }));
@@ -164,7 +164,7 @@ describe('await_dispatch', () => {
 });
 
 describe('check_dispatch', () => {
-  it('tells how a worker stands and what it did last, an event a line', async () => {
+  it('reports the state of a worker and its last events, one per line', async () => {
     await runLead(
       async (use) => {
         const id = idOf(await use('dispatch_agent', { role: 'one', prompt: 'Look\naround.' }));

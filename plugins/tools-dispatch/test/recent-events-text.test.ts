@@ -36,7 +36,7 @@ function eventsFrom(random: (below: number) => number): CapturedEvent[] {
   });
 }
 
-it(`events stay within their limits, newest kept, whole lines, and what is missing is told (HANSARD_SEED=${seed})`, () => {
+it(`events stay within their limits, newest kept, whole lines, and the omission is reported (HANSARD_SEED=${seed})`, () => {
   const random = randomOf(seed);
   for (let round = 0; round < 300; round += 1) {
     const events = eventsFrom(random);

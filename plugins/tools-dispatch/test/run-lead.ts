@@ -18,7 +18,7 @@ export function idOf({ metadata }: ToolOutcome): string {
   return String(metadata?.dispatchId);
 }
 
-/** Runs a lead that uses the tools as it is told to, with workers by role, on a real dispatch. */
+/** Runs a lead with scripted tool calls, with workers by role, on a real dispatch. */
 export async function runLead(
   lead: (use: Use, request: AgentRunRequest) => Promise<void>,
   workers: Readonly<Record<string, WorkerScript>> = {},

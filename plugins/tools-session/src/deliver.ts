@@ -1,5 +1,5 @@
 import { preview } from '@hansard/events';
-import type { AgentHost, AgentInfo, Delivery, DeliveryOutcome, LoggedText } from '@hansard/provider';
+import type { AgentHost, AgentInfo, Delivery, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import { labelOf } from './agents.ts';
 
 /** What one agent said, as others read it. */
@@ -12,16 +12,16 @@ export function deliverUtterance(
   host: AgentHost,
   recipients: readonly AgentInfo[],
   speaker: AgentInfo,
-  said: LoggedText,
+  said: LoggedString,
 ): Promise<string[]> {
   return deliver(host, recipients, speaker, said, () => quote(speaker, said.text));
 }
 
-/** Delivers words of the caller: to its children as they are, for they know it by them; to others with its name. */
+/** Delivers a text of the caller: unchanged to its children, which expect it; to others with its name. */
 export function deliverOwnWords(
   host: AgentHost,
   recipients: readonly AgentInfo[],
-  words: LoggedText,
+  words: LoggedString,
 ): Promise<string[]> {
   const { caller } = host;
   return deliver(host, recipients, caller, words, ({ parentAgentId }) =>
@@ -33,7 +33,7 @@ async function deliver(
   host: AgentHost,
   recipients: readonly AgentInfo[],
   from: AgentInfo,
-  content: LoggedText,
+  content: LoggedString,
   textFor: (recipient: AgentInfo) => string,
 ): Promise<string[]> {
   const denials: string[] = [];

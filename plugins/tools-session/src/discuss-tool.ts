@@ -1,4 +1,4 @@
-import type { AgentInfo, LoggedText } from '@hansard/provider';
+import type { AgentInfo, LoggedString } from '@hansard/provider';
 import { z } from 'zod';
 import { findAgents, labelOf, unique } from './agents.ts';
 import { deliverOwnWords, deliverUtterance, messageOf, quote } from './deliver.ts';
@@ -9,21 +9,18 @@ export const discussTool = sessionTool({
   description:
     'Lets agents speak in turn. Each hears your prompt and what the others say; you get back all that was said, and who failed to speak.',
   input: z.strictObject({
-    prompt: z.string().min(1).optional().describe('What you say to all of them before the first speaks.'),
-    speakers: z
-      .array(z.string().min(1))
-      .min(1)
-      .describe('Names or ids of those who speak, in the order in which they do.'),
+    prompt: z.string().min(1).optional().describe('Your text to all of them before the first one speaks.'),
+    speakers: z.array(z.string().min(1)).min(1).describe('Names or ids of the speakers, in their order.'),
     listeners: z
       .array(z.string().min(1))
       .default([])
-      .describe('Names or ids of those who hear everything and say nothing.'),
-    rounds: z.int().min(1).max(20).default(1).describe('How often each speaker has its turn.'),
+      .describe('Names or ids of agents that hear everything and do not speak.'),
+    rounds: z.int().min(1).max(20).default(1).describe('The number of turns of each speaker.'),
   }),
   async run({ prompt, speakers: speakerNames, listeners: listenerNames, rounds }, host, signal) {
     const speakers = findAgents(host, speakerNames);
     const everyone = unique([...speakers, ...findAgents(host, listenerNames)]);
-    const said: { speaker: AgentInfo; utterance: LoggedText }[] = [];
+    const said: { speaker: AgentInfo; utterance: LoggedString }[] = [];
     const failed = new Set<string>();
     const notes: string[] = [];
     if (prompt !== undefined)
@@ -31,7 +28,7 @@ export const discussTool = sessionTool({
     for (let round = 1; round <= rounds; round++)
       for (const speaker of speakers) {
         signal.throwIfAborted();
-        let utterance: LoggedText;
+        let utterance: LoggedString;
         try {
           utterance = await host.respond(speaker.agentId);
         } catch (error) {

@@ -12,14 +12,17 @@ const allocatedId = /^agent_\d+$/;
 export const taskTool = sessionTool({
   name: 'task',
   description:
-    'Creates a sub-agent of yours with its own transcript. It says nothing until you let it speak (discuss, tell).',
+    'Creates a sub-agent of yours with its own transcript. It says nothing until you let it speak (`discuss`, `tell`).',
   input: z.strictObject({
     name: z
       .string()
       .refine((name) => namePattern.test(name), 'not a name of 1 to 60 characters without [ ] :')
-      .describe('What the sub-agent is called, such as "Jill": 1 to 60 characters without [ ] : in them.'),
-    system_prompt: z.string().min(1).describe('Who the sub-agent is and what it shall do, in words to it.'),
-    language_model: z.string().min(1).optional().describe('The model it uses. Absent: the same as yours.'),
+      .describe('The name of the sub-agent, such as "Jill": 1 to 60 characters without [ ] :'),
+    system_prompt: z
+      .string()
+      .min(1)
+      .describe('The instructions to the sub-agent: its identity and its task.'),
+    language_model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
   }),
   async run({ name, system_prompt, language_model }, host) {
     const { caller } = host;

@@ -6,16 +6,14 @@ import { sessionTool } from './session-tool.ts';
 
 export const tellTool = sessionTool({
   name: 'tell',
-  description: 'Tells one agent something that nobody else hears, and lets it answer if you want that.',
+  description: 'Sends a text to one agent. No other agent hears it. The agent answers if you request it.',
   input: z.strictObject({
     to: z.string().min(1).describe('Name or id of the agent.'),
-    text: z.string().min(1).describe('What you tell it.'),
+    text: z.string().min(1).describe('The text.'),
     expect_answer: z
       .boolean()
       .default(false)
-      .describe(
-        'true: it answers, and you get the answer. false: it knows, and goes on when it is its turn.',
-      ),
+      .describe('true: it answers, and you get the answer. false: it has the text at its next turn.'),
   }),
   async run({ to, text, expect_answer }, host, signal) {
     const recipient = findAgent(host, to);

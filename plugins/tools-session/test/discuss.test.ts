@@ -1,4 +1,5 @@
 import type { Delivery } from '@hansard/provider';
+import { LoggedString } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { call } from './call.ts';
 import { agent, fakeHost } from './fake-host.ts';
@@ -53,7 +54,7 @@ describe('discuss', () => {
     });
   });
 
-  it('goes on for several rounds, and the result is made from what was said in all of them', async () => {
+  it('continues for several rounds, and the result is made from all of them', async () => {
     const host = fakeHost(both());
     const outcome = await call('discuss', { speakers: ['Jack', 'Jill'], rounds: 2 }, host);
     expect(outcome.text).toBe('[Jack]: Jack 1\n[Jill]: Jill 1\n[Jack]: Jack 2\n[Jill]: Jill 2');
@@ -89,7 +90,7 @@ describe('discuss', () => {
     expect(host.happened.slice(1, 3)).toEqual(['to Jack: [Jill]: And you?', 'to Inner: And you?']);
   });
 
-  it('tells in the result whom something did not reach, and why', async () => {
+  it('reports in the result which agent a text did not reach, and why', async () => {
     const host = fakeHost(both(), { denied: { Jill: 'Jill is asleep.' } });
     const outcome = await call('discuss', { speakers: ['Jack'], listeners: ['Jill'] }, host);
     expect(outcome).toMatchObject({
@@ -211,7 +212,7 @@ describe('discuss', () => {
       respond: async (agentId) => {
         asked.push(agentId);
         cancel.abort(new Error('cancelled'));
-        return { text: 'Hello.', messageId: 'm1' };
+        return new LoggedString('Hello.', 'm1');
       },
     });
     await expect(call('discuss', { speakers: ['Jack', 'Jill'] }, host, cancel.signal)).rejects.toThrow(

@@ -1,4 +1,10 @@
-import type { AgentHost, AgentInfo, Delivery, NewAgent } from '@hansard/provider';
+import {
+  type AgentHost,
+  type AgentInfo,
+  type Delivery,
+  LoggedString,
+  type NewAgent,
+} from '@hansard/provider';
 
 export interface FakeHost extends AgentHost {
   /** What happened, a line each, in order. */
@@ -60,7 +66,7 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
     },
     async logPieceOfText(text) {
       happened.push(`piece: ${text}`);
-      return { text, messageId: `piece_${++pieces}` };
+      return new LoggedString(text, `piece_${++pieces}`);
     },
     async logOutput() {
       throw new Error('no tool of this package logs what it printed');
@@ -71,7 +77,7 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
       const reason = denied[name];
       happened.push(`${reason === undefined ? 'to' : 'denied to'} ${name}: ${delivery.text}`);
       return reason === undefined
-        ? { status: 'delivered', text: delivery.text }
+        ? { status: 'delivered', text: String(delivery.text) }
         : { status: 'denied', text: null, reason };
     },
     respond:
@@ -82,7 +88,7 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
         turns.set(name, turn + 1);
         const text = says[name]?.[turn] ?? `${name} ${turn + 1}`;
         happened.push(`${name} says: ${text}`);
-        return { text, messageId: `${name}_${turn + 1}` };
+        return new LoggedString(text, `${name}_${turn + 1}`);
       }),
   };
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { call } from './call.ts';
 import { agent, fakeHost } from './fake-host.ts';
 
-describe('tell', () => {
-  it('gives one agent a piece of text that nobody else hears, and does not let it speak', async () => {
+describe('a text to one agent', () => {
+  it('reaches no other agent, and does not let the agent speak', async () => {
     const host = fakeHost([agent('Jack'), agent('Jill')]);
     expect(await call('tell', { to: 'Jill', text: 'Jack is shy.' }, host)).toEqual({
       status: 'completed',

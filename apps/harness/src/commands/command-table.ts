@@ -9,123 +9,125 @@ const eventId: ArgumentRow = [
   'the id of an event or a message, as `hansard dialog` and `hansard events --json` show it',
 ];
 
-/** Every command, in the order of the help. Only the one that is called or explained is loaded. */
+/** Every command, in the order of the help. Only the command that is called or explained is loaded. */
 export const commandTable: readonly CommandRow[] = [
   {
     name: 'run',
     description:
-      'record dispatches: of an agent that runs now (--agent), or of recorded streams (.jsonl of Agent SDK messages), each with the times of the recording',
-    arguments: [['<words...>']],
+      'record dispatches: run an agent (--agent), or play recorded streams (.jsonl files of Agent SDK messages) with the times of the recording',
+    arguments: [['<words...>', 'the paths of recorded streams, or with --agent the prompt']],
     load: async () => (await import('./run.ts')).addRun,
   },
   {
     name: 'ls',
-    description: 'list the tasks, or the dispatches of one',
+    description: 'list the tasks, or the dispatches of a task',
     arguments: [['[task]', taskHelp]],
     load: async () => (await import('./ls.ts')).addLs,
   },
   {
     name: 'tree',
-    description: 'the dispatches of a task with their workers: status, model, turns, tokens, cost, duration',
+    description:
+      'show the dispatches of a task with their workers: status, model, turns, tokens, cost, duration',
     arguments: [task],
     load: async () => (await import('./tree.ts')).addTree,
   },
   {
     name: 'show',
-    description: 'the session of a dispatch as it went, or of every dispatch of the task',
+    description: 'print the session of a dispatch, or of every dispatch of the task',
     arguments: [task, dispatch],
     load: async () => (await import('./show.ts')).addShow,
   },
   {
     name: 'events',
-    description: 'the events of a dispatch, a line each',
+    description: 'print the events of a dispatch, one per line',
     arguments: [task, ['<dispatch>', dispatchHelp]],
     load: async () => (await import('./events.ts')).addEvents,
   },
   {
     name: 'tail',
-    description: 'the last events of a dispatch (default: the one started last), and with -f those to come',
+    description: 'print the last events of a dispatch (default: the latest); with -f, also new ones',
     arguments: [task, dispatch],
     load: async () => (await import('./tail.ts')).addTail,
   },
   {
     name: 'replay',
     description:
-      'the events of a dispatch (default: the one started last) once more, at the pace in which they came, until Ctrl-C',
+      'print the events of a dispatch (default: the latest) again at their recorded pace, until Ctrl-C',
     arguments: [task, dispatch],
     load: async () => (await import('./replay.ts')).addReplay,
   },
   {
     name: 'timeline',
-    description:
-      'everything that happened on a task, across its dispatches: by time, then dispatch, then position',
+    description: 'print all events of a task across its dispatches, ordered by time, dispatch and position',
     arguments: [task],
     load: async () => (await import('./timeline.ts')).addTimeline,
   },
   {
     name: 'chat',
-    description: 'talk to an agent that can create agents; every word is in the log',
-    arguments: [['[scenario]', 'a scenario file (YAML) that says who answers what']],
+    description: 'talk to an agent that can create agents, and record everything',
+    arguments: [
+      ['[scenario]', 'a scenario file (YAML) with the lines of the user and the answers of the agents'],
+    ],
     load: async () => (await import('./chat.ts')).addChat,
   },
   {
     name: 'resume',
-    description: 'resume a session exactly where its log ends',
+    description: 'resume a session at the end of its log',
     arguments: [task, latestDispatch],
     load: async () => (await import('./resume.ts')).addResume,
   },
   {
     name: 'dialog',
-    description: 'what agents said to each other: each thing once, with who heard it and how',
+    description: 'print what agents said to each other, each utterance once, with who heard it and how',
     arguments: [task],
     load: async () => (await import('./views/dialog.ts')).addDialog,
   },
   {
     name: 'perspective',
-    description: 'what one agent heard, thought, did, received and said',
+    description: 'print what one agent heard, thought, did, received and said',
     arguments: [task, agent],
     load: async () => (await import('./views/perspective.ts')).addPerspective,
   },
   {
     name: 'heard',
     description:
-      'who heard what; or what one agent knew, and how it came to it; or who never heard something',
+      'show who heard each utterance; with an agent, everything it knew and its source; with --never, who did not hear one',
     arguments: [task, ['[agent]', 'its name or id (default: a table of all)']],
     load: async () => (await import('./views/heard.ts')).addHeard,
   },
   {
     name: 'why',
-    description: 'what brought an event about, up to the beginning',
+    description: 'print the causes of an event, back to the first one',
     arguments: [task, eventId],
     load: async () => (await import('./views/why.ts')).addWhy,
   },
   {
     name: 'effects',
-    description: 'what an event brought about, down to the end',
+    description: 'print the effects of an event, down to the last one',
     arguments: [task, eventId],
     load: async () => (await import('./views/effects.ts')).addEffects,
   },
   {
     name: 'diff',
-    description: 'what was said beside what each agent got to hear, word by word',
+    description: 'compare an utterance with each of its deliveries, word by word',
     arguments: [task, eventId],
     load: async () => (await import('./views/diff.ts')).addDiff,
   },
   {
     name: 'agents',
-    description: 'the agents of a session below those that created them',
+    description: 'print the agents of a session as a tree, each below its creator',
     arguments: [task],
     load: async () => (await import('./views/agents.ts')).addAgents,
   },
   {
     name: 'hooks',
-    description: 'what hooks did: who, on what, the decision, its effect',
+    description: 'list the interventions of hooks: hook, target, decision, effect',
     arguments: [task],
     load: async () => (await import('./views/hooks.ts')).addHooks,
   },
   {
     name: 'context',
-    description: 'what a model saw when it was called: policy, detail, tokens, and every message',
+    description: 'print the context of a model call: policy, detail, tokens, and every message',
     arguments: [
       task,
       latestDispatch,
@@ -135,31 +137,30 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     name: 'import',
-    description: 'bring logs of other formats into the log, with their own ids; again after they have grown',
+    description: 'import logs of other formats with their own ids; a repeated import adds only new events',
     arguments: [['<path...>', 'files, or folders with .jsonl files such as ~/.claude/projects']],
     load: async () => (await import('./import.ts')).addImport,
   },
   {
     name: 'export',
-    description: 'write a task or a dispatch of it in another format',
-    arguments: [task, ['[dispatch]', `${dispatchHelp} (default: what the format is about)`]],
+    description: 'write a task or one of its dispatches in another format',
+    arguments: [task, ['[dispatch]', `${dispatchHelp} (default: depends on the format)`]],
     load: async () => (await import('./export.ts')).addExport,
   },
   {
     name: 'judge',
-    description:
-      'blind judging: packets for judges, their verdicts, and how these move when the reasoning is shown',
+    description: 'run a blind judging: make packets, import the verdicts on them, and compare the two passes',
     usage: '[options] [command]',
     load: async () => (await import('./judge/judge.ts')).addJudge,
   },
   {
     name: 'plugins',
-    description: 'every plugin that the configuration names or its folders hold: state, source, timing',
+    description: 'list the configured plugins and those in plugin folders, with state, source and timing',
     load: async () => (await import('./plugins.ts')).addPlugins,
   },
   {
     name: 'demo',
-    description: 'play recorded and scripted agents into the log, and show what can be seen of them',
+    description: 'play recorded and scripted agents into the log, and print views of them',
     load: async () => (await import('./demo.ts')).addDemo,
   },
 ];

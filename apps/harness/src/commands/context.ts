@@ -29,14 +29,20 @@ interface ContextCommandOptions extends CommonOptions {
 
 export const addContext: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--agent <agent>', 'only calls of this agent, by its name or id')
+    .option('--agent <agent>', 'select only calls of this agent, by its name or id')
     .option(
       '--policy <policy>',
-      'what it would have seen: full, last:MESSAGES, faded:TOKENS[:RESERVE]',
+      'render with another policy: full, last:MESSAGES, faded:TOKENS[:RESERVE]',
       parsePolicy,
     )
-    .option('--verify', 'only render it again and compare it with what was recorded; exit 1 where it differs')
-    .option('--history', 'what the earlier dispatches of the task came to, as the opening of the next')
+    .option(
+      '--verify',
+      'render the context again and compare it with the recorded hash; exit 1 on a difference',
+    )
+    .option(
+      '--history',
+      'print the outcomes of earlier dispatches of the task, as the next prompt begins with them',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  hansard context chat/cafe\n  hansard context chat/cafe latest 01JM8Z7T3V0000000000000000 --verify\n  hansard context chat/cafe --history',
@@ -45,7 +51,7 @@ export const addContext: AddCommand = (command, context) => {
       if (options.verify && options.policy !== undefined)
         throw new CliError(
           exitCode.usage,
-          '--verify renders by the policy that was recorded; leave --policy out.',
+          '--verify uses the recorded policy, so it can not be combined with --policy.',
           '`hansard help context` has examples.',
         );
       await answerFromStore(context, options, async (harness) => {
@@ -79,8 +85,8 @@ function assertFull({ fidelity, dispatchId }: DispatchEnvelope): void {
   if (fidelity === 'full') return;
   throw new CliError(
     exitCode.failed,
-    `The dispatch ${dispatchId} was recorded as a narrative: what its tools took and gave is not in the log, so nobody can tell what its model saw.`,
-    '`hansard show TASK DISPATCH` tells what happened in it.',
+    `The dispatch ${dispatchId} was recorded as a narrative: the input and output of its tools are not in the log, so the context of its model is unknown.`,
+    '`hansard show TASK DISPATCH` prints its session. Record with --fidelity full to keep contexts.',
   );
 }
 
@@ -102,7 +108,7 @@ function findCall(
     exitCode.failed,
     wanted === 'latest' ? `There is no model call${whose}.` : `There is no model call ${wanted}${whose}.`,
     calls.length === 0
-      ? 'Sessions and agents record them (agent:inference); session logs and games that were imported tell of none.'
+      ? 'Sessions and agents record them (agent:inference); imported session logs and games do not.'
       : '`hansard events TASK DISPATCH --type agent:inference --json` shows their ids.',
   );
 }
@@ -133,13 +139,13 @@ function contextAnswer(rendered: RenderedCall, { policy }: ContextCommandOptions
   };
 }
 
-/** How a context that was rendered again differs from what the model saw. */
+/** The differences between the rendered and the recorded context. */
 function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: boolean): string[] {
   if (recorded === null)
-    return ['hansard: the log does not say what this model saw; this is what it would have seen.'];
+    return ['hansard: the log has no record of this context; this one was reconstructed from the log.'];
   if (isOwnPolicy) return [];
   return compareContexts(recorded, manifest).map(
-    (difference) => `hansard: this is not what the model saw: ${difference}.`,
+    (difference) => `hansard: this differs from the recorded context: ${difference}.`,
   );
 }
 
@@ -147,19 +153,19 @@ function verifiedAnswer({ inference, recorded, manifest }: RenderedCall): Answer
   if (recorded === null)
     throw new CliError(
       exitCode.failed,
-      `The log does not say what the model saw in ${inference.id}: there is nothing to compare with.`,
-      'Sessions record it from the version on that has `hansard context`.',
+      `The log has no record of the context of ${inference.id}, so there is nothing to compare.`,
+      'Sessions record it with each model call; imported logs do not have it.',
     );
   const differences = compareContexts(recorded, manifest);
   const isSame = differences.length === 0;
   const failure = new CliError(
     exitCode.failed,
-    `Rendered again it is not what was recorded: ${differences.join('; ')}.`,
-    'The log was changed behind that call, or it is not whole.',
+    `The rendered context differs from the recorded one: ${differences.join('; ')}.`,
+    'The log was changed after that call, or it is incomplete.',
   );
   return {
     rows: [{ inference: inference.id, isSame, differences }],
-    text: isSame ? `The same to the byte: ${manifest.messages} messages, ${manifest.hash}.` : [],
+    text: isSame ? `Identical: ${manifest.messages} messages, ${manifest.hash}.` : [],
     failure: isSame ? null : failure,
   };
 }

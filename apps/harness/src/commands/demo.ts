@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { toTimestamp } from '@hansard/events';
 import { playCafe } from '../demo/cafe-scene.ts';
 import { playStreams, type Say } from '../demo/streams-scene.ts';
-import { type Harness, openHarness } from '../harness.ts';
+import { type Harness, withHarness } from '../harness.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import type { AddCommand } from '../terminal/command.ts';
@@ -16,14 +16,13 @@ interface DemoOptions {
 
 export const addDemo: AddCommand = (command, context) => {
   command
-    .option('--config <file>', 'the configuration to use (default: hansard.config.json, or none)')
-    .option('--delay <ms>', 'wait that long before each message', parseCount({ example: 500 }), 110)
+    .option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)')
+    .option('--delay <ms>', 'wait this long before each message', parseCount({ example: 500 }), 110)
     .addHelpText('after', '\nExample:\n  hansard demo')
     .action(async (options: DemoOptions) => {
       const { signal } = context;
-      const harness = await openHarness(context, { config: options.config, load: 'live' });
       const say: Say = (line = '') => printLine(context, line);
-      try {
+      await withHarness(context, { config: options.config, load: 'live' }, async (harness) => {
         const stamp = toTimestamp(Date.now()).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
         const taskDir = `demo/tasks/tour-${stamp}`;
         const cafeDir = `demo/tasks/cafe-${stamp}`;
@@ -35,7 +34,7 @@ export const addDemo: AddCommand = (command, context) => {
         }
 
         const folder = dispatchesFolder(harness, taskDir);
-        if (folder !== null) say(`\nWhere it lies, one readable file per dispatch: ${folder}`);
+        if (folder !== null) say(`\nThe files, one readable file per dispatch, are in ${folder}`);
         say('\nTry next:');
         const inRepository = context.env.npm_package_name === 'hansard-workspace';
         const hansard = inRepository ? 'npx pnpm@12 hansard' : 'hansard';
@@ -43,9 +42,7 @@ export const addDemo: AddCommand = (command, context) => {
         say(`  ${hansard} perspective ${toTaskName(cafeDir)} jill`);
         if (folder === null) say(`  ${hansard} events ${toTaskName(taskDir)} latest --type 'agent:tool_*'`);
         else say(`  grep -rn '"status":"error"' ${folder}`);
-      } finally {
-        await harness.close();
-      }
+      });
     });
 };
 

@@ -12,8 +12,8 @@ interface EventsOptions extends CommonOptions {
 
 export const addEvents: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--type <pattern>', "only these types, such as 'agent:*' or 'harness:loop_*'")
-    .option('--tail <n>', 'only the last n events (of that type)', parseCount({ example: 20 }))
+    .option('--type <pattern>', "print only these types, such as 'agent:*' or 'harness:loop_*'")
+    .option('--tail <n>', 'print only the last n events (of that type)', parseCount({ example: 20 }))
     .addHelpText(
       'after',
       "\nExamples:\n  hansard events research/route-models latest --type 'agent:*'\n  hansard events research/route-models 4K7Q --tail 20 --json",
@@ -26,7 +26,7 @@ export const addEvents: AddCommand = (command, context) => {
 };
 
 interface TypedSource extends EventSource {
-  /** The types of all events that are read, including those that do not match. */
+  /** The types of all events that were read, including those that do not match. */
   readonly seen: Set<string>;
 }
 
@@ -43,10 +43,10 @@ async function* selectedEvents(
   if (selected === 0) noteNothing(context, source, options);
 }
 
-/** No output may be the answer, or a type that was written in another way. */
+/** An empty output can be correct, or the result of a mistyped type: lists the types of the dispatch. */
 function noteNothing(context: CliContext, { log, seen }: TypedSource, { type, tail }: EventsOptions): void {
   if (type === undefined || tail === 0) return;
-  const there = seen.size === 0 ? 'It has none at all.' : `There are: ${[...seen].sort().join(', ')}.`;
+  const there = seen.size === 0 ? 'It has no events.' : `Its types: ${[...seen].sort().join(', ')}.`;
   note(context, `hansard: ${log.dispatchId} has no event of type ${type}. ${there}`);
 }
 

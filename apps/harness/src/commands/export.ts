@@ -22,11 +22,11 @@ interface ExportOptions extends CommonOptions {
 export const addExport: AddCommand = (command, context) => {
   withCommonOptions(command)
     .addOption(
-      new Option('--as <format>', 'the format; see below')
+      new Option('--as <format>', 'write this format; see below')
         .choices(taskExports.map(({ id }) => id))
         .makeOptionMandatory(),
     )
-    .option('--out <path>', 'the new file or folder to write (default for a text: standard output)');
+    .option('--out <path>', 'write to this new file or folder (default for a text: standard output)');
   addOwnOptions(command);
   command
     .addHelpText('after', `\nFormats:\n${formatList()}`)
@@ -40,14 +40,14 @@ export const addExport: AddCommand = (command, context) => {
         '  hansard export village/game --as streams --mapping game.yaml --out streams',
         '  hansard export research/cafe --as markdown | less',
         '',
-        'What is there already is never overwritten. Until an export is whole, the name',
-        'of its file or folder ends in .part; one that fails leaves nothing behind.',
+        'An existing file or folder is never overwritten. Until an export is complete,',
+        'the name of its file or folder ends in .part; a failed export leaves no files.',
       ].join('\n'),
     )
     .action((task: string, dispatch: string | undefined, options: ExportOptions) =>
       withStore(context, options, async ({ store }) => {
         const format = taskExports.find(({ id }) => id === options.as);
-        if (format === undefined) throw new TypeError(`${options.as} is no format.`);
+        if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
         assertOwnOptions(command, format);
         const taskDir = toTaskDir(task);
         const envelopes = await chooseDispatches(store, taskDir, dispatch, format);
@@ -71,7 +71,7 @@ export const addExport: AddCommand = (command, context) => {
     );
 };
 
-/** On a terminal on which the export itself appears, nothing wipes lines. */
+/** Shows no progress on a terminal that shows the export itself. */
 function createExportProgress(context: CliContext, task: string, target: OpenedTarget): Progress {
   const progress = createProgress(context, `exporting ${task}: events`);
   const isInTheWay = () => target.isOnOutput && context.stdout.isTTY === true;
@@ -98,7 +98,7 @@ async function chooseDispatches(
   return findDispatches(store, taskDir);
 }
 
-/** An option of another format would do nothing. @throws CliError */
+/** Refuses an option of another format. @throws CliError */
 function assertOwnOptions(command: Command, { id, options = [] }: TaskExport): void {
   const own = new Set(options.map((option) => option.attributeName()));
   const others = taskExports.flatMap((format) => format.options ?? []);
@@ -109,8 +109,8 @@ function assertOwnOptions(command: Command, { id, options = [] }: TaskExport): v
   if (strange === undefined) return;
   throw new CliError(
     exitCode.usage,
-    `--${strange.name()} is nothing for ${id}.`,
-    'Leave it out; `hansard help export` says which option is for which format.',
+    `--${strange.name()} does not apply to ${id}.`,
+    'Remove it; `hansard help export` lists the options of each format.',
   );
 }
 

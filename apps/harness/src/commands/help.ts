@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 
 /**
- * Adds `help`, which explains a command of any depth, and takes a word that is none as a mistake, as the command line
- * itself does. The one that Commander adds answers it with the general help.
+ * Adds `help`, which explains a command at any depth and rejects an unknown command, as the command line does. Commander's
+ * own `help` would print the general help instead.
  */
 export function addHelp(parent: Command): void {
+  const example = parent.commands.at(-1)?.name();
   parent
     .helpCommand(false)
     .command('help')
-    .argument('[command...]', 'the command to explain (default: all of them, a line each)')
+    .argument('[command...]', 'the command to explain (default: list all commands)')
     .description('explain a command')
-    .addHelpText('after', `\nExample:\n  ${pathOf(parent)} help ${parent.commands.at(-1)?.name()}`)
+    .addHelpText('after', `\nExample:\n  ${pathOf(parent)} help ${example}`)
     .action(async (words: readonly string[]) => {
       let command = parent;
       for (const word of words) {
@@ -23,7 +24,7 @@ export function addHelp(parent: Command): void {
     });
 }
 
-/** How a command is called: `hansard judge pack`. */
+/** The full name of a command: `hansard judge pack`. */
 export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -9,18 +9,19 @@ export const addImport: AddCommand = (command, context) => {
   withCommonOptions(command)
     .option(
       '--task <project/slug>',
-      'the task that they belong to (default: told from the session; none for session logs and games)',
+      'import into this task (default: derived from the session; required for session logs and games)',
     )
     .option(
       '--as <format>',
-      `the format (default: detected from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one of a plugin`,
+      `set the format (default: detected from the records): ${logImporters.map(({ id }) => id).join(', ')}, or one from a plugin`,
     )
     .addOption(
       new Option(
         '--fidelity <fidelity>',
-        'of transcripts and streams: with tool input and output or without (default: full)',
+        'keep tool input and output of transcripts and streams (full, the default) or omit it (narrative)',
       ).choices(fidelities),
     )
+    .option('--reread', 'read files again that have not changed since their last import')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',

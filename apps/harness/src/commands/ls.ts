@@ -17,7 +17,7 @@ import { explainError } from '../terminal/explain-error.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-/** As many of the last characters of a dispatch's id as are shown where there is no room for all. */
+/** How many of the last characters of a dispatch's id are printed if the whole id does not fit. */
 const leastOfId = 9;
 
 export const addLs: AddCommand = (command, context) => {
@@ -52,8 +52,8 @@ async function dispatchesAnswer(
 
 function toJson(listed: ListedTask): object {
   const { taskDir, task, errors } = listed;
-  const told = errors.map(({ code, message, details }) => ({ code, message, ...details }));
-  return { taskDir, task, ...taskFigures(listed), ...(told.length === 0 ? {} : { errors: told }) };
+  const reported = errors.map(({ code, message, details }) => ({ code, message, ...details }));
+  return { taskDir, task, ...taskFigures(listed), ...(reported.length === 0 ? {} : { errors: reported }) };
 }
 
 async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
@@ -115,13 +115,13 @@ async function dispatchTable(context: CliContext, envelopes: readonly DispatchEn
   return withNote(table, envelopes);
 }
 
-/** On a terminal only where it says more than the task itself does. */
+/** A terminal shows the name only if it differs from the slug. */
 function nameOf({ taskDir, task }: TaskListing, width: number | undefined): string {
   const name = task?.name ?? '';
   return width !== undefined && taskDir.endsWith(`/${name}`) ? '' : name;
 }
 
-/** As it is in the log, or to the minute, in UTC too, for people at a terminal. */
+/** The recorded time; on a terminal to the minute, also in UTC. */
 function timeOf(timestamp: string, width: number | undefined): string {
   return width === undefined ? timestamp : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)}`;
 }
@@ -130,21 +130,21 @@ function stateOf(errors: readonly StoreError[]): string {
   return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
 }
 
-/** The error that says of each task that can't be read what is wrong where; null where all can be read. */
+/** The error that reports each unreadable task with its place; null if all tasks are readable. */
 function unreadableTasks(tasks: readonly ListedTask[]): CliError | null {
-  const told = tasks.flatMap(({ taskDir, errors }) =>
+  const problems = tasks.flatMap(({ taskDir, errors }) =>
     errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
   );
-  const [first] = told;
+  const [first] = problems;
   if (first === undefined) return null;
-  const worst = told.find((one) => one.exitCode === exitCode.damaged) ?? first;
+  const worst = problems.find((one) => one.exitCode === exitCode.damaged) ?? first;
   const bad = tasks.filter(({ errors }) => errors.length > 0);
-  const count = `${bad.length} of ${tasks.length} tasks can't be read whole; the others are listed.`;
-  const lines = told.map(({ name, message }) => `${name}: ${message}`);
-  // A wrong path is not one that somebody typed here.
+  const count = `${bad.length} of ${tasks.length} tasks can't be read completely; the others are listed.`;
+  const lines = problems.map(({ name, message }) => `${name}: ${message}`);
+  // The wrong path is in the store, not in the arguments.
   const [code, advice] =
     worst.exitCode === exitCode.usage
-      ? [exitCode.failed, 'Remove what leads out of the folder of the store.']
+      ? [exitCode.failed, 'Remove the link that points outside the folder of the store.']
       : [worst.exitCode, worst.advice];
   return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

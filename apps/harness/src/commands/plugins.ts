@@ -16,7 +16,7 @@ export const addPlugins: AddCommand = (command, context) => {
       const failure = new CliError(
         exitCode.failed,
         `${failed.length} of ${report.plugins.length} plugins could not be loaded.`,
-        "The report above says why; docs/errors.md in Hansard's repository has a row for each code.",
+        "The report above has the reasons; docs/errors.md in Hansard's repository explains each code.",
       );
       await printAnswer(context, options, {
         rows: [report],

@@ -19,11 +19,11 @@ export const addReplay: AddCommand = (command, context) => {
   withCommonOptions(command)
     .option(
       '--speed <factor>',
-      '4: four times as fast; 0.5: half as fast; max: without waiting',
+      'play faster (4) or slower (0.5) than recorded, or without waiting (max)',
       parseSpeed,
       1,
     )
-    .option('--max-gap <duration>', 'shorten each silence to this, such as 500ms, 2s or 1m', parseDuration)
+    .option('--max-gap <duration>', 'shorten each pause to this, such as 500ms, 2s or 1m', parseDuration)
     .option('--after <event>', afterHelp)
     .addOption(new Option('--step', 'wait for Enter before each event').conflicts(['speed', 'maxGap']))
     .addHelpText(
@@ -54,10 +54,10 @@ async function* replayedEvents(
   for await (const { event } of items) yield event;
 }
 
-/** One item for each line of the input, of which Enter makes one; the end of the input is the end. */
+/** Yields an item for each line of the input (Enter), until the input ends. */
 async function* byLine<T>(context: CliContext, items: AsyncIterator<T>): AsyncIterable<T> {
   let next = await items.next();
-  if (context.stdin.isTTY === true) note(context, 'Enter: the next event. Ctrl-C: the end.');
+  if (context.stdin.isTTY === true) note(context, 'Press Enter for the next event, Ctrl-C to stop.');
   const lines = createInterface({ input: context.stdin, signal: context.readSignal });
   try {
     if (next.done === true) return;

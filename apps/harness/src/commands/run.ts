@@ -4,7 +4,7 @@ import { type DispatchEnvelope, definedOnly, type Fidelity } from '@hansard/even
 import type { AgentProvider, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { dispatchLimits } from '../dispatch-limits.ts';
-import { type Harness, openHarness } from '../harness.ts';
+import { type Harness, withHarness } from '../harness.ts';
 import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
@@ -32,61 +32,56 @@ interface RunOptions extends CommonOptions, AgentOptions {
 
 export const addRun: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .requiredOption('--task <project/slug>', 'the task that the dispatches belong to')
-    .option('--role <role>', 'the role of the dispatched agent', 'agent')
-    .option('--parent <dispatch>', 'the dispatch of that task which started these')
+    .requiredOption('--task <project/slug>', 'record under this task')
+    .option('--role <role>', 'set the role of the dispatched agent', 'agent')
+    .option('--parent <dispatch>', 'record as workers of this dispatch of the task')
     .option(
       '--agent <id>',
-      'run this agent with the words as its prompt, instead of streams: claude, or the id of a plugin of the configuration',
+      'run this agent with the words as its prompt: claude, or the id of a configured plugin',
     )
-    .option(
-      '--resume <dispatch>',
-      'go on with the session of an earlier dispatch of that task (with --agent)',
-    )
+    .option('--resume <dispatch>', 'resume the session of an earlier dispatch of the task (with --agent)')
     .option(
       '--with-history',
-      'open the prompt with what the earlier dispatches of that task came to (with --agent)',
+      'begin the prompt with the outcomes of earlier dispatches of the task (with --agent)',
     )
-    .option('--schema <file>', 'JSON Schema of the result that the agent is asked for (with --agent)')
+    .option('--schema <file>', 'request a result of this JSON Schema (with --agent)')
     .option(
       '--turns <n>',
-      'the most turns that the agent may take (with --agent)',
+      'limit the turns of the agent (with --agent)',
       parseCount({ from: 1, example: 20 }),
     )
-    .option('--model <model>', 'the model to ask the agent for')
-    .option('--cwd <folder>', 'the folder that the agent works in')
+    .option('--model <model>', 'request this model from the agent')
+    .option('--cwd <folder>', 'let the agent work in this folder')
     .addOption(
-      new Option('--fidelity <fidelity>', 'with tool input and output (full) or without')
+      new Option('--fidelity <fidelity>', 'record tool input and output (full) or omit it (narrative)')
         .choices(['narrative', 'full'])
         .default('narrative'),
     )
-    .option('--delay <ms>', 'wait that long before each message of a stream', parseCount({ example: 100 }), 0)
-    .option('-q, --quiet', 'show no events while recording')
+    .option('--delay <ms>', 'wait this long before each message of a stream', parseCount({ example: 100 }), 0)
+    .option('-q, --quiet', 'print no events while recording')
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Go on." --agent claude --task research/route-models --resume latest',
+      '\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest',
     )
     .action(async (words: string[], options: RunOptions) => {
       const quiet = options.quiet === true || options.json === true;
       const load = quiet ? 'live without communication' : 'live';
-      const harness = await openHarness(context, { config: options.config, load, agent: options.agent });
-      try {
+      const { config, agent } = options;
+      await withHarness(context, { config, load, agent }, async (harness) => {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
         const isUnseen = quiet || nobodyShows;
         const ended = recordAll(context, harness, words, options, isUnseen);
         await printAnswer(context, options, { rows: ended, text: endLines(ended, isUnseen) });
-      } finally {
-        await harness.close();
-      }
+      });
     });
 };
 
-/** A line for each dispatch that ended, where nobody saw its events. */
+/** A line for each ended dispatch, unless its events were shown. */
 async function* endLines(ended: AsyncIterable<DispatchEnvelope>, isUnseen: boolean): AsyncGenerator<string> {
   for await (const { dispatchId, status } of ended) if (isUnseen) yield `${dispatchId} ${status}`;
 }
 
-/** Records all that is planned, and gives each dispatch as it ended. @throws CliError where one ended badly */
+/** Records the planned dispatches and yields each when it has ended. @throws CliError if one is not `completed` */
 async function* recordAll(
   context: CliContext,
   harness: Harness,
@@ -100,13 +95,13 @@ async function* recordAll(
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
   await ensureTask(context, harness.store, taskDir);
   const onUnreadable = (error: StoreError) =>
-    noteProblem(context, error, 'That dispatch is left as it is; recording continues.');
+    noteProblem(context, error, 'That dispatch is not changed; recording continues.');
   for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
     onUnreadable,
   })) {
     note(
       context,
-      `hansard: ${role} ${dispatchId} was left running by a process that died; it is now ${status}, with all that was recorded.`,
+      `hansard: ${role} ${dispatchId} was left running by a process that has exited; its status is now ${status}. Its recorded events are kept.`,
     );
   }
   const ended: DispatchEnvelope[] = [];
@@ -150,7 +145,7 @@ async function planRuns(
 
 type RunningAs = Pick<PlannedRun, 'agent' | 'options'>;
 
-/** The same with an agent that tells how far it is, also where it is a worker. */
+/** Makes the agent report its progress, including when it runs as a worker. */
 function counting({ agent, options }: RunningAs, progress: Progress): RunningAs {
   const counted = countingAgent(agent, progress);
   const agents = Object.entries(options.workers?.agents ?? {}).map(([id, other]) => [

@@ -14,9 +14,9 @@ interface TailOptions extends CommonOptions {
 
 export const addTail: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('-n, --lines <n>', 'how many', parseCount({ example: 20 }), 10)
+    .option('-n, --lines <n>', 'print this many events', parseCount({ example: 20 }), 10)
     .addOption(new Option('--after <event>', afterHelp).conflicts('lines'))
-    .option('-f, --follow', 'continue with new events, by any process, until Ctrl-C')
+    .option('-f, --follow', 'print new events of any process until Ctrl-C')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard tail research/route-models\n  hansard tail -f research/route-models 4K7Q --json\n  hansard tail -f research/route-models --after 120',

@@ -21,12 +21,12 @@ interface TimelineOptions extends CommonOptions {
   readonly bot?: string;
 }
 
-/** As many of the last characters of a dispatch's id as tell it from others. */
+/** How many of the last characters of a dispatch's id are printed. */
 const shortId = 6;
 
 export const addTimeline: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--bot <id>', 'only what this bot did')
+    .option('--bot <id>', 'print only events of this bot')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard timeline chat/cafe\n  hansard timeline chat/cafe --bot bot-7',
@@ -66,15 +66,15 @@ function withDispatch({ role, dispatchId, ...row }: TaskTimelineRow): TimelineRo
   return { ...row, role: `${role} ${dispatchId.slice(-shortId)}` };
 }
 
-/** The dispatches of one bot; an error that says which bots there are where it has none. */
+/** The dispatches of one bot. @throws CliError that names the known bots if it has none */
 function ofBot(envelopes: readonly DispatchEnvelope[], botId: string, task: string): DispatchEnvelope[] {
   const own = envelopes.filter((envelope) => envelope.botId === botId);
   if (own.length > 0) return own;
   const bots = [...new Set(envelopes.flatMap(({ botId: other }) => other ?? []))];
   throw new CliError(
     exitCode.failed,
-    `No dispatch of ${task} is of a bot ${botId}.`,
-    bots.length === 0 ? 'None of them names a bot.' : `There are: ${bots.join(', ')}.`,
+    `No dispatch of ${task} belongs to the bot ${botId}.`,
+    bots.length === 0 ? 'None of its dispatches names a bot.' : `Its bots: ${bots.join(', ')}.`,
   );
 }
 

@@ -14,7 +14,7 @@ import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 import type { Say } from './streams-scene.ts';
 
-/** Plays Jack, Jill and her inner voice, and shows who said what to whom, who heard it, and what a hook changed. */
+/** Plays Jack, Jill and her inner voice, and prints their dialog, who heard it, and the intervention of a hook. */
 export async function playCafe(
   harness: Harness,
   taskDir: string,
@@ -39,13 +39,13 @@ export async function playCafe(
   );
   const task = toTaskName(taskDir);
   say(
-    `\nMany agents in one log: what Jack and Jill said to each other (hansard dialog ${task} --agents jack,jill):\n`,
+    `\nSeveral agents in one log: the dialog of Jack and Jill (hansard dialog ${task} --agents jack,jill):\n`,
   );
   say(renderDialog(index, dialog));
-  say(`\nWho heard what (hansard heard ${task}):\n`);
+  say(`\nWho heard each utterance (hansard heard ${task}):\n`);
   say(renderHearing(index, hearingMatrix(index)));
   const altered = dialog.find(({ audience }) => audience.some(({ how }) => how === 'altered'));
   if (altered === undefined) return;
-  say(`\nWhat a hook kept from Jill (hansard diff ${task} ${altered.id}):\n`);
+  say(`\nThe words that a hook removed for Jill (hansard diff ${task} ${altered.id}):\n`);
   say(renderDeliveryDiffs(index, deliveryDiffs(index, altered.id)));
 }

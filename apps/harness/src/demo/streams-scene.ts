@@ -6,7 +6,7 @@ import type { Harness } from '../harness.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 
-/** How a scene speaks to who watches it. */
+/** Prints a line of a scene. */
 export type Say = (line?: string) => void;
 
 const workers = [
@@ -22,7 +22,7 @@ export interface StreamsScene {
   readonly say: Say;
 }
 
-/** Plays an analyst and its two workers into the log, and shows their tree and one session. Gives the analyst's run. */
+/** Plays an analyst and its two workers into the log, and prints their tree and one session. Returns the analyst's run. */
 export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   const { harness, taskDir, say } = scene;
   const { store, communication } = harness;
@@ -37,7 +37,7 @@ export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   await Promise.all(started.map(({ ended }) => ended));
   await communication.close();
 
-  say(`\nWho dispatched whom, and what it took (hansard tree ${task}):\n`);
+  say(`\nThe dispatches with their workers and costs (hansard tree ${task}):\n`);
   say(renderDispatchTree(dispatchTree(await store.getDispatchEnvelopes(taskDir))));
   const reviewer = started.at(-1) ?? analyst;
   say(`\nThe reviewer's session (hansard show ${task} ${reviewer.dispatchId.slice(-6)}):\n`);

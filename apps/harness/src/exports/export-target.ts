@@ -7,18 +7,19 @@ import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import type { ExportTarget, TaskExport, TextSink } from './task-export.ts';
 
 export interface OpenedTarget extends ExportTarget {
-  /** The file or folder that is written; null: standard output, or somewhere else. */
+  /** The file or folder; null: standard output or a receiver. */
   readonly path: string | null;
-  /** Whether the export itself stands on standard output. */
+  /** Whether the export itself is written to standard output. */
   readonly isOnOutput: boolean;
-  /** Waits for all that was written, and gives it its name. @throws CliError where it could not be written */
+  /** Waits for all writes, then renames the result to its final name. @throws CliError after a failed write */
   close(): Promise<void>;
-  /** Takes away what was written so far. Nothing after `close`. */
+  /** Removes everything written so far. Does nothing after `close`. */
   discard(): Promise<void>;
 }
 
 /**
- * Where an export goes. Never over something that is there, and never half: until it is whole its name ends in `.part`.
+ * Opens the target of an export. It never overwrites an existing file, and until the export is complete, its name ends in
+ * `.part`.
  * @throws CliError
  */
 export function openExportTarget(
@@ -32,7 +33,7 @@ export function openExportTarget(
   }
   if (format.target === 'folder') missingFolder(format.id);
   const output = sinkOf(context.stdout, async (cause) => {
-    // Whoever read it has gone, which is no fault.
+    // If the reader has gone, the command ends without an error.
     await letInterrupt(context);
     throw cannotWrite('standard output', cause);
   });
@@ -77,24 +78,24 @@ function openText(path: string, format: string): OpenedTarget {
 
 function openFolder(path: string, format: string): OpenedTarget {
   const parts = openParts(path);
-  let isThere = false;
+  let isCreated = false;
   const text: TextSink = {
     write() {
       throw new TypeError(`${format} is written as several files.`);
     },
   };
   const file = (name: string) => {
-    // Not before there is something to write, so that a format that refuses leaves nothing behind.
-    if (!isThere) parts.makeFolder();
-    isThere = true;
+    // Created with the first file, so that a format that fails before it writes leaves no folder.
+    if (!isCreated) parts.makeFolder();
+    isCreated = true;
     return parts.open(join(parts.path, name));
   };
   return { path, isOnOutput: false, text, file, close: parts.close, discard: parts.discard };
 }
 
-/** What is written under the name of a part, until it is whole. */
+/** The file or folder under its `.part` name, until it is complete. */
 function openParts(path: string) {
-  if (existsSync(path)) throw cannotWrite(path, new Error('it is there already'));
+  if (existsSync(path)) throw cannotWrite(path, new Error('it already exists'));
   const part = `${path}.part`;
   const opened: { readonly stream: Writable; readonly ended: Promise<void> }[] = [];
   let isDone = false;
@@ -105,8 +106,8 @@ function openParts(path: string) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(path, cause as Error);
       throw new CliError(
         exitCode.failed,
-        `${path} can't be written: ${part} is there.`,
-        'Another export writes it, or one was ended before it was whole: then remove it.',
+        `${path} can't be written: ${part} exists.`,
+        'Another export is writing it. If none is running, an earlier export was interrupted: remove that file or folder.',
         { cause },
       );
     }
@@ -116,7 +117,7 @@ function openParts(path: string) {
     open(file: string): TextSink {
       const stream = createWriteStream(file, { fd: atOwnPlace(() => openSync(file, 'wx')) });
       const ended = finished(stream);
-      // Awaited at the end; until then a failure is told by the next write.
+      // Awaited in `close`. Before that, the next write reports a failure.
       ended.catch(() => {});
       opened.push({ stream, ended });
       return sinkOf(stream, async (cause) => {
@@ -127,7 +128,7 @@ function openParts(path: string) {
       try {
         for (const { stream } of opened) stream.end();
         for (const { ended } of opened) await ended;
-        if (existsSync(path)) throw new Error('it is there already');
+        if (existsSync(path)) throw new Error('it already exists');
         if (opened.length > 0) renameSync(part, path);
       } catch (cause) {
         throw cannotWrite(path, cause as Error);
@@ -169,7 +170,7 @@ function cannotWrite(path: string, cause: Error): CliError {
   return new CliError(
     exitCode.failed,
     `${path} can't be written: ${cause.message}`,
-    'Name a new one in a folder that you may write to, and where there is room.',
+    'Name a new path in a writable folder with enough free space.',
     { cause },
   );
 }
@@ -178,6 +179,6 @@ function missingFolder(format: string): never {
   throw new CliError(
     exitCode.usage,
     `${format} is written as several files.`,
-    'Name a new folder for them: --out FOLDER.',
+    'Name a new folder: --out FOLDER.',
   );
 }

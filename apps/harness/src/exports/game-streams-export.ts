@@ -10,10 +10,10 @@ import type { CliContext } from '../terminal/context.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport, TextSink } from './task-export.ts';
 
-/** The streams of a game log: a file for each, with the lines of all runs in it. */
+/** The streams of a game log: one file per stream, with the lines of all runs. */
 export const gameStreamsExport: TaskExport = {
   id: 'streams',
-  description: 'the streams of a game log, a file for each; needs --mapping',
+  description: 'the streams of a game log, one file each; needs --mapping',
   scope: 'task',
   target: 'folder',
   options: [gameMappingOption],
@@ -30,7 +30,7 @@ export const gameStreamsExport: TaskExport = {
       await writeLines(streams.finish());
       for (const [tool, count] of Object.entries(streams.leftOut))
         notes.push(
-          `Calls of ${tool} left out of ${dispatchId}: ${count}. The log has no such input as the mapping names.`,
+          `Calls of ${tool} omitted from ${dispatchId}: ${count}. Their input does not have the fields that the mapping names.`,
         );
     }
     if (written.get('game_events') === 0)
@@ -50,7 +50,7 @@ function readMapping(context: CliContext, name: unknown): GameMapping {
   if (typeof name === 'string') return readGameMapping(context, name);
   throw new CliError(
     exitCode.usage,
-    'streams need to know which events and tools of the game mean what.',
-    'Name the file that says so: --mapping mapping.yaml. The README of @hansard/formats shows one.',
+    'The export of streams needs a mapping of the events and tools of the game.',
+    'Name the mapping file: --mapping mapping.yaml. The README of @hansard/formats shows one.',
   );
 }

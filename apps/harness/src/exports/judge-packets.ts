@@ -12,13 +12,13 @@ import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
 
-/** What came of packing a dispatch. */
+/** The result of packing a dispatch. */
 export interface Packed {
   readonly manifests: readonly PacketManifest[];
   readonly leftOut: Readonly<Record<string, number>>;
 }
 
-/** Both packets of a dispatch with their manifests. @throws CliError where there is nothing to judge */
+/** Writes both packets of a dispatch with their manifests. @throws CliError if there is nothing to judge */
 export async function writePackets(
   { readEvents }: ExportSource,
   dispatchId: string,
@@ -45,7 +45,7 @@ export async function writePackets(
   if (manifests.every(({ lines }) => lines === 0)) {
     throw new CliError(
       exitCode.failed,
-      `There is nothing to judge in ${dispatchId}: it holds nothing that the mapping calls speech, an action or reasoning.`,
+      `There is nothing to judge in ${dispatchId}: the mapping finds no speech, action or reasoning in it.`,
       'Nothing was written. Check the mapping, and that the dispatch was recorded with --fidelity full.',
     );
   }
@@ -56,7 +56,7 @@ async function writeLines(sink: TextSink, lines: readonly WrittenLine[]): Promis
   for (const { line } of lines) await sink.write(`${JSON.stringify(line)}\n`);
 }
 
-/** The packets that were written, and notes for the judge and for the next packing. */
+/** The answer about written packets, with notes. */
 export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
   { manifests, leftOut }: Packed,
@@ -72,16 +72,15 @@ export function packedAnswer(
     text: [`Packets of ${dispatchId}:`, ...counts],
     notesAfter: [
       ...Object.entries(leftOut).map(
-        ([tool, count]) =>
-          `hansard: ${count} calls of ${tool} left out: the log does not hold what they were made with.`,
+        ([tool, count]) => `hansard: ${count} calls of ${tool} omitted: the log does not have their input.`,
       ),
       ...(status === 'running'
         ? [
-            'hansard: the dispatch still runs: verdicts on these packets are refused once its log has grown. Pack again when it is over.',
+            'hansard: the dispatch is still running: verdicts on these packets are refused after its log has grown. Pack again when it has ended.',
           ]
         : []),
       ...(external?.lines === internal?.lines
-        ? ['hansard: the log holds no reasoning: both packets have the same lines.']
+        ? ['hansard: the log has no reasoning: both packets have the same lines.']
         : []),
     ],
   };

@@ -10,11 +10,14 @@ export const otlpExport: TaskExport = {
   scope: 'task',
   target: 'text',
   options: [
-    new Option('--endpoint <url>', 'send to this OTLP receiver over HTTP, such as http://localhost:4318'),
-    new Option('--content <where>', 'texts and what tools took and gave: nowhere, on log records, on spans')
+    new Option('--endpoint <url>', 'send to this OTLP receiver, such as http://localhost:4318'),
+    new Option(
+      '--content <where>',
+      'put texts, tool input and tool output nowhere, on log records or on spans',
+    )
       .choices(['none', 'events', 'spans'])
       .default('none'),
-    new Option('--reasoning', 'with --content: what models thought, too'),
+    new Option('--reasoning', 'include the reasoning of models (with --content)'),
   ],
   async write(source, target, options) {
     // Only this export needs the OpenTelemetry libraries.

@@ -9,14 +9,14 @@ import type { CliContext } from '../terminal/context.ts';
 
 export const gameMappingOption = new Option(
   '--mapping <file>',
-  'for streams, where it is needed, and training data: what the events and tools of a game mean, in YAML or JSON',
+  'map the events and tools of a game (YAML or JSON); required for streams, optional for training data',
 );
 
-/** The mapping of a game in a file, YAML or JSON. @throws CliError */
+/** Reads the mapping of a game from a YAML or JSON file. @throws CliError */
 export function readGameMapping({ cwd }: CliContext, name: string): GameMapping {
   const file = resolve(cwd, name);
   try {
-    // JSON is YAML.
+    // JSON is valid YAML.
     return parseGameMapping(parse(readFileSync(file, 'utf8')), file);
   } catch (cause) {
     throw new CliError(

@@ -2,7 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import { type SessionFormatId, sessionFormats } from '@hansard/formats';
 import type { TaskExport } from './task-export.ts';
 
-/** A session as a log of the two session dialects. It is written as a whole: sessions fit in memory. */
+/** A session as a log of one of the two dialects. The whole session is kept in memory. */
 function sessionLogExport(id: SessionFormatId, description: string): TaskExport {
   return {
     id,
@@ -17,10 +17,10 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       const { text, leftOut } = sessionFormats[id].write(events);
       await target.text.write(text);
       const notes = Object.entries(leftOut).map(
-        ([type, count]) => `${count} of ${type} left out: ${id} has no place for them.`,
+        ([type, count]) => `${type} omitted (${count}): ${id} can't represent it.`,
       );
       if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
-        notes.unshift('recorded as a narrative: what tools were given and gave is not in the log.');
+        notes.unshift('The dispatch was recorded as a narrative: tool input and output are not in the log.');
       return { summary: { leftOut }, notes };
     },
   };

@@ -2,17 +2,17 @@ import type { JsonObject, TaskSource } from '@hansard/events';
 import type { Option } from 'commander';
 import type { CliContext } from '../terminal/context.ts';
 
-/** One format that `hansard export` writes. It reads events as they come and writes as it reads: nothing is held back. */
+/** One format of `hansard export`. It writes while it reads, so that a log of any length fits in memory. */
 export interface TaskExport {
-  /** What `--as` calls it. */
+  /** Its name for `--as`. */
   readonly id: string;
-  /** What it is, for the help: half a line. */
+  /** Its description in the help: half a line. */
   readonly description: string;
-  /** What is exported where no dispatch is named: the latest one, or every dispatch of the task. */
+  /** The default export: the latest dispatch, or every dispatch of the task. */
   readonly scope: 'latest' | 'task';
   /** One text (to `--out FILE`, else standard output), or files in a new folder (`--out FOLDER`). */
   readonly target: 'text' | 'folder';
-  /** Its own options. Options of several formats that have one name are one option. */
+  /** Its own options. Formats can share an option by its name. */
   readonly options?: readonly Option[];
   write(
     source: ExportSource,
@@ -27,20 +27,20 @@ export interface ExportSource extends TaskSource {
 }
 
 export interface ExportTarget {
-  /** Of target `text`: where it goes. */
+  /** The text, for target `text`. */
   readonly text: TextSink;
-  /** Of target `folder`: a new file of it. @throws CliError where it can't be written */
+  /** Opens a new file, for target `folder`. @throws CliError if it can't be written */
   file(name: string): TextSink;
 }
 
 export interface TextSink {
-  /** Resolves when more may be written. */
+  /** Resolves when more can be written. */
   write(text: string): Promise<void>;
 }
 
 interface ExportSummary {
-  /** What `--json` prints. */
+  /** The row that `--json` prints. */
   readonly summary: JsonObject;
-  /** What somebody should know: what was left out, and why. */
+  /** Notes for the user, such as omissions with their reason. */
   readonly notes: readonly string[];
 }

@@ -2,7 +2,7 @@ import type { TaskSource } from '@hansard/events';
 import { writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
 import type { TaskExport } from './task-export.ts';
 
-/** A task for people to read, written piece by piece. */
+/** A report of a task, written piece by piece. */
 function taskReportExport(
   id: string,
   description: string,
@@ -23,8 +23,8 @@ function taskReportExport(
 export const taskReportExports: readonly TaskExport[] = [
   taskReportExport(
     'markdown',
-    'a task to read: tree and cost, dialog, what each agent saw',
+    'a report of a task: tree, cost, dialog, the view of each agent',
     writeTaskMarkdown,
   ),
-  taskReportExport('html', 'the same as one HTML page that loads nothing', writeTaskPage),
+  taskReportExport('html', 'the same report as one self-contained HTML page', writeTaskPage),
 ];

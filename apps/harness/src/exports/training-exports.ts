@@ -27,13 +27,13 @@ const descriptions: Readonly<Record<TrainingFormatId, string>> = {
 const options = [
   new Option(
     '--agents <names>',
-    'for training data: the agents to train, names or ids parted by commas (default: all)',
+    'train only these agents: names or ids, separated by commas (training data)',
   ),
   new Option(
     '--thoughts <how>',
-    'for training data: drop (the default), think-tags; for TRL also reasoning_content or thinking',
+    'write thoughts as think-tags, or for TRL as reasoning_content or thinking (training data; default: drop)',
   ),
-  new Option('--tools <file>', 'for training data: tool definitions (a JSON array) to put into each row'),
+  new Option('--tools <file>', 'add these tool definitions (a JSON array) to each row (training data)'),
   gameMappingOption,
 ];
 
@@ -70,12 +70,12 @@ function trainingExport(id: TrainingFormatId): TaskExport {
 
 export const trainingExports: readonly TaskExport[] = trainingFormatIds.map(trainingExport);
 
-/** A data set without those whom it was asked for is not what anybody wants. */
+/** Fails if none of the requested agents exists. */
 function assertSomebody({ rows, missingAgents }: TrainingManifest): void {
   if (rows > 0 || missingAgents.length === 0) return;
   throw new CliError(
     exitCode.failed,
-    `There is no agent ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')} to train.`,
+    `Unknown agents: ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')}.`,
     '`hansard agents TASK` lists the agents of a dispatch. Nothing was written.',
   );
 }
@@ -87,15 +87,16 @@ async function counterOf(counterId: string) {
 
 function notesOf({ rows, calls, dropped, refused, missingAgents, format }: TrainingManifest): string[] {
   return [
-    `${rows} rows of ${calls.inRows} model calls, ${calls.recorded} of them with the prompt as it was recorded.`,
-    ...missingAgents.map((agent) => `There is no agent ${JSON.stringify(agent)}.`),
+    `${rows} rows of ${calls.inRows} model calls; ${calls.recorded} of these calls have a recorded prompt.`,
+    ...missingAgents.map((agent) => `Unknown agent: ${JSON.stringify(agent)}.`),
     ...(refused.length === 0
       ? []
       : [
-          `${refused.length} dispatches refused: what their tools took and gave was not recorded (narrative).`,
+          `${refused.length} dispatches refused: they were recorded without tool input and output (narrative).`,
         ]),
     ...Object.entries(dropped).map(
-      ([reason, { count, first }]) => `${count} calls left out of ${format}: ${reason} (first: ${first[0]}).`,
+      ([reason, { count, first }]) =>
+        `${count} calls omitted from ${format}: ${reason} (first: ${first[0]}).`,
     ),
   ];
 }
@@ -106,10 +107,10 @@ function reasoningMode(id: TrainingFormatId, value: unknown): ReasoningMode {
   if (mode !== undefined) return mode;
   throw new CliError(
     exitCode.usage,
-    `${JSON.stringify(value)} is no way to write thoughts in ${id}.`,
+    `${id} can't write thoughts as ${JSON.stringify(value)}.`,
     thoughts.length === 0
-      ? 'It always has them; leave --thoughts out.'
-      : `Say --thoughts ${thoughts.join(', ')}.`,
+      ? 'It always includes them: remove --thoughts.'
+      : `Use --thoughts with one of: ${thoughts.join(', ')}.`,
   );
 }
 
@@ -118,12 +119,12 @@ function readTools({ cwd }: CliContext, name: string): JsonValue[] {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (Array.isArray(value)) return value as JsonValue[];
-    throw new TypeError('it is no JSON array');
+    throw new TypeError('it is not a JSON array');
   } catch (cause) {
     throw new CliError(
       exitCode.failed,
       `The tools in ${file} can't be used: ${messageOf(cause)}`,
-      'Give a JSON array of tool definitions, as the format that you export wants them.',
+      'Name a file with a JSON array of tool definitions, in the form that the export format needs.',
       { cause },
     );
   }

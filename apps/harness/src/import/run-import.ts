@@ -1,46 +1,57 @@
 import { resolve } from 'node:path';
 import type { Fidelity } from '@hansard/events';
-import { type ImportFailure, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
+import { type ImportItem, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
 import type { PriceTable } from '@hansard/views';
 import type { LoadedConfig } from '../config.ts';
-import { type Harness, openHarness } from '../harness.ts';
+import { type Harness, withHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CommonOptions } from '../terminal/command.ts';
-import { type CliContext, note, printJson } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { HeapRestraint } from './heap-restraint.ts';
-import { printImport } from './print-import.ts';
+import { importLine, importRow, noteImport } from './import-answer.ts';
 
 export interface RunImportOptions {
   readonly task?: string;
   readonly as?: string;
   readonly fidelity?: Fidelity;
-  readonly json?: boolean;
+  readonly reread?: boolean;
 }
 
-/** Imports all files that some paths mean, with the importers of plugins beside the known ones, and prints each. */
-export async function runImport(
+/** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
+export function runImport(
   context: CliContext,
   paths: readonly string[],
-  { config, ...options }: CommonOptions & RunImportOptions,
+  options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const harness = await openHarness(context, { config, load: 'live without communication' });
-  try {
-    await printImports(context, harness, paths, options);
-  } finally {
-    await harness.close();
-  }
+  const { config } = options;
+  return withHarness(context, { config, load: 'live without communication' }, (harness) => {
+    const items = importItems(context, harness, paths, options);
+    return printAnswer(context, options, { rows: rowsOf(items), text: linesOf(items) });
+  });
 }
 
-/** A log that fails stops none of the others. */
-async function printImports(
+async function* rowsOf(items: AsyncIterable<ImportItem>): AsyncGenerator<object> {
+  for await (const item of items)
+    yield item.kind === 'failed'
+      ? { file: item.path, error: explainError(item.error).message }
+      : importRow(item);
+}
+
+async function* linesOf(items: AsyncIterable<ImportItem>): AsyncGenerator<string> {
+  for await (const item of items) if (item.kind !== 'failed') yield importLine(item);
+}
+
+/** Imports log by log and notes the problems of each. A failed log does not stop the others. @throws CliError if one failed */
+async function* importItems(
   context: CliContext,
   { store, plugins, loaded }: Harness,
   paths: readonly string[],
-  { task, as, fidelity, json = false }: RunImportOptions,
-): Promise<void> {
+  { task, as, fidelity, reread }: RunImportOptions,
+): AsyncGenerator<ImportItem> {
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
   using heap = new HeapRestraint();
@@ -49,6 +60,7 @@ async function printImports(
     task: task === undefined ? undefined : toTaskDir(task),
     as,
     fidelity,
+    reread,
     prices: pricesOf(loaded),
     importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
     signal,
@@ -63,12 +75,16 @@ async function printImports(
       if (item.kind === 'failed') {
         const error = inCommandWords(item.error);
         if (signal.aborted || item.isOnly) throw error;
-        noteFailure(context, item, error, json);
+        const { message, advice } = explainError(error);
+        note(context, `hansard: ${message}\n  ${advice}`);
         failed += 1;
+        yield { ...item, error };
         continue;
       }
-      printImport(context, item, json);
-      const { lines, files } = item;
+      if (item.kind === 'imported') noteImport(context, item);
+      yield item;
+      const { files } = item;
+      const lines = item.kind === 'imported' ? item.lines : undefined;
       if (signal.aborted) throw interrupted(lines === undefined ? files.join(', ') : (files[0] ?? ''));
     }
   } finally {
@@ -78,7 +94,7 @@ async function printImports(
     throw new CliError(
       exitCode.failed,
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
-      'The messages above say why; everything else was imported.',
+      'The messages above have the reasons; everything else was imported.',
     );
 }
 
@@ -87,20 +103,14 @@ function pricesOf({ config: { prices }, baseDir }: LoadedConfig): PriceTable | f
   return typeof prices === 'string' ? readPriceFile(resolve(baseDir, prices)) : prices;
 }
 
-function noteFailure(context: CliContext, { path }: ImportFailure, error: unknown, json: boolean): void {
-  const { message, advice } = explainError(error);
-  note(context, `hansard: ${message}\n  ${advice}`);
-  if (json) printJson(context, { file: path, error: message });
-}
-
-/** The format that a file has is a part of the advice. */
+/** Adds the detected format to the advice. */
 function inCommandWords(error: unknown): unknown {
   if (!isImportError(error, 'IMPORT_FORMAT_MISMATCH')) return error;
   const { message, details } = error;
   return new CliError(
     exitCode.usage,
-    `${message} Say --as ${details.detected}.`,
-    'Without --as, the records show the format.',
+    `${message}`,
+    `Use --as ${details.detected}, or remove --as to detect the format from the records.`,
     { cause: error },
   );
 }
@@ -108,7 +118,7 @@ function inCommandWords(error: unknown): unknown {
 function interrupted(file: string): CliError {
   return new CliError(
     exitCode.failed,
-    `${file} was imported in part: the import was interrupted.`,
-    'What was recorded is safe; import it again to complete it.',
+    `The import of ${file} was interrupted.`,
+    'The recorded part is kept; import it again to complete it.',
   );
 }

@@ -17,7 +17,7 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 import type { PlannedRun } from './planned-run.ts';
 
-/** What `hansard run` is told about an agent that runs now, and about no recorded stream. */
+/** The options of `hansard run` that apply only to a running agent, not to recorded streams. */
 export interface AgentOptions {
   readonly agent?: string;
   readonly resume?: string;
@@ -26,7 +26,7 @@ export interface AgentOptions {
   readonly turns?: number;
 }
 
-/** The dispatch of a configured agent, with the tools and hooks of the configuration and its agents as workers. */
+/** Plans the dispatch of a configured agent with the configured tools and hooks; the configured agents can be its workers. */
 export async function planAgent(
   context: CliContext,
   harness: Harness,
@@ -45,7 +45,7 @@ export async function planAgent(
       prompt,
       tools: plugins.providers('ToolProvider').map((entry) => entry.provider),
       hooks: plugins.providers('HookProvider').map((entry) => entry.provider),
-      // Those who ask for turns mean the agent that they start.
+      // --turns limits the named agent, not its workers.
       workers: { agents: Object.fromEntries(agents), ...definedOnly({ limits }) },
       ...(turns === undefined ? {} : { limits: { ...limits, turns } }),
       ...(schema === undefined ? {} : { outputSchema: readSchema(resolve(context.cwd, schema)) }),
@@ -54,7 +54,7 @@ export async function planAgent(
   };
 }
 
-/** The options that need `--agent`. @throws CliError */
+/** Refuses options that need `--agent`. @throws CliError */
 export function assertNoAgentOptions(options: AgentOptions): void {
   const given = (['resume', 'withHistory', 'schema', 'turns'] as const).find(
     (name) => options[name] !== undefined,
@@ -62,7 +62,7 @@ export function assertNoAgentOptions(options: AgentOptions): void {
   if (given === undefined) return;
   throw new CliError(
     exitCode.usage,
-    `--${given === 'withHistory' ? 'with-history' : given} is for an agent that runs now, and not for recorded streams.`,
+    `--${given === 'withHistory' ? 'with-history' : given} applies to a running agent, not to recorded streams.`,
     'Name the agent with --agent ID, and give its prompt instead of streams.',
   );
 }
@@ -77,7 +77,7 @@ function isLead({ parentDispatchId }: DispatchEnvelope): boolean {
   return parentDispatchId === null;
 }
 
-/** The session that the agent of an earlier dispatch began last, and the folder that it began it in. */
+/** The last session that the agent of an earlier dispatch began, and the folder of that session. */
 async function resumeFrom(
   store: DispatchStore,
   taskDir: string,
@@ -104,7 +104,7 @@ function readSchema(path: string): JsonObject {
     new CliError(
       exitCode.usage,
       `The schema ${path} ${problem}`,
-      'Give a file with a JSON Schema, which is a JSON object. Nothing was recorded.',
+      'Name a file that contains a JSON Schema (a JSON object). Nothing was recorded.',
       { cause },
     );
   let value: unknown;
@@ -113,6 +113,6 @@ function readSchema(path: string): JsonObject {
   } catch (cause) {
     throw wrong(`can't be read: ${messageOf(cause)}`, cause);
   }
-  if (!isPlainObject(value)) throw wrong('is no JSON object.');
+  if (!isPlainObject(value)) throw wrong('is not a JSON object.');
   return value as JsonObject;
 }

@@ -11,11 +11,11 @@ import type { CliContext } from '../terminal/context.ts';
 export interface PlannedRun {
   readonly what: string;
   readonly agent: RunDispatchOptions['agent'];
-  /** What this dispatch has beside what all of them have. */
+  /** The options of this dispatch alone. */
   readonly options: Partial<RunDispatchOptions>;
 }
 
-/** A dispatch for each recorded stream. */
+/** Plans one dispatch for each recorded stream. */
 export function planStreams(context: CliContext, words: readonly string[], delayMs: number): PlannedRun[] {
   return words.map((word) => {
     const path = resolve(context.cwd, word);
@@ -25,7 +25,7 @@ export function planStreams(context: CliContext, words: readonly string[], delay
   });
 }
 
-/** Before a dispatch is begun for it. */
+/** Checks a stream before its dispatch begins. */
 function assertReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK);
@@ -34,7 +34,7 @@ function assertReadable(path: string): void {
     throw new CliError(
       exitCode.failed,
       message,
-      'Check the path; words for an agent go with --agent claude. Nothing was recorded.',
+      'Check the path, or add --agent claude to run an agent with these words. Nothing was recorded.',
       { cause },
     );
   }

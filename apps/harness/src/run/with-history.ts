@@ -1,7 +1,7 @@
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import { priorOutcomes } from '@hansard/views';
 
-/** The same run with what the earlier dispatches of its task came to before the prompt, where there are some. */
+/** Puts the outcomes of earlier dispatches of the task, if any, before the prompt of a run. */
 export async function withHistory(
   store: DispatchStore,
   taskDir: string,

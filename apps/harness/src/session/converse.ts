@@ -2,8 +2,9 @@ import { isScenarioError } from '@hansard/model-scripted';
 import { type Agent, isSessionError, type Session } from '@hansard/session';
 import { neutraliseControls } from '@hansard/views';
 import { toTaskName } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import type { SessionProviders } from './session-providers.ts';
 
@@ -12,18 +13,18 @@ type Input = SessionProviders['inputs'][number];
 export interface Conversation {
   readonly session: Session;
   readonly root: Agent;
-  /** What is said first, as a scenario has it. */
+  /** The lines of the scenario, said first. */
   readonly inputs: readonly Input[];
-  /** What is said then; null where nobody types. */
+  /** The typed lines, said after them; null if nobody types. */
   readonly typed: AsyncIterable<string> | null;
   readonly json: boolean;
-  /** The answer with which the session ended before, where it did. */
+  /** The last answer before the session was resumed, if it had ended. */
   readonly lastAnswer?: string | undefined;
 }
 
 /**
- * Talks to the root of a session to the end of what there is to say, and completes the session: `aborted` when stopped,
- * `failed` after an error, each as far as it got.
+ * Says all lines to the root of a session and completes the session: `aborted` after a stop, `failed` after an error, with
+ * everything recorded so far.
  */
 export async function converse(context: CliContext, conversation: Conversation): Promise<void> {
   const { session } = conversation;
@@ -35,7 +36,7 @@ export async function converse(context: CliContext, conversation: Conversation):
     }
   } catch (error) {
     if (!context.signal.aborted) {
-      // Where the log takes nothing more, the error that is thrown says so.
+      // If the log can't be written, the thrown error has the reason.
       await session.complete('failed').catch(() => {});
       throw error;
     }
@@ -44,7 +45,7 @@ export async function converse(context: CliContext, conversation: Conversation):
   throw new CliError(
     exitCode.failed,
     `Stopped by ${context.signal.reason}.`,
-    `\`hansard resume ${toTaskName(session.taskDir)} ${session.dispatchId}\` goes on where it stopped.`,
+    `\`hansard resume ${toTaskName(session.taskDir)} ${session.dispatchId}\` continues it.`,
   );
 }
 
@@ -56,37 +57,38 @@ async function talk(
   const answer = async () => {
     const line = await root.response();
     last = String(line);
-    if (json) printJson(context, { messageId: line.messageId, text: last });
-    else printLine(context, `\n${neutraliseControls(last)}\n`);
+    const rows = [{ messageId: line.messageId, text: last }];
+    await printAnswer(context, { json }, { rows, text: `\n${neutraliseControls(last)}\n` });
   };
-  // What arrives during an answer is not in it, and is answered next.
+  // A message that arrives during an answer is answered next.
   const answerAll = async () => {
     while (root.awaitsResponse) await answer();
   };
-  const tell = async ({ text, source }: Input, isOnScreen = false) => {
-    if (!json && !isOnScreen) printLine(context, `> ${neutraliseControls(text)}`);
+  const send = async ({ text, source }: Input, isOnScreen = false) => {
+    if (!isOnScreen)
+      await printAnswer(context, { json }, { rows: [], text: `> ${neutraliseControls(text)}` });
     await root.harken(text, { source: { kind: source } });
     await answerAll();
   };
   let unanswered: unknown;
-  /** Says why there is no answer, and lets the user say something else. */
+  /** Reports why there is no answer, and lets the user type another line. */
   const tryTo = async (speak: () => Promise<void>) => {
     try {
       await speak();
       unanswered = undefined;
     } catch (error) {
-      if (context.signal.aborted || !canGoOnAfter(error)) throw error;
+      if (context.signal.aborted || !canContinueAfter(error)) throw error;
       unanswered = error;
       note(context, `hansard: ${explainError(error).message}\nType another line, or /end.`);
     }
   };
   if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
-  for (const input of inputs) await tell(input);
+  for (const input of inputs) await send(input);
   let isTyped = false;
   for await (const text of typed ?? []) {
     isTyped = true;
-    // A terminal shows what is typed into it.
-    await tryTo(() => tell({ text, source: 'user' }, context.stdin.isTTY === true));
+    // A terminal already shows typed text.
+    await tryTo(() => send({ text, source: 'user' }, context.stdin.isTTY === true));
   }
   // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
   if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
@@ -94,8 +96,8 @@ async function talk(
   return last;
 }
 
-/** After these, what was said stands in the log, and the agent can be asked again. */
-function canGoOnAfter(error: unknown): boolean {
+/** After these errors the line is in the log, and the agent can be asked again. */
+function canContinueAfter(error: unknown): boolean {
   return isSessionError(error, 'SESSION_MODEL_FAILED') || isSessionError(error, 'SESSION_TURN_LIMIT');
 }
 
@@ -106,6 +108,6 @@ function isUnknownLine(error: unknown): boolean {
 export function noteNothingLeft(context: CliContext, consequence = ''): void {
   note(
     context,
-    `Nothing was left to answer, and nothing was typed${consequence}. A scenario takes typed lines with \`-i\`.`,
+    `There was nothing to answer, and no line was typed${consequence}. With \`-i\`, a scenario accepts typed lines.`,
   );
 }

@@ -13,7 +13,7 @@ export interface SessionLogInput {
   readonly dispatch: string;
 }
 
-/** The log of one dispatch, with what its views look up. What is odd about it is told on standard error. */
+/** Reads the log of one dispatch and its index. Diagnostics are printed on standard error. */
 export async function readSessionLog(
   context: CliContext,
   { store }: Harness,
@@ -28,11 +28,11 @@ export async function readSessionLog(
   const index = createLogIndex(events);
   for (const { message } of index.diagnostics) note(context, `hansard: ${message}`);
   if (envelope.fidelity === 'narrative')
-    note(context, 'hansard: recorded as a narrative: what tools were given and gave is not in the log.');
+    note(context, 'hansard: recorded as a narrative: tool input and output are not in the log.');
   return { envelope, index };
 }
 
-/** The agent that a name or an id means; an error that says which there are where it means none, or several. */
+/** The agent with a name or an id. @throws CliError that lists the agents if none, or more than one, matches */
 export function findAgent(index: LogIndex, wanted: string): LogAgent {
   const fitting = agentsNamed(index, wanted);
   const [found] = fitting;
@@ -46,16 +46,16 @@ export function findAgent(index: LogIndex, wanted: string): LogAgent {
     found === undefined
       ? `There is no agent ${JSON.stringify(wanted)}.`
       : `${fitting.length} agents are named ${JSON.stringify(wanted)}: ${labels(fitting)}.`,
-    found === undefined ? `There are: ${labels(index.agents.values())}.` : 'Name the one you mean by its id.',
+    found === undefined ? `The agents are: ${labels(index.agents.values())}.` : 'Name the agent by its id.',
   );
 }
 
-/** Refuses an id that is not in the log. */
+/** Refuses an unknown id. */
 export function assertEvent(index: LogIndex, id: string): void {
   if (findEvent(index, id) !== null) return;
   throw new CliError(
     exitCode.failed,
     `There is no event or message ${id}.`,
-    '`hansard events TASK DISPATCH --json` shows the ids.',
+    '`hansard events TASK DISPATCH --json` prints the ids.',
   );
 }

@@ -13,30 +13,30 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 const scriptedPrefix = 'scripted:';
 
-/** Who answers in a session: a scenario file, or a language model that a plugin of the configuration provides. */
+/** The model of a session: a scenario file, or the language model of a configured plugin. */
 export type ModelChoice =
   | { readonly kind: 'scenario'; readonly path: string }
   | { readonly kind: 'plugin'; readonly id: string };
 
-/** What a session runs on. */
+/** The providers of a session. */
 export interface SessionProviders {
   readonly model: LanguageModelProvider;
-  /** What the session records as its model, and what `resume` finds it by again. */
+  /** The name of the model in the log, which `resume` uses. */
   readonly languageModel: string;
   readonly tools: readonly ToolProvider[];
   readonly hooks: readonly HookProvider[];
-  /** How long one model call may take; absent: no limit. */
+  /** The limit of one model call; absent: no limit. */
   readonly modelTimeoutMs?: number;
-  /** What the models see of the log; absent: everything. */
+  /** The part of the log that models receive; absent: everything. */
   readonly context?: ContextPolicy;
-  /** What a context that fades is measured with. */
+  /** Counts the tokens of a fading context. */
   readonly tokens?: TokenCounter;
-  /** What the user says in the scenario; empty without one. */
+  /** The lines of the user in the scenario; empty without a scenario. */
   readonly inputs: Scenario['user'];
   close(): Promise<void>;
 }
 
-/** The choice that a recorded model stands for. */
+/** The choice for a recorded model name. */
 export function toModelChoice(languageModel: string): ModelChoice {
   return languageModel.startsWith(scriptedPrefix)
     ? { kind: 'scenario', path: languageModel.slice(scriptedPrefix.length) }
@@ -69,7 +69,7 @@ export async function openSessionProviders(harness: Harness, choice: ModelChoice
   };
 }
 
-/** Counting takes a tokenizer, which is loaded where it is needed. */
+/** Loads the tokenizer only for a policy that counts tokens. */
 async function contextSettings(
   context: ContextPolicy | undefined,
 ): Promise<Pick<SessionProviders, 'context' | 'tokens'>> {
@@ -77,7 +77,7 @@ async function contextSettings(
   return context.name === 'faded' ? { context, tokens: await createTokenCounter() } : { context };
 }
 
-/** A scenario that names a hook is not what it says without it, so one that can't be loaded ends it. */
+/** A scenario depends on its hooks, so it fails if one can't be loaded. */
 async function loadScenarioHooks(path: string, { hooks }: Scenario): Promise<LoadedPlugins> {
   const own = await loadPlugins({
     baseDir: dirname(path),
@@ -91,7 +91,7 @@ async function loadScenarioHooks(path: string, { hooks }: Scenario): Promise<Loa
   await own.close();
   throw new CliError(
     exitCode.usage,
-    `A hook of ${path} can't be used: ${error === undefined ? `${noHook?.id} is no hook.` : `${error.code}: ${error.message}`}`,
+    `A hook of ${path} can't be used: ${error === undefined ? `${noHook?.id} is not a hook.` : `${error.code}: ${error.message}`}`,
     'Correct "hooks" in the scenario.',
     { cause: error },
   );
@@ -105,6 +105,6 @@ function findModel(plugins: LoadedPlugins, id: string): LanguageModelProvider {
   throw new CliError(
     exitCode.usage,
     `There is no language model ${JSON.stringify(id)} (loaded: ${known}).`,
-    'Name its plugin under "plugins" in hansard.config.json, or play a scenario file.',
+    'Name its plugin under "plugins" in hansard.config.json, or use a scenario file.',
   );
 }

@@ -5,8 +5,8 @@ import type { CliContext } from '../terminal/context.ts';
 const endWord = '/end';
 
 /**
- * What the user types, a line at a time, until they end it, with `/end` or with the input. On a terminal that a
- * communication provider has, the lines come through it; otherwise from standard input.
+ * The lines that the user types, until `/end` or the end of the input. If a communication provider reads the terminal, it
+ * delivers the lines; otherwise they are read from standard input.
  */
 export async function* typedLines(
   context: CliContext,
@@ -30,13 +30,13 @@ async function* deliveredLines(
   dispatchId: string,
 ): AsyncIterable<string> {
   const waiting: string[] = [];
-  let ring = () => {};
+  let signalChange = () => {};
   const detach = communication.attach(dispatchId, async (text) => {
     waiting.push(text);
-    ring();
+    signalChange();
     return true;
   });
-  const onEnd = () => ring();
+  const onEnd = () => signalChange();
   signal.addEventListener('abort', onEnd);
   stdin.on('end', onEnd);
   try {
@@ -47,7 +47,7 @@ async function* deliveredLines(
       else if (stdin.readableEnded) return;
       else {
         await new Promise<void>((resolve) => {
-          ring = resolve;
+          signalChange = resolve;
           if (signal.aborted || stdin.readableEnded || waiting.length > 0) resolve();
         });
       }
@@ -59,14 +59,14 @@ async function* deliveredLines(
   }
 }
 
-/** Whether lines are delivered to a running dispatch by a communication provider that has the terminal. */
+/** Whether a communication provider reads the terminal and delivers the lines to a running dispatch. */
 function comeThroughConsole(context: CliContext, harness: Harness): boolean {
   return context.stdin.isTTY === true && harness.plugins.providers('CommunicationProvider').length > 0;
 }
 
 /**
- * The same lines once the first one was typed; null where none is. What comes through the console needs a dispatch that
- * runs, so it is not waited for.
+ * The same lines after the first one is typed; null if none is typed. The console delivers lines only to a running dispatch,
+ * so its lines are returned at once.
  */
 export async function whenTyped(
   context: CliContext,

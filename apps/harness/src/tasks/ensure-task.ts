@@ -3,7 +3,7 @@ import { isStoreError } from '@hansard/provider';
 import type { CliContext } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 
-/** Gives a task its record where it has none. One that can't be read is reported and left as it is: only listings need it. */
+/** Creates the record of a task if it has none. An unreadable record is reported and not changed: only listings need it. */
 export async function ensureTask(
   context: CliContext,
   store: DispatchStore,

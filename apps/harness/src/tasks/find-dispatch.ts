@@ -5,7 +5,7 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { toTaskName } from './task-name.ts';
 
-/** The dispatches of a task that can be read, oldest first, and why the others can't. */
+/** The readable dispatches of a task, oldest first, and the errors of the others. */
 export interface ReadableDispatches {
   readonly envelopes: readonly DispatchEnvelope[];
   readonly errors: readonly StoreError[];
@@ -19,7 +19,7 @@ export async function listReadable(store: DispatchStore, taskDir: string): Promi
   };
 }
 
-/** The dispatches of a task, oldest first; an error where there are none, or where one can't be read. */
+/** The dispatches of a task, oldest first. Fails if there are none, or if one is unreadable. */
 export async function findDispatches(
   store: DispatchStore,
   taskDir: string,
@@ -31,8 +31,7 @@ export async function findDispatches(
 }
 
 /**
- * The dispatches of a task that can be read, oldest first, and an error that names each of those that can't. An error where
- * there are none.
+ * The readable dispatches of a task, oldest first, and an error that names each unreadable one. Fails if none is readable.
  */
 export async function findReadable(
   store: DispatchStore,
@@ -53,8 +52,8 @@ export async function findReadable(
 function noDispatch(taskDir: string): CliError {
   return new CliError(
     exitCode.failed,
-    `There is no dispatch of ${toTaskName(taskDir)}.`,
-    '`hansard ls` lists the tasks that have some.',
+    `${toTaskName(taskDir)} has no dispatches.`,
+    '`hansard ls` lists the tasks and their dispatches.',
   );
 }
 

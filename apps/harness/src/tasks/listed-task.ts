@@ -4,20 +4,20 @@ import { isStoreError, type StoreError, type TaskListing } from '@hansard/provid
 import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/views/basics';
 import { listReadable } from './find-dispatch.ts';
 
-/** A task with its dispatches; null, and the reason among the errors, where they can't be read. */
+/** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
   readonly envelopes: readonly DispatchEnvelope[] | null;
   readonly errors: readonly StoreError[];
 }
 
-/** The figures of its dispatches; null: they can't be read. */
+/** The figures of a task's dispatches; null: they are unreadable. */
 interface TaskFigures extends Spending {
   readonly dispatches: number | null;
   readonly running: number | null;
   readonly lastStartedAt: string | null;
 }
 
-/** Every task, also where some can't be read: one damaged file hides no other task. */
+/** Every task, including unreadable ones: a damaged file hides no other task. */
 export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> {
   const listed: ListedTask[] = [];
   for (const { error: unreadable, ...listing } of await store.listTasks()) {

@@ -1,8 +1,8 @@
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /**
- * The `taskDir` that a task's name on the command line means: `PROJECT/SLUG` is short for `PROJECT/tasks/SLUG` (D10);
- * anything longer is the `taskDir` itself.
+ * The `taskDir` of a task name on the command line: `PROJECT/SLUG` is short for `PROJECT/tasks/SLUG` (D10); a longer name
+ * is the `taskDir` itself.
  */
 export function toTaskDir(name: string): string {
   const parts = name.split('/');
@@ -11,11 +11,11 @@ export function toTaskDir(name: string): string {
   throw new CliError(
     exitCode.usage,
     `${JSON.stringify(name)} does not name a task.`,
-    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls` lists those that are there.',
+    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls` lists the tasks.',
   );
 }
 
-/** The short name of a `taskDir`, as it is typed and shown. */
+/** The short name of a `taskDir`, as users type it and commands print it. */
 export function toTaskName(taskDir: string): string {
   const [project, tasks, slug, ...rest] = taskDir.split('/');
   return tasks === 'tasks' && slug !== undefined && rest.length === 0 ? `${project}/${slug}` : taskDir;

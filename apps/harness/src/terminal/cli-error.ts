@@ -3,7 +3,7 @@ export const exitCode = { done: 0, failed: 1, usage: 2, damaged: 3 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** What went wrong, said to the user: what happened, and below it what to do next. */
+/** An error for the user of the command: the message says what happened and where, the advice how to continue. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly advice: string;

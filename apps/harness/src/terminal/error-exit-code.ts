@@ -25,7 +25,7 @@ export type HansardErrorCode =
 
 const { failed, usage, damaged } = exitCode;
 
-/** How the command exits, by error code. */
+/** The exit code of the command, by error code. */
 export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> = {
   EVENT_INVALID: failed,
   EVENT_NOT_JSON: failed,
@@ -62,6 +62,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   DISPATCH_WORKER_LIMIT: failed,
   SESSION_NOT_FULL: failed,
   SESSION_LOG_INVALID: failed,
+  SESSION_NO_ROOT: failed,
   SESSION_AGENT_NOT_FOUND: failed,
   SESSION_AGENT_EXISTS: failed,
   SESSION_AGENT_IS_ROOT: failed,
@@ -104,7 +105,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   SCENARIO_MODEL_FAILED: failed,
 };
 
-/** How the command exits after an error of any code. A code of somebody else's plugin: `failed`. */
+/** The exit code for an error code; `failed` for a code of a third-party plugin. */
 export function exitCodeOf(code: string): ExitCode {
   return Object.hasOwn(exitCodeByErrorCode, code) ? exitCodeByErrorCode[code as HansardErrorCode] : failed;
 }

@@ -4,8 +4,8 @@ import type { Answer, Pieces } from './answer.ts';
 import { type CliContext, terminalWidth } from './context.ts';
 
 /**
- * Events of one dispatch as an answer: each as its line of JSON, or as a line for people, where agents go by the names
- * that the events before it gave them. `names` may have learned from events that are not in the answer.
+ * The events of one dispatch as an answer: one JSON document or one line of text per event. Lines name agents as earlier
+ * events do; `names` can have learned from events that are not in the answer.
  */
 export function eventAnswer(
   context: CliContext,

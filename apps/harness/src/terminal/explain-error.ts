@@ -4,22 +4,24 @@ import { CliError, type ExitCode, exitCode } from './cli-error.ts';
 import { type CliContext, note } from './context.ts';
 import { exitCodeOf, type HansardErrorCode } from './error-exit-code.ts';
 
-/** What to do next at the command line, where the advice of the error is for programs. */
+/** Advice for the command line, for codes whose own advice is for programs. */
 const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   EVENT_ENVELOPE_INVALID: 'Correct the option that gives that field, such as --role.',
   STORE_DISPATCH_NOT_FOUND: '`hansard ls TASK` lists the dispatches of a task.',
-  STORE_INVALID_PATH: 'Name a task as PROJECT/SLUG, both without dots in front, backslashes or "..".',
+  STORE_INVALID_PATH:
+    'Name a task as PROJECT/SLUG. Neither part may begin with a dot or contain a backslash or "..".',
   STORE_UNSUPPORTED:
-    'Choose a store with that capability in hansard.config.json; `hansard plugins` lists what is loaded.',
-  PLUGIN_NOT_FOUND: '`hansard plugins` shows each plugin of the configuration, and where it was found.',
+    'Choose a store with that capability in hansard.config.json; `hansard plugins` lists the loaded plugins.',
+  PLUGIN_NOT_FOUND: '`hansard plugins` lists the configured plugins and where each was found.',
   PLUGIN_CONFIG_INVALID: 'Correct the "config" of that plugin in hansard.config.json.',
-  SESSION_MODEL_FAILED: 'The session is in the log up to there: `hansard resume TASK` asks the model again.',
-  FORMAT_NO_RECORDS: 'Nothing was imported. Check that it is the file you meant, and its format (--as).',
+  SESSION_MODEL_FAILED:
+    'The log has the session up to this point: `hansard resume TASK` asks the model again.',
+  FORMAT_NO_RECORDS: 'Nothing was imported. Check the path and the format (--as).',
   FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
-  IMPORT_FORMAT_UNKNOWN: 'If it has one of these formats, name that one: --as FORMAT.',
+  IMPORT_FORMAT_UNKNOWN: 'Name the format: --as FORMAT.',
   IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',
-  IMPORT_FIDELITY_FIXED: 'Leave --fidelity out, or import it into another task (--task).',
-  IMPORT_AMBIGUOUS: 'Import each into a task of its own: --task PROJECT/SLUG.',
+  IMPORT_FIDELITY_FIXED: 'Remove --fidelity, or import into another task (--task).',
+  IMPORT_AMBIGUOUS: 'Import each into its own task: --task PROJECT/SLUG.',
   TRACE_ENDPOINT_INVALID: 'Name a receiver, such as --endpoint http://localhost:4318.',
   AGENT_CWD_MISSING: 'Create the folder, or name another with --cwd.',
 };
@@ -32,7 +34,7 @@ export interface Explanation {
 
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return error;
-  // A store that can't be opened explains more than the plugin error around it.
+  // The error of the store says more than the plugin error around it.
   if (isPluginError(error, 'PLUGIN_CREATE_FAILED') && isStoreError(error.cause))
     return explainError(error.cause);
   if (isCodedError(error)) {
@@ -44,7 +46,8 @@ export function explainError(error: unknown): Explanation {
   }
   return {
     message: `unexpected: ${messageOf(error)}`,
-    advice: 'This is a fault of Hansard. Run it again with HANSARD_DEBUG=1 for the stack, and report it.',
+    advice:
+      'This is a fault of Hansard. Run the command again with HANSARD_DEBUG=1 to get the stack, and report it.',
     exitCode: exitCode.failed,
   };
 }

@@ -14,8 +14,8 @@ export function fittedTable(
   { width, cut }: TableFit,
 ): string {
   if (width === undefined) return drawTable([head, ...rows], columnsOf);
-  const said = head.map((_, index) => rows.some((row) => row[index] !== ''));
-  const shown = [head, ...rows].map((row) => row.filter((_, index) => said[index]));
+  const hasText = head.map((_, index) => rows.some((row) => row[index] !== ''));
+  const shown = [head, ...rows].map((row) => row.filter((_, index) => hasText[index]));
   for (const { column, least, keep } of cut) {
     const index = shown[0]?.indexOf(column) ?? -1;
     if (index < 0) continue;

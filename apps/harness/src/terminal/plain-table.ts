@@ -5,7 +5,7 @@ import type { TableFit } from './table-fit.ts';
 /** Characters that are one column wide: those of ASCII, and the sign of an estimate. */
 const narrow = /^[ -~≈]*$/;
 
-/** Aligned columns without lines or colours, so that the output can be cut and grepped. No terminal obeys a cell. */
+/** Aligned columns without lines or colours, for `cut` and `grep`. Control characters in cells are made visible. */
 export async function plainTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -14,7 +14,7 @@ export async function plainTable(
   const cells = [head, ...rows.map((row) => row.map(neutraliseControlsInLine))];
   if (fit.width === undefined && cells.every((row) => row.every((cell) => narrow.test(cell))))
     return drawTable(cells, ({ length }) => length);
-  // What measures other characters and cuts cells takes longer to load than all else that lists tasks.
+  // Loaded only for wide characters and narrow terminals: this module takes longer to load than the rest of `ls`.
   const { fittedTable } = await import('./fitted-table.ts');
   return fittedTable(cells, fit);
 }

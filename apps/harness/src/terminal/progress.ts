@@ -3,11 +3,11 @@ import type { CliContext } from './context.ts';
 const firstAfterMs = 1_000;
 const everyMs = 250;
 
-/** A line on a terminal that says how far something is, once it has taken longer than a second. */
+/** A progress line on a terminal. It appears after one second. */
 export interface Progress {
-  /** Tells how many are done, and of how many. */
+  /** Reports how many are done, and of how many. */
   update(count: number, of?: number): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 

@@ -2,7 +2,7 @@ import type { ExitCode } from './cli-error.ts';
 import { type CliContext, note } from './context.ts';
 import { explainError } from './explain-error.ts';
 
-/** Prints an error that ended the command, with what to do next, and gives the exit code for it. */
+/** Prints an error that ended the command, with the advice, and returns the exit code. */
 export function reportError(context: CliContext, error: unknown): ExitCode {
   const explained = explainError(error);
   note(context, `hansard: ${explained.message}\n  ${explained.advice}`);

@@ -1,9 +1,9 @@
 export interface TableFit {
-  /** The columns of the terminal; undefined: as many as it needs. */
+  /** The columns of the terminal; undefined: no limit. */
   readonly width: number | undefined;
   /**
-   * Which cells are cut where the rows do not fit, by the name of their column: in this order, to no less than this. A
-   * column that may be cut to nothing goes as a whole before it says nothing.
+   * The columns that are cut if the rows do not fit, in this order, each to at least this width. A column with a least
+   * width of 0 is removed when it would become unreadable.
    */
   readonly cut: readonly {
     readonly column: string;

@@ -1,27 +1,22 @@
-import { type Harness, openHarness } from '../harness.ts';
+import { type Harness, withHarness } from '../harness.ts';
 import { type Answer, printAnswer } from './answer.ts';
 import type { CommonOptions } from './command.ts';
 import type { CliContext } from './context.ts';
 
-/** Opens the configured store for reading, and closes it whatever happens. */
-export async function withStore(
+/** Opens the configured store for reading, and closes it after the action, including after an error. */
+export function withStore(
   context: CliContext,
-  options: CommonOptions,
+  { config }: CommonOptions,
   action: (harness: Harness) => Promise<void>,
 ): Promise<void> {
-  const harness = await openHarness(context, { config: options.config, load: 'store' });
-  try {
-    await action(harness);
-  } finally {
-    await harness.close();
-  }
+  return withHarness(context, { config, load: 'store' }, action);
 }
 
-/** Opens the configured store and prints what `ask` finds in it; the store is open until all is printed. */
-export async function answerFromStore(
+/** Opens the configured store and prints the answer. The store stays open until everything is printed. */
+export function answerFromStore(
   context: CliContext,
   options: CommonOptions,
   ask: (harness: Harness) => Promise<Answer>,
 ): Promise<void> {
-  await withStore(context, options, async (harness) => printAnswer(context, options, await ask(harness)));
+  return withStore(context, options, async (harness) => printAnswer(context, options, await ask(harness)));
 }

@@ -28,7 +28,6 @@ export type ClaudeDiagnosticCode =
   | 'unfinished'
   | 'unknown_kind'
   | 'usage_again'
-  | 'usage_open'
   | 'wrong_value';
 
 export interface ClaudeDiagnostic extends Diagnostic<ClaudeDiagnosticCode> {

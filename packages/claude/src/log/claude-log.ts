@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
 import type { ClaudeDiagnostic } from '../json-lines/claude-diagnostic.ts';
 import type { DiagnosticCounts } from './diagnostic-log.ts';
+import type { ContinuedSession } from './read-log-head.ts';
 
 export interface ReadLogOptions {
   /** Absent: `full`. */
@@ -26,6 +27,8 @@ export interface ClaudeLog {
    */
   readonly dispatchId: string;
   readonly sessionId: string | null;
+  /** The session whose records are copied at the start of the file; null for most sessions. */
+  readonly continues: ContinuedSession | null;
   readonly cwd: string | null;
   /** Milliseconds since 1970: the first time in the records, or the modification time of the file. */
   readonly startedAt: number;
@@ -51,8 +54,9 @@ export interface ClaudeLogSummary {
   readonly counts: DiagnosticCounts;
   readonly model: string | null;
   readonly completedAt: number;
-  readonly status: Exclude<DispatchStatus, 'running'>;
-  /** Total of all messages, including a last message that has no event yet. */
+  /** `running`: the log does not show an end. */
+  readonly status: DispatchStatus;
+  /** The total of the events. A last message that may continue has no event yet. */
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;

@@ -1,5 +1,5 @@
-import type { JsonObject, Usage } from '@hansard/events';
-import { asCount, hasFields, withoutNull, withoutUndefined } from '../values/json-fields.ts';
+import type { JsonObject, JsonValue, Usage } from '@hansard/events';
+import { asCount, asObject, hasFields, withoutNull, withoutUndefined } from '../values/json-fields.ts';
 import type { SubAgent } from './sub-agents.ts';
 
 /** One model message while its lines arrive. */
@@ -12,8 +12,10 @@ export interface Inference {
   /** Whether `usage` is final. The lines of the blocks have preliminary figures. */
   isFinal: boolean;
   stopReason: string | undefined;
+  /** Whether the source shows that no further line follows. */
+  isOver: boolean;
   details: JsonObject;
-  /** Milliseconds since 1970 of the last line about it. */
+  /** Milliseconds since 1970 of the last line with other figures than the line before. */
   time: number;
 }
 
@@ -23,6 +25,8 @@ export interface InferenceNews {
   readonly usage?: JsonObject | undefined;
   readonly isFinal?: boolean;
   readonly stopReason?: string | undefined;
+  /** Whether it is the last line of the message. */
+  readonly isLast?: boolean;
   readonly details?: JsonObject;
   readonly time: number;
 }
@@ -48,11 +52,15 @@ export class Inferences {
         usage: {},
         isFinal: false,
         stopReason: undefined,
+        isOver: false,
         details: {},
         time: news.time,
       };
       this.#open.set(agent?.id, inference);
     }
+    inference.isOver ||= news.isLast ?? false;
+    // Lines with a reason to stop all have the final figures, so the first of them counts.
+    if (inference.stopReason !== undefined && isSame(inference.usage, news.usage)) return;
     if (news.usage !== undefined && (news.isFinal || !inference.isFinal)) {
       inference.usage = joined(inference.usage, withoutNull(news.usage));
     }
@@ -75,12 +83,31 @@ export class Inferences {
     for (const { agent } of [...this.#open.values()]) this.end(agent);
   }
 
+  /** Ends the messages whose last line was seen. */
+  endOver(): void {
+    for (const { agent, messageId, isOver } of [...this.#open.values()])
+      if (isOver && messageId !== undefined) this.end(agent);
+  }
+
   /** Removes and returns the messages that are over. */
   takeOver(): Inference[] {
     const over = this.#over;
     if (over.length > 0) this.#over = [];
     return over;
   }
+}
+
+function isSame(before: JsonObject, usage: JsonObject | undefined): boolean {
+  return usage === undefined || JSON.stringify(before) === JSON.stringify(withoutNull(usage));
+}
+
+/**
+ * Whether a line is the last of its message: it has a reason to stop, and ends with a text. After a tool call, further
+ * calls of the message may follow.
+ */
+export function isLastLine(stopReason: string | undefined, blocks: readonly JsonValue[]): boolean {
+  const last = asObject(blocks.at(-1));
+  return stopReason !== undefined && stopReason !== 'tool_use' && last?.type === 'text';
 }
 
 function joined(before: JsonObject, more: JsonObject): JsonObject {

@@ -29,7 +29,12 @@ export interface ClaudeMapping {
   /** Adds facts about the outcome of a call that the stream does not have (see `ToolOutcome` of `@hansard/provider`). */
   noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
   /** Ends the stream: gives the usage of model messages that were still open. */
-  finish(): ClaudeActivity[];
+  finish(end?: StreamEnd): ClaudeActivity[];
+}
+
+interface StreamEnd {
+  /** Whether the stream may continue: then messages without their last line are left out. Absent: false. */
+  readonly mayContinue?: boolean;
 }
 
 interface ClaudeToolOutcome {
@@ -64,9 +69,10 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
     noteOutcome(toolCallId, { metadata = {}, madeFrom = [] }) {
       state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
     },
-    finish() {
+    finish({ mayContinue = false } = {}) {
       const step = MappingStep.of(state, {}, now(), {});
-      state.inferences.endAll();
+      if (mayContinue) state.inferences.endOver();
+      else state.inferences.endAll();
       step.writeInferences();
       return step.events.activities;
     },

@@ -1,4 +1,5 @@
-import { otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import type { JsonValue } from '@hansard/events';
+import { isLastLine, otherMessageFields, usageOf } from '../mapping/inferences.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
@@ -16,7 +17,8 @@ export function mapAssistant(step: MappingStep): void {
   }
   const agent = step.agent();
   step.keepOthers(['message', ...fieldsOfAgent(agent)]);
-  const messageId = hearInference(step, agent) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
+  const messageId =
+    hearInference(step, blocks, agent) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
   const links = { agentId: agent?.id, messageId };
   for (const block of blocks) {
     if (isToolResult(block)) mapToolResult(step, block, links);
@@ -25,7 +27,11 @@ export function mapAssistant(step: MappingStep): void {
 }
 
 /** Notes the usage of the message, writes inferences that are over, and returns the id of the message. */
-function hearInference(step: MappingStep, agent: SubAgent | undefined): string | undefined {
+function hearInference(
+  step: MappingStep,
+  blocks: readonly JsonValue[],
+  agent: SubAgent | undefined,
+): string | undefined {
   const message = asObject(step.message.message) ?? {};
   const messageId = asId(message.id);
   const model = asText(message.model);
@@ -34,7 +40,8 @@ function hearInference(step: MappingStep, agent: SubAgent | undefined): string |
   const details = otherMessageFields(message);
   if (usageOf(usage) !== undefined) {
     const time = step.events.time;
-    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, details, time });
+    const isLast = isLastLine(stopReason, blocks);
+    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, isLast, details, time });
   } else {
     const unused = withoutUndefined({ model, usage, stop_reason: stopReason, ...details });
     step.events.details = { ...step.events.details, ...unused };

@@ -51,7 +51,7 @@ function mapText(
 }
 
 /** Whether the engine wrote the text in the user's name after an interruption. */
-function isInterruption(text: string): boolean {
+export function isInterruption(text: string): boolean {
   return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
 }
 

@@ -17,6 +17,7 @@ export async function openClaudeStream(path: string): Promise<ClaudeLog> {
     bytes: head.bytes,
     dispatchId: head.dispatchId,
     sessionId: head.sessionId,
+    continues: null,
     cwd: head.cwd,
     startedAt: head.startedAt,
     hasTime: head.hasTime,

@@ -11,7 +11,7 @@ import { type ClaudeMapping, createClaudeMapping } from '../messages/create-clau
 import { EventIds } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
-import { recordedTime } from '../values/recorded-time.ts';
+import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
 import { isStreamMessage } from './is-stream-message.ts';
 
 const eventsOfBatch = 512;
@@ -63,15 +63,15 @@ export class StreamReading {
         batch = [];
       }
     }
+    batch.push(...this.#finish(mapping));
     if (batch.length > 0) yield batch;
     onProgress?.(bytes);
-    this.#reportEnd(mapping);
   }
 
   summary(): ClaudeLogSummary {
     const { status, structuredResult } = this.#end?.data ?? {};
     const { usage, costUsd } = this.#totals;
-    const outcome = status === 'completed' || status === 'aborted' ? status : 'crashed';
+    const ended = status === 'completed' || status === 'aborted' ? status : 'crashed';
     return {
       lines: this.#lines,
       records: this.#records,
@@ -80,7 +80,7 @@ export class StreamReading {
       diagnostics: this.#diagnostics.kept,
       model: this.#model,
       completedAt: Math.max(this.#startsAt, this.#clock),
-      status: outcome,
+      status: this.#end === null ? 'running' : ended,
       usage,
       costUsd,
       structuredResult: structuredResult ?? null,
@@ -99,7 +99,7 @@ export class StreamReading {
     if (!isStorable(part.record) || asName(message.type) === undefined)
       this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
     const time = recordedTime(message);
-    if (time !== undefined && time < this.#clock && time !== this.#startsAt)
+    if (time !== undefined && time < this.#clock - longestStepBack && time !== this.#startsAt)
       this.#report(
         'time_goes_back',
         line,
@@ -127,25 +127,23 @@ export class StreamReading {
     return captured;
   }
 
-  /** Reports messages that may continue in a file that grows. They are recorded when they are over. */
-  #reportEnd(mapping: ClaudeMapping): void {
+  /** Reports a missing end, and returns the events of messages that are over. */
+  #finish(mapping: ClaudeMapping): CapturedEvent[] {
     const last = Math.max(1, this.#lines);
-    const open = mapping
-      .finish()
-      .filter((activity) => activity.kind === 'event' && activity.event.type === 'agent:inference');
-    const timestamp = toTimestamp(this.#clock);
-    for (const activity of open)
-      if (activity.kind === 'event') this.#totals.observe({ id: 'open', timestamp, ...activity.event });
-    if (open.length > 0)
-      this.#report('usage_open', last, `${open.length} messages may continue: their usage has no event yet.`);
+    const events = mapping
+      .finish({ mayContinue: true })
+      .flatMap((activity, index) =>
+        activity.kind === 'event' ? [this.#take(activity.event, 'end', index)] : [],
+      );
     if (this.#end === null)
-      this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as crashed.');
+      this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as running.');
     if (!this.#head.hasTime)
       this.#report(
         'time_missing',
         1,
         'No message has a time; all get the time at which the file was written.',
       );
+    return events;
   }
 
   #report(code: ClaudeDiagnosticCode, line: number, message: string): void {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import { isLastLine, otherMessageFields, usageOf } from '../mapping/inferences.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapAssistantBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
@@ -25,7 +25,7 @@ export function mapModelMessage(step: TranscriptStep): void {
   const messageId = asId(message.id) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
   const links = { agentId: agent?.id, messageId };
   const isModel = message.model !== noModel;
-  if (isModel) hearUsage(step, message, agent);
+  if (isModel) hearUsage(step, message, blocks, agent);
   else addDetails(step, { message: without(message, ['content']) });
   for (const block of blocks) {
     if (isToolResult(block)) {
@@ -42,7 +42,6 @@ function mapBlock(step: TranscriptStep, block: JsonValue, links: Links): void {
   const fields = asObject(block);
   const toolCallId = asName(fields?.id);
   if (fields !== undefined && toolCallId !== undefined) {
-    step.transcript.launches.note(fields);
     step.transcript.callCheck.called(step, toolCallId);
   }
   mapAssistantBlock(step, block, links);
@@ -60,7 +59,12 @@ function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
 }
 
 /** Notes the usage of the message, and writes the usage of messages that are over. */
-function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | undefined): void {
+function hearUsage(
+  step: TranscriptStep,
+  message: JsonObject,
+  blocks: readonly JsonValue[],
+  agent: SubAgent | undefined,
+): void {
   const messageId = asId(message.id);
   const model = asText(message.model);
   const usage = asObject(message.usage);
@@ -72,17 +76,17 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
     reportAgain(step, messageId, usage ?? {});
-    step.transcript.usageTotals.replace(messageId, counted);
   } else {
     const time = step.events.time;
-    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, details, time });
+    const isLast = isLastLine(stopReason, blocks);
+    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, isLast, details, time });
   }
   step.writeInferences();
 }
 
 function reportAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {
   const problem = `The message ${messageId} continues after another message of its agent`;
-  step.report('usage_again', `${problem}: its usage is kept with this record and counts once.`);
+  step.report('usage_again', `${problem}: its usage is kept with this record and does not count again.`);
   addDetails(step, { usage });
 }
 

@@ -14,6 +14,7 @@ const progressTypes: ReadonlyMap<string, EventType> = new Map([
 /** Progress of a hook, a sub-agent or a tool. */
 export function mapProgress(step: TranscriptStep): void {
   const data = asObject(step.message.data);
+  endAnswer(step, data);
   const kind = asName(data?.type);
   if (data === undefined || kind === undefined) {
     mapOther(step);
@@ -29,10 +30,20 @@ export function mapProgress(step: TranscriptStep): void {
 export function mapAttachment(step: TranscriptStep): void {
   const attachment = asObject(step.message.attachment);
   const kind = asName(attachment?.type) ?? '';
+  endAnswer(step, attachment);
   if (attachment === undefined) mapOther(step);
   else if (kind === 'queued_command' && asBlocks(attachment.prompt) !== undefined)
     mapQueuedPrompt(step, attachment);
   else writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', step.others());
+}
+
+const lastHooks: ReadonlySet<unknown> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
+
+/** A hook for the end of a turn shows that the message before it is over. */
+function endAnswer(step: TranscriptStep, fields: JsonObject | undefined): void {
+  if (!lastHooks.has(fields?.hookEvent)) return;
+  step.state.inferences.end(step.agent());
+  step.writeInferences();
 }
 
 /** A prompt that the user typed while the agent worked: `user:message`. */

@@ -4,6 +4,7 @@ import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts'
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
+import { mapSummary } from './map-compaction.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 type Source = EventData<'user:message'>['source'];
@@ -25,25 +26,37 @@ export function mapPrompt(step: TranscriptStep): void {
   }
   const agent = step.agent();
   step.announce(agent);
+  // A new prompt shows that the message before it is over. A result or a text of a tool may come within a message.
+  if (
+    step.message.isMeta !== true &&
+    step.message.sourceToolUseID === undefined &&
+    !blocks.some(isToolResult)
+  ) {
+    step.state.inferences.end(agent);
+    step.writeInferences();
+  }
   step.keepOthers(agent?.id === step.message.agentId ? ['message', 'agentId'] : ['message']);
   const more = without(message, ['role', 'content']);
   if (Object.keys(more).length > 0) step.events.details = { ...step.events.details, message: more };
   const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
+  const texts = step.message.isCompactSummary === true ? textsOf(blocks) : [];
+  if (texts.length > 0) mapSummary(step, texts);
   const results = blocks.filter(isToolResult);
   // A record has one `toolUseResult`; with several results, it cannot be assigned.
   const output = results.length === 1 ? step.message.toolUseResult : undefined;
   for (const block of blocks) {
+    if (texts.length > 0 && textOf(block) !== undefined) continue;
     if (isToolResult(block)) {
       step.transcript.callCheck.answered(step, String(block.tool_use_id));
       mapToolResult(step, block, links, { output });
-    } else mapText(step, block, { ...links, cause: causeOf(step) }, sourceOf(step, block, agent));
+    } else mapText(step, block, { ...links, cause: causeOf(step, agent) }, sourceOf(step, block, agent));
   }
 }
 
 /** Maps a block of a message to an agent, other than a tool result. */
 export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, source: Source): void {
   const fields = asObject(block);
-  const text = fields?.type === 'text' ? asText(fields.text) : undefined;
+  const text = textOf(block);
   if (fields === undefined || text === undefined) {
     if (fields === undefined) step.report('wrong_value', 'A block of a message is not an object.');
     mapOtherBlock(step, 'user', block, links);
@@ -52,10 +65,20 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
   step.events.event('user:message', { text, source, ...blockDetails(step, fields, ['text']) }, links);
 }
 
-/** The cause of a summary is its compaction; that of a text that a tool added is the call of the tool. */
-function causeOf(step: TranscriptStep): string | undefined {
-  const { isCompactSummary, sourceToolUseID } = step.message;
-  if (isCompactSummary === true) return step.transcript.compaction;
+function textsOf(blocks: readonly JsonValue[]): string[] {
+  return blocks.map(textOf).filter((text) => text !== undefined);
+}
+
+function textOf(block: JsonValue): string | undefined {
+  const fields = asObject(block);
+  return fields?.type === 'text' ? asText(fields.text) : undefined;
+}
+
+/** The cause of a text that a tool added is the call of the tool; that of a sub-agent's first prompt, its creation. */
+function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | undefined {
+  const { parentUuid, sourceToolUseID } = step.message;
+  const created = agent !== undefined && parentUuid === null ? `${agent.id}:created` : undefined;
+  if (created !== undefined && step.state.ids.has(created)) return created;
   return step.state.calls.get(asName(sourceToolUseID))?.reference;
 }
 
@@ -74,11 +97,11 @@ const written =
 
 /** The speaker: the origin that the record names, Claude Code if the record says so, or the caller of a sub-agent. */
 function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
-  const { isMeta, isCompactSummary, promptSource } = step.message;
+  const { isMeta, promptSource } = step.message;
   const origin = originKind(step.message.origin);
   if (origin !== undefined && agent === undefined) return { kind: origin };
   const text = asText(asObject(block)?.text) ?? '';
-  const isSystem = isMeta === true || isCompactSummary === true || promptSource === 'system';
+  const isSystem = isMeta === true || promptSource === 'system';
   if (isSystem || written.test(text)) return { kind: 'system' };
   if (agent === undefined) return { kind: 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;

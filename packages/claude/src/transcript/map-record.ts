@@ -1,7 +1,8 @@
+import { mapBoundary, mapMicrocompaction } from './map-compaction.ts';
 import { mapModelMessage } from './map-model-message.ts';
 import { mapAttachment, mapProgress } from './map-progress.ts';
 import { mapPrompt } from './map-prompt.ts';
-import { mapCompaction, mapOther, mapStatus, mapTurnEnd } from './map-system-record.ts';
+import { mapOther, mapStatus, mapTurnEnd } from './map-system-record.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 type Mapper = (step: TranscriptStep) => void;
@@ -23,8 +24,8 @@ const mappers: ReadonlyMap<string, Mapper> = new Map(
     'system/bridge_status': mapStatus,
     'system/stop_hook_summary': mapTurnEnd,
     'system/turn_duration': mapTurnEnd,
-    'system/compact_boundary': mapCompaction,
-    'system/microcompact_boundary': mapCompaction,
+    'system/compact_boundary': mapBoundary,
+    'system/microcompact_boundary': mapMicrocompaction,
   }),
 );
 

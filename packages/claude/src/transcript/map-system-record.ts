@@ -1,7 +1,6 @@
 import type { EventType, JsonObject } from '@hansard/events';
 import { unknownEventType } from '../values/event-type.ts';
-import { asEventId } from '../values/ids.ts';
-import { asCount, asName, asObject, asText, without, withoutUndefined } from '../values/json-fields.ts';
+import { asName } from '../values/json-fields.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 /** A record without an event type of its own, with all its fields: `system:` and the type or subtype of the record. */
@@ -24,31 +23,6 @@ export function mapTurnEnd(step: TranscriptStep): void {
   step.writeInferences();
   if (step.message.subtype === 'turn_duration') mapStatus(step);
   else mapOther(step);
-}
-
-/** `session:compaction`; its summary is the next record. */
-export function mapCompaction(step: TranscriptStep): void {
-  const agent = step.agent();
-  step.announce(agent);
-  step.state.inferences.end(agent);
-  step.writeInferences();
-  const { subtype, compactMetadata, microcompactMetadata } = step.message;
-  const key = compactMetadata === undefined ? 'microcompactMetadata' : 'compactMetadata';
-  const metadata = asObject(compactMetadata ?? microcompactMetadata) ?? {};
-  const preTokens = asCount(metadata.preTokens);
-  const postTokens = asCount(metadata.postTokens);
-  const trigger = asText(metadata.trigger);
-  const named = withoutUndefined({ trigger, preTokens, postTokens });
-  step.keepOthers([key]);
-  step.events.details = {
-    ...(subtype === 'compact_boundary' ? {} : { subtype: subtype ?? null }),
-    ...step.events.details,
-    [key]: without(metadata, Object.keys(named)),
-  };
-  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
-  const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
-  const data = withoutUndefined({ trigger: trigger ?? 'unknown', preTokens, postTokens, keptFrom });
-  step.transcript.compaction = step.events.event('session:compaction', data, { agentId: agent?.id });
 }
 
 /** Writes an event of the agent that the record belongs to. */

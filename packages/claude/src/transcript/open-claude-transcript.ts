@@ -27,14 +27,16 @@ export async function openClaudeTranscript(
   for (const file of subAgents) agents.push(await openSubAgent(file, head.hasTime ? startedAt : undefined));
   // An agent is called before it begins, so its caller is read first.
   agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
-  const main: SessionFile = { path, bytes: head.bytes, startsAt: startedAt, meta: {} };
-  const reading = new TranscriptReading([main, ...agents], head.hasTime);
+  const main: SessionFile = { path, bytes: head.bytes, startsAt: head.firstTime, meta: {} };
+  const own = head.continues === null ? undefined : (head.sessionId ?? undefined);
+  const reading = new TranscriptReading([main, ...agents], head.hasTime, own);
   return {
     format: 'claude-transcript',
     files: [main, ...agents].map((file) => file.path),
     bytes: [main, ...agents].reduce((sum, { bytes }) => sum + bytes, 0),
     dispatchId: head.dispatchId,
     sessionId: head.sessionId,
+    continues: head.continues,
     cwd: head.cwd,
     startedAt,
     hasTime: head.hasTime,
@@ -56,8 +58,9 @@ async function openSubAgent(path: string, sessionStart: number | undefined): Pro
   const name = basename(path, extname(path));
   const meta = await readMeta(join(dirname(path), `${name}.meta.json`));
   try {
-    const { bytes, startedAt, hasTime } = await readLogHead(path, isTranscriptRecord);
-    return { path, bytes, name, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
+    const { bytes, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const named = agentId === null ? {} : { agentId };
+    return { path, bytes, name, ...named, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
   } catch (error) {
     return { path, bytes: 0, name, meta, startsAt: sessionStart ?? 0, problem: error };
   }

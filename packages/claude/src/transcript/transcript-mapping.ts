@@ -1,31 +1,37 @@
 import {
   type CapturedEvent,
+  type DispatchStatus,
   type Fidelity,
   type JsonObject,
   type JsonValue,
   preview,
   toNarrative,
   toTimestamp,
-  type Usage,
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { isStorable } from '../json-lines/storable.ts';
-import { usageOf } from '../mapping/inferences.ts';
+import { MappingStep } from '../mapping/mapping-step.ts';
+import { asBlocks } from '../messages/map-block.ts';
+import { isToolResult } from '../messages/map-tool-result.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
-import { recordedTime } from '../values/recorded-time.ts';
+import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
 import { mapRecord } from './map-record.ts';
+import { ParentCheck } from './parent-check.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
+import { TurnStatus } from './turn-status.ts';
 
 export interface TranscriptMappingOptions {
   readonly fidelity: Fidelity;
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+  /** The id of a session whose file begins with records of another one. */
+  readonly continuation?: string | undefined;
 }
 
-/** A file of a session whose records come next. */
+/** A file of a session. */
 export interface TranscriptPart {
   /** Names records without an id; absent for the session itself. */
   readonly name?: string | undefined;
@@ -35,32 +41,72 @@ export interface TranscriptPart {
   readonly meta?: JsonObject | undefined;
 }
 
+/** The state of the mapping of one file, so that several files can be read by turns. */
+export interface FileState {
+  readonly prefix: string;
+  readonly meta: JsonObject;
+  readonly parents: ParentCheck;
+  clock: number;
+  latest: number;
+  /** The uuid of the record before, which is the parent of most records. */
+  latestUuid: string | undefined;
+  /** The session that the latest record named. Undefined before the first record. */
+  conversation: string | undefined;
+}
+
 /** Maps the files of one session to events. It does no I/O. */
 export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
-  #prefix = '';
-  #clock = 0;
-  #latest = 0;
+  #file: FileState;
+  readonly #turn = new TurnStatus();
   #latestOfAll = 0;
-  /** The uuid of the record before, which is the parent of most records. */
-  #latestUuid: string | undefined;
 
-  constructor({ fidelity, report }: TranscriptMappingOptions) {
+  constructor({ fidelity, report, continuation }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
+    this.#state.continuation = continuation;
     this.#report = report;
+    this.#file = this.open({ startsAt: 0 });
   }
 
-  begin({ name, startsAt, meta = {} }: TranscriptPart): void {
-    this.#prefix = name === undefined ? '' : `${asId(name) ?? 'file'}:`;
-    this.#clock = startsAt;
-    this.#latest = startsAt;
-    this.#state.agentMeta = meta;
+  /** Opens a file. Its records are mapped while it is entered. */
+  open({ name, startsAt, meta = {} }: TranscriptPart): FileState {
+    return {
+      prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
+      meta,
+      parents: new ParentCheck(this.#state.records),
+      clock: startsAt,
+      latest: startsAt,
+      latestUuid: undefined,
+      conversation: undefined,
+    };
+  }
+
+  /** The parts that are mapped next are from this file. */
+  enter(file: FileState): void {
+    this.#file.conversation = this.#state.conversation;
+    this.#file = file;
+    this.#state.agentMeta = file.meta;
+    this.#state.conversation = file.conversation ?? this.#state.conversation;
+  }
+
+  /** The sub-agent that a record names as the author of a tool result, and the time of the record. */
+  reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
+    const record = part.kind === 'record' ? asObject(part.record) : undefined;
+    const output = asObject(record?.toolUseResult);
+    const agentId = asName(output?.agentId);
+    if (record === undefined || agentId === undefined) return undefined;
+    const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
+    const toolCallId = asName(results[0]?.tool_use_id);
+    if (results.length !== 1 || toolCallId === undefined) return undefined;
+    this.#state.agents.resolve(agentId, toolCallId);
+    if (output?.status === 'async_launched') return undefined;
+    return { agentId, time: recordedTime(record) ?? this.#file.clock };
   }
 
   /** The events of one part of a file. Each has an id and a time; no two have the same id. */
   map(part: LogPart): CapturedEvent[] {
-    const place = `${this.#prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
+    const place = `${this.#file.prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
       const raw = part.raw === undefined ? {} : rawFields(part.raw);
       return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
@@ -76,26 +122,24 @@ export class TranscriptMapping {
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
     this.#checkReference('parent', record.parentUuid, part.line);
     this.#checkReference('logical parent', record.logicalParentUuid, part.line);
-    this.#latestUuid = asName(record.uuid) ?? this.#latestUuid;
+    this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     mapRecord(step);
+    if (record.isSidechain !== true) this.#turn.observe(record);
     return this.#finish(step, place);
   }
 
-  /** Ends a file: parents that have not arrived are missing. */
-  endFile(): void {
-    this.#state.parents.end();
+  /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
+  endFile(): CapturedEvent[] {
+    this.#file.parents.end();
+    this.#state.inferences.endOver();
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    step.writeInferences();
+    return this.#finish(step, `${this.#file.prefix}end`);
   }
 
-  /** The usage of the session, including messages that may continue, and the number of those messages. */
-  totals(): { readonly usage: Usage | null; readonly open: number } {
-    const { inferences, usageTotals: totals } = this.#state;
-    inferences.endAll();
-    const open = inferences.takeOver();
-    for (const { messageId, usage } of open) {
-      const counted = usageOf(usage);
-      if (counted !== undefined) totals.add(messageId, counted);
-    }
-    return { usage: totals.usage, open: open.length };
+  /** The status of the session after the latest record. */
+  get status(): DispatchStatus {
+    return this.#turn.status;
   }
 
   /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
@@ -127,7 +171,7 @@ export class TranscriptMapping {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;
     }
-    this.#state.parents.arrived(uuid);
+    this.#file.parents.arrived(uuid);
     const id = asEventId(uuid);
     if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
     if (sighting.kind === 'first') return id ?? place;
@@ -145,24 +189,24 @@ export class TranscriptMapping {
     if (time === undefined) {
       if (asName(record.uuid) !== undefined)
         this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
-      return this.#clock;
+      return this.#file.clock;
     }
-    if (time < this.#latest)
+    if (time < this.#file.latest - longestStepBack)
       this.#report(
         'time_goes_back',
         line,
-        `The time goes back by ${this.#latest - time} ms; it is kept unchanged.`,
+        `The time goes back by ${this.#file.latest - time} ms; it is kept unchanged.`,
       );
-    this.#latest = time;
-    this.#clock = Math.max(this.#clock, time);
+    this.#file.latest = time;
+    this.#file.clock = Math.max(this.#file.clock, time);
     this.#latestOfAll = Math.max(this.#latestOfAll, time);
     return time;
   }
 
   #checkReference(role: string, value: JsonValue | undefined, line: number): void {
     const uuid = asName(value);
-    if (uuid === undefined || uuid === this.#latestUuid || this.#state.records.has(uuid)) return;
-    this.#state.parents.check(uuid, line, (isAhead) => {
+    if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
+    this.#file.parents.check(uuid, line, (isAhead) => {
       const where = isAhead ? 'comes after the record' : 'is not in the transcript';
       this.#report(
         isAhead ? 'reference_ahead' : 'reference_missing',
@@ -172,13 +216,12 @@ export class TranscriptMapping {
     });
   }
 
-  #finish({ events }: TranscriptStep, place: string): CapturedEvent[] {
-    const { usageTotals, ids } = this.#state;
+  #finish({ events }: MappingStep, place: string): CapturedEvent[] {
+    const { ids } = this.#state;
     const captured: CapturedEvent[] = [];
     for (const [index, activity] of events.activities.entries()) {
       if (activity.kind !== 'event') continue;
       const { event } = activity;
-      if (event.type === 'agent:inference') usageTotals.add(event.messageId, event.data.usage as Usage);
       // If another event of the file has that id, the place names this one.
       const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
       captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));
@@ -188,7 +231,12 @@ export class TranscriptMapping {
 
   #notice(place: string, data: JsonObject): CapturedEvent {
     const id = this.#state.ids.claim(place) ?? `${place}..0`;
-    const notice: CapturedEvent = { id, type: 'system:notice', timestamp: toTimestamp(this.#clock), data };
+    const notice: CapturedEvent = {
+      id,
+      type: 'system:notice',
+      timestamp: toTimestamp(this.#file.clock),
+      data,
+    };
     return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
   }
 }

@@ -22,7 +22,8 @@ export class TranscriptStep extends MappingStep {
     this.transcript = state;
     this.line = line;
     const conversation = asName(record.sessionId) ?? state.conversation;
-    if (state.conversation !== undefined && conversation !== state.conversation)
+    const isExpected = conversation === state.conversation || conversation === state.continuation;
+    if (state.conversation !== undefined && !isExpected)
       this.report('session_changed', `The records of the session ${conversation} begin here.`);
     state.conversation = conversation;
   }

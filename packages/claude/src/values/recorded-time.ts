@@ -3,6 +3,12 @@ import { type JsonObject, toTimestamp } from '@hansard/events';
 const firstInstant = Date.parse('0000-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
+/**
+ * The longest step back of a time, in milliseconds, that is usual in a healthy log: Claude Code writes records out of
+ * order, and prompts with the time at which they were typed. Longer steps are reported.
+ */
+export const longestStepBack = 10 * 60 * 1_000;
+
 /** The format of times in events. */
 const exact = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 

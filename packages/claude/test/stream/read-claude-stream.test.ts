@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fidelity } from '@hansard/events';
 import { isFormatError } from '@hansard/events';
+import type { RecordedActivities } from '@hansard/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ClaudeActivity, readClaudeStream } from '../../src/index.ts';
 import { readLines } from '../../src/json-lines/read-lines.ts';
 import { splitRecords } from '../../src/json-lines/split-records.ts';
-import { type Mapped, ofType, recorded, result, start, user } from '../messages/mapped.ts';
+import { ofType, recorded, result, start, user } from '../messages/mapped.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hansard-claude-stream-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +24,7 @@ function fileOf(content: string | Uint8Array): string {
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 const replay = (content: string | Uint8Array, fidelity?: Fidelity) => readAll(fileOf(content), fidelity);
 
-async function readAll(path: string, fidelity: Fidelity = 'full'): Promise<Mapped> {
+async function readAll(path: string, fidelity: Fidelity = 'full'): Promise<RecordedActivities> {
   const activities: ClaudeActivity[] = [];
   const signal = new AbortController().signal;
   for await (const some of readClaudeStream(path, fidelity, () => start, signal)) activities.push(...some);

@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { causesOf, createLogIndex, neverHeard } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { openClaudeStream, openClaudeTranscript } from '../../src/index.ts';
 import { readToEnd } from './transcripts.ts';
@@ -47,7 +48,7 @@ describe('transcripts from the corpus', () => {
       const { lines, records } = recordsOf(path);
       expect(summary.lines).toBe(lines);
       const ids = new Set(events.map(({ id }) => id));
-      const texts = new Set(events.map(({ data }) => data.text));
+      const texts = new Set(events.map(({ data }) => data.text ?? data.summary));
       for (const record of records) {
         if (record.uuid !== undefined) expect(ids).toContain(record.uuid);
         for (const text of textsOf(record))
@@ -67,6 +68,16 @@ describe('transcripts from the corpus', () => {
     expect(two.events.slice(0, one.events.length)).toEqual(one.events);
   });
 
+  it.skipIf(!isThere)(`a continued session names the session before${skipped}`, async () => {
+    const open = (name: string) =>
+      openClaudeTranscript(join(corpus, 'claude-transcripts/continued', `${name}.jsonl`));
+    const before = await open('93a9705e-bc6a-406d-8dce-8acc014dedbd');
+    const after = await open('789e105f-ae33-486d-9271-0696266f072d');
+    expect(after.sessionId).toBe('789e105f-ae33-486d-9271-0696266f072d');
+    expect(after.continues?.dispatchId).toBe(before.dispatchId);
+    expect((await readToEnd(after)).summary.counts).toEqual({});
+  });
+
   it.skipIf(!isThere)(
     `a sub-agent belongs to its session and to the call that started it${skipped}`,
     async () => {
@@ -77,6 +88,20 @@ describe('transcripts from the corpus', () => {
       expect(created.map(({ agentId }) => agentId).sort()).toEqual(['a2898e3', 'acompact-e1f845']);
       const called = created.find(({ agentId }) => agentId === 'a2898e3');
       expect(events.find(({ id }) => id === called?.cause)?.type).toBe('agent:tool_call');
+      const result = events.find(
+        ({ type, data }) =>
+          type === 'agent:tool_result' && data.tool === 'Task' && data.status === 'completed',
+      );
+      const report = result?.substance ?? '';
+      expect(events.find(({ id }) => id === report)).toMatchObject({
+        type: 'agent:text',
+        agentId: 'a2898e3',
+      });
+      const index = createLogIndex(events);
+      const unreached = neverHeard(index, report).map(({ agent }) => agent.agentId);
+      expect(unreached).toEqual(['acompact-e1f845']);
+      const causes = causesOf(index, report).map(({ event }) => event);
+      expect(causes.some(({ type, agentId }) => type === 'user:message' && agentId === undefined)).toBe(true);
     },
   );
 });

@@ -165,12 +165,14 @@ describe('unusual records of a transcript', () => {
     expect(read.events.map(({ id }) => id)).toEqual(['line-1', uuid(1)]);
   });
 
-  it('keeps times that go back, and reports them', async () => {
-    const read = await readTranscript(
-      lines(second, prompt(3, 'late', { timestamp: '2026-03-01T09:29:00.000Z' })),
-    );
-    expect(read.events[1]?.timestamp).toBe('2026-03-01T09:29:00.000Z');
+  it('keeps times that go back, and reports steps that no healthy session has', async () => {
+    const late = (timestamp: string) => lines(second, prompt(3, 'late', { timestamp, parentUuid: uuid(2) }));
+    const read = await readTranscript(late('2026-03-01T08:30:00.000Z'));
+    expect(read.events[1]?.timestamp).toBe('2026-03-01T08:30:00.000Z');
     expect(read.summary.counts).toMatchObject({ time_goes_back: 1 });
+    const usual = await readTranscript(late('2026-03-01T09:29:00.000Z'));
+    expect(usual.events[1]?.timestamp).toBe('2026-03-01T09:29:00.000Z');
+    expect(usual.summary.counts).not.toHaveProperty('time_goes_back');
   });
 
   it('reports each session of one file', async () => {
@@ -212,7 +214,7 @@ describe('unusual records of a transcript', () => {
     expect(read.summary.diagnostics).toMatchObject([
       { code: 'reference_missing', line: 3, message: 'The logical parent "gone" is not in the transcript.' },
     ]);
-    expect(read.events.at(-1)?.data).toMatchObject({ details: { logicalParentUuid: 'gone' } });
+    expect(read.events.at(-1)?.data).toMatchObject({ logicalParentUuid: 'gone' });
   });
 
   it('does not link a compaction to a record without an event', async () => {
@@ -222,12 +224,12 @@ describe('unusual records of a transcript', () => {
       subtype: 'compact_boundary',
       compactMetadata: { trigger: 'auto', preservedSegment: { headUuid: odd } },
     });
-    const read = await readTranscript(lines({ ...first, uuid: odd }, compaction));
-    expect(read.events.at(-1)?.data).toEqual({
-      trigger: 'auto',
-      details: expect.objectContaining({
-        compactMetadata: { preservedSegment: { headUuid: odd } },
-      }),
+    const summary = prompt(3, 'sum', { isCompactSummary: true });
+    const read = await readTranscript(lines({ ...first, uuid: odd }, compaction, summary));
+    expect(read.events.at(-1)).toMatchObject({ type: 'session:compaction', cause: uuid(2) });
+    expect(read.events.at(-1)?.data).not.toHaveProperty('keptFrom');
+    expect(read.events.at(-2)?.data).toMatchObject({
+      compactMetadata: { preservedSegment: { headUuid: odd } },
     });
   });
 

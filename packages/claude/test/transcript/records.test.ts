@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { renderContext } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
   answer,
@@ -65,13 +66,66 @@ describe('the records of a transcript', () => {
     expect(summary.counts).toEqual({});
   });
 
-  it('hold back the usage of a message that may continue, and include it in the totals', async () => {
+  it('hold back the usage of a message that may continue, and leave it out of the totals', async () => {
     const read = await readTranscript(lines(answer(1, text('a'), usage(4))));
     expect(typesOf(read)).toEqual(['session:init', 'agent:text']);
-    expect(read.summary).toMatchObject({ usage: { outputTokens: 4 }, counts: { usage_open: 1 } });
+    expect(read.summary).toMatchObject({ usage: null, counts: {}, status: 'running' });
   });
 
-  it('count a message that continues after the next one once, by its last figures', async () => {
+  const stopHook = { type: 'hook_progress', hookEvent: 'Stop', hookName: 'Stop', command: 'x' };
+
+  it.each<[string, readonly JsonObject[]]>([
+    ['its last line', [answer(1, text('a'), { ...usage(4), stop_reason: 'end_turn' })]],
+    ['a new prompt', [answer(1, text('a'), usage(4)), prompt(2, 'next')]],
+    ['a hook for the end', [answer(1, text('a'), usage(4)), record(2, { type: 'progress', data: stopHook })]],
+    [
+      'a hook in an attachment',
+      [
+        answer(1, text('a'), usage(4)),
+        record(2, { type: 'attachment', attachment: { ...stopHook, type: 'hook_success' } }),
+      ],
+    ],
+  ])('record the usage of the last message once it is over: %s', async (_by, records) => {
+    const { events, summary } = await readTranscript(lines(...records));
+    const inferences = events.filter(({ type }) => type === 'agent:inference');
+    expect(inferences).toMatchObject([{ id: 'msg_1:inference', data: { usage: { outputTokens: 4 } } }]);
+    expect(summary).toMatchObject({ usage: { outputTokens: 4 }, counts: {} });
+  });
+
+  it('give a message with a reason to stop on every line the same inference wherever the file ends', async () => {
+    const ended = { id: 'msg_a', stop_reason: 'end_turn', ...usage(4) };
+    const [first, last] = [answer(1, text('a'), ended), answer(2, text('b'), ended)];
+    const inferenceOf = async (...records: readonly JsonObject[]) =>
+      (await readTranscript(lines(...records))).events.find(({ type }) => type === 'agent:inference');
+    expect(await inferenceOf(first)).toBeDefined();
+    expect(await inferenceOf(first, last)).toEqual(await inferenceOf(first));
+  });
+
+  const asked = prompt(1, 'x');
+  const calls = answer(2, call('toolu_1', 'Bash', { command: 'ls' }), { stop_reason: 'tool_use' });
+  const ends = answer(2, text('a'), { stop_reason: 'end_turn' });
+  const interrupted = prompt(3, '[Request interrupted by user]');
+  const failed = answer(2, text('API Error'), { model: '<synthetic>' }, { isApiErrorMessage: true });
+
+  it.each<[string, string, readonly JsonObject[]]>([
+    ['running', 'a prompt without an answer', [asked]],
+    ['running', 'a call without a result', [asked, calls]],
+    ['running', 'a result without an answer', [asked, calls, outcome(3, 'toolu_1', 'out')]],
+    ['running', 'an answer that may continue', [asked, answer(2, text('a'))]],
+    ['running', 'a new prompt after an answer', [asked, ends, prompt(3, 'y')]],
+    ['completed', 'an answer', [asked, ends]],
+    ['completed', 'a sub-agent after the answer', [asked, ends, prompt(3, 'y', { isSidechain: true })]],
+    ['completed', 'the end of a turn', [asked, answer(2, text('a')), turnEnd(3)]],
+    ['completed', 'a command', [asked, ends, prompt(3, '<command-name>/clear</command-name>')]],
+    ['completed', 'the exit', [asked, calls, prompt(3, '<command-name>/exit</command-name>')]],
+    ['aborted', 'an interruption', [asked, calls, interrupted]],
+    ['crashed', 'an error of the API', [asked, failed]],
+  ])('have the status that the last turn shows: %s after %s', async (status, _last, records) => {
+    const { summary } = await readTranscript(lines(...records));
+    expect(summary.status).toBe(status);
+  });
+
+  it('keep later figures of a message that was over, and count it once', async () => {
     const read = await readTranscript(
       lines(
         answer(1, text('a'), { id: 'A', ...usage(1) }),
@@ -80,7 +134,7 @@ describe('the records of a transcript', () => {
         turnEnd(4),
       ),
     );
-    expect(read.summary).toMatchObject({ usage: { outputTokens: 7 }, counts: { usage_again: 1 } });
+    expect(read.summary).toMatchObject({ usage: { outputTokens: 3 }, counts: { usage_again: 1 } });
     expect(read.events.find(({ id }) => id === uuid(3))?.data.details).toMatchObject({
       usage: { output_tokens: 5 },
     });
@@ -89,7 +143,6 @@ describe('the records of a transcript', () => {
   it.each([
     ['a person', prompt(1, 'x'), 'user'],
     ['meta', prompt(1, 'x', { isMeta: true }), 'system'],
-    ['the summary of a compaction', prompt(1, 'x', { isCompactSummary: true }), 'system'],
     ['a notification of a task', prompt(1, 'x', { origin: { kind: 'task-notification' } }), 'system'],
     ['what a local command printed', prompt(1, '<local-command-stdout>x</local-command-stdout>'), 'system'],
     [
@@ -110,27 +163,7 @@ describe('the records of a transcript', () => {
     expect(events).toMatchObject([{ type: 'user:message', data: { source: { kind } } }]);
   });
 
-  it('join a sub-agent with the call that started it, by its prompt if no result names it', async () => {
-    const agent = { isSidechain: true, agentId: 'a1' };
-    const { events } = await readTranscript(
-      lines(answer(1, call('toolu_1', 'Task', { prompt: 'look', subagent_type: 'Explore' }))),
-      {
-        beside: {
-          'session/subagents/agent-a1.jsonl': lines(
-            prompt(11, 'look', { ...agent, parentUuid: null }),
-            answer(12, text('seen'), {}, agent),
-          ),
-        },
-      },
-    );
-    expect(events.filter(({ agentId }) => agentId === 'a1')).toMatchObject([
-      { id: 'a1:created', type: 'agent:created', cause: uuid(1), data: { name: 'Explore' } },
-      { type: 'user:message', data: { source: { kind: 'agent' } } },
-      { type: 'agent:text', data: { text: 'seen' } },
-    ]);
-  });
-
-  it('give each thread of old sidechains an agent of its own', async () => {
+  it('give each thread of old sidechains an agent of its own, without a guess at its call', async () => {
     const side = { isSidechain: true };
     const { events } = await readTranscript(
       lines(
@@ -144,8 +177,8 @@ describe('the records of a transcript', () => {
     );
     const created = events.filter(({ type }) => type === 'agent:created');
     expect(created.map(({ agentId, cause }) => [agentId, cause])).toEqual([
-      [`sidechain-${uuid(3)}`, uuid(2)],
-      [`sidechain-${uuid(4)}`, uuid(1)],
+      [`sidechain-${uuid(3)}`, undefined],
+      [`sidechain-${uuid(4)}`, undefined],
     ]);
     const said = events.filter(({ type }) => type === 'agent:text');
     expect(said.map(({ agentId, data }) => [agentId, data.text])).toEqual([
@@ -154,26 +187,59 @@ describe('the records of a transcript', () => {
     ]);
   });
 
-  it('report a compaction, its first kept event and its summary', async () => {
+  const boundary = (number: number, metadata: JsonObject) =>
+    record(number, {
+      type: 'system',
+      subtype: 'compact_boundary',
+      parentUuid: null,
+      content: 'Compacted',
+      compactMetadata: metadata,
+    });
+
+  it('report a compaction with its first kept event and its summary', async () => {
     const metadata = { trigger: 'auto', preTokens: 9, preservedSegment: { headUuid: uuid(1) } };
     const { events } = await readTranscript(
-      lines(
-        prompt(1, 'x'),
-        record(2, {
-          type: 'system',
-          subtype: 'compact_boundary',
-          content: 'Compacted',
-          compactMetadata: metadata,
-        }),
-        prompt(3, 'sum', { isCompactSummary: true }),
-      ),
+      lines(prompt(1, 'x'), boundary(2, metadata), prompt(3, 'sum', { isCompactSummary: true })),
     );
     expect(events.slice(1)).toMatchObject([
+      { id: uuid(2), type: 'system:compact_boundary', data: { compactMetadata: metadata } },
       {
+        id: uuid(3),
         type: 'session:compaction',
-        data: { trigger: 'auto', preTokens: 9, keptFrom: uuid(1), details: { content: 'Compacted' } },
+        cause: uuid(2),
+        data: { trigger: 'auto', preTokens: 9, keptFrom: uuid(1), summary: 'sum' },
       },
-      { type: 'user:message', cause: uuid(2), data: { text: 'sum', source: { kind: 'system' } } },
+    ]);
+  });
+
+  it('report a summary without its boundary, and a boundary without a summary', async () => {
+    const { events } = await readTranscript(
+      lines(prompt(1, 'sum', { isCompactSummary: true }), boundary(2, { trigger: 'auto' }), prompt(3, 'on')),
+    );
+    expect(events).toMatchObject([
+      { type: 'session:compaction', data: { trigger: 'unknown', summary: 'sum' } },
+      { type: 'system:compact_boundary' },
+      { type: 'user:message', data: { text: 'on', source: { kind: 'user' } } },
+    ]);
+  });
+
+  it('render as the summary and all messages after it, once the context was compacted', async () => {
+    const { events } = await readTranscript(
+      lines(
+        prompt(1, 'old question'),
+        answer(2, text('old answer')),
+        boundary(3, { trigger: 'manual', preTokens: 9 }),
+        prompt(4, 'They met.', { isCompactSummary: true }),
+        prompt(5, 'new question'),
+        answer(6, text('new answer')),
+        prompt(7, 'next question'),
+      ),
+    );
+    expect(renderContext(events).messages.map(({ text }) => text)).toEqual([
+      'They met.',
+      'new question',
+      'new answer',
+      'next question',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { createGameStreams, gameLogMapping, readWerewolfMatch, type StreamLine } from '@hansard/formats';
+import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { gameText, isCorpusThere, skipped } from '../../../formats/test/corpus.ts';
 import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
 
 interface Message {

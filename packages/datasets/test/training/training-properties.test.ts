@@ -1,6 +1,6 @@
+import { randomFrom } from '@hansard/testing';
 import type { ContextMessage, ContextPolicy } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '../../../views/test/make.ts';
 import { documentedSchemas } from './documented-schemas.ts';
 import { type Row, type SpokenAnswer, Talk, write } from './talk.ts';
 

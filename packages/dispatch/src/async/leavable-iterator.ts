@@ -1,4 +1,4 @@
-/** Iterates over a generator that may be left while it waits: waiting, it takes no `return`, so it is woken first. */
+/** Iterates over a generator that may be left while it waits. A waiting generator does not handle `return`, so it is woken first. */
 export function leavableIterator<T>(
   items: AsyncGenerator<T, undefined>,
   wake: () => void,

@@ -6,22 +6,22 @@ import type {
   EventNotice,
   IncomingMessage,
 } from '@hansard/provider';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
 import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
 import { Outbox } from './outbox.ts';
 
 /**
- * Between dispatches and the communication providers. Its publish methods only queue and never throw, so that no
- * provider can delay or fail a dispatch; what goes wrong is told to `onProblem`.
+ * Connects dispatches and communication providers. Its publish methods only queue and never throw, so no provider can delay
+ * or fail a dispatch. Problems are passed to `onProblem`.
  */
 export interface CommunicationHub extends AsyncDisposable {
-  /** Starts the providers; notices wait until theirs has started. Resolves when each `start` is done, well or not. */
+  /** Starts the providers; notices wait until theirs has started. Resolves when each `start` has succeeded or failed. */
   start(): Promise<void>;
 
   /**
-   * Routes messages for a dispatch to it until the function that it gives back is called. A worker, which another
-   * dispatch of this process started, gets those that name no dispatch only where nobody else runs.
+   * Routes messages to a dispatch until the returned function is called. Messages that do not name a dispatch go to a worker,
+   * which another dispatch of this process started, only if no other dispatch runs.
    */
   attach(
     dispatchId: string,
@@ -34,7 +34,7 @@ export interface CommunicationHub extends AsyncDisposable {
   deltaReceived(notice: DeltaNotice): void;
   dispatchEnded(notice: DispatchNotice): void;
 
-  /** Waits until the queues are empty, up to a limit. The providers stay their owner's to close. */
+  /** Waits until the queues are empty, up to a limit. Does not close the providers; their owner does. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface CommunicationHubOptions {
   readonly clock?: Clock;
 }
 
-/** Puts communication providers behind a hub. Calls none of them before `start`. */
+/** Creates a hub for communication providers. Calls none of them before `start`. */
 export function createCommunicationHub(
   providers: readonly CommunicationProvider[],
   options: CommunicationHubOptions = {},
@@ -74,7 +74,7 @@ class QueueingHub implements CommunicationHub {
   constructor(providers: readonly CommunicationProvider[], options: CommunicationHubOptions) {
     const { queueLimit = 1_000, onProblem = warn, drainMs = 2_000, clock = systemClock } = options;
     assertCount('queueLimit', queueLimit, 1);
-    // In a turn of its own: what `onProblem` throws must not reach the dispatch that published.
+    // In a microtask of its own: an error of `onProblem` must not reach the dispatch that published.
     this.#report = (problem) => queueMicrotask(() => onProblem(problem));
     this.#drainMs = drainMs;
     this.#clock = clock;
@@ -93,7 +93,7 @@ class QueueingHub implements CommunicationHub {
     const running: Running = { deliver, isWorker };
     this.#running.set(dispatchId, running);
     return () => {
-      // A dispatch of another task may have the same id, and have come later.
+      // A later dispatch of another task may have the same id.
       if (this.#running.get(dispatchId) === running) this.#running.delete(dispatchId);
     };
   }

@@ -1,8 +1,8 @@
 import type { CommunicationProvider } from '@hansard/provider';
 
-/** What went wrong between a dispatch and those who watch it. The dispatch itself goes on. */
+/** A problem between a dispatch and a communication provider. The dispatch continues. */
 export type CommunicationProblem =
-  /** A method of the provider threw. One whose `start` threw gets nothing more. */
+  /** A method of the provider threw. A provider whose `start` threw gets no more calls. */
   | {
       readonly kind: 'call_failed';
       readonly provider: CommunicationProvider;
@@ -10,8 +10,8 @@ export type CommunicationProblem =
       readonly error: unknown;
     }
   /**
-   * The provider is so far behind that notices were left out: deltas first, then the oldest events, at last starts and
-   * ends of dispatches, which count among the events.
+   * The provider is so slow that notices were dropped: deltas first, then the oldest events, and finally starts and ends of
+   * dispatches, which are counted as events.
    */
   | {
       readonly kind: 'dropped';
@@ -19,7 +19,7 @@ export type CommunicationProblem =
       readonly events: number;
       readonly deltas: number;
     }
-  /** The provider was still behind when the hub was closed; so many notices never reached it. */
+  /** Notices still waited when the hub was closed; the provider never received them. */
   | { readonly kind: 'not_drained'; readonly provider: CommunicationProvider; readonly waiting: number };
 
 /** The problem in one sentence. */

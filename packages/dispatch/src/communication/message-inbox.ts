@@ -2,7 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
 
-/** Messages for a running agent, in order; ends when it is closed and what was in it has been taken. */
+/** Messages for a running agent, in order. Ends after it was closed and the agent has taken all of them. */
 export class MessageInbox implements AsyncIterable<CapturedEvent> {
   readonly #messages: CapturedEvent[] = [];
   readonly #notifier = new Notifier();

@@ -6,7 +6,7 @@ export interface Delivery {
   call(): Awaitable<void> | undefined;
 }
 
-/** What waits for one communication provider: a bounded queue, worked off one call after the other. */
+/** The bounded queue of one communication provider. Its calls are made one after the other. */
 export class Outbox {
   readonly #provider: CommunicationProvider;
   readonly #limit: number;
@@ -27,7 +27,7 @@ export class Outbox {
     this.#report = report;
   }
 
-  /** Calls the provider's `start`, then lets the queue go. Resolves when `start` is done, well or not. */
+  /** Calls the provider's `start`, then begins to work off the queue. Resolves when `start` has succeeded or failed. */
   start(start: Delivery): Promise<void> {
     this.#starting = this.#begin(start);
     return this.#starting;
@@ -40,13 +40,13 @@ export class Outbox {
     this.#work();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async drained(): Promise<void> {
     await this.#starting;
     await this.#working;
   }
 
-  /** Takes nothing more; gives how many notices were still waiting. */
+  /** Accepts no more notices. Returns how many were still waiting. */
   close(): number {
     this.#state = 'closed';
     this.#reportDrops(0);
@@ -85,7 +85,7 @@ export class Outbox {
     }
   }
 
-  /** Drops the waiting deltas; where there are none, a delta that comes, or the older half of what waits. */
+  /** Drops the waiting deltas. Without any, drops the new notice if it is a delta, or else the older half of the queue. */
   #makeRoomFor({ method }: Delivery): boolean {
     const withoutDeltas = this.#queue.filter((waiting) => waiting.method !== 'deltaReceived');
     this.#droppedDeltas += this.#queue.length - withoutDeltas.length;
@@ -100,7 +100,7 @@ export class Outbox {
     return true;
   }
 
-  /** Starts and ends of dispatches stay as long as there are events to drop. */
+  /** Keeps starts and ends of dispatches as long as there are events to drop. */
   #dropOldest(): void {
     const most = Math.ceil(this.#limit / 2);
     const hasEvents = this.#queue.some(({ method }) => method === 'eventRecorded');

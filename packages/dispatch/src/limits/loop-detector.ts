@@ -3,6 +3,7 @@ import {
   type EventData,
   type EventOf,
   isEventOf,
+  isPlainObject,
   type JsonObject,
 } from '@hansard/events';
 
@@ -30,25 +31,33 @@ const cycleBegins = 3;
 /** The agents whose calls are remembered: those that called last. */
 const mostAgents = 100;
 
-/** A call with its result, once that is known. */
+/** A call with its result, once that is known. It has prints of input and output, which can be large, and not themselves. */
 interface Step {
-  readonly call: EventOf<'agent:tool_call'>;
+  readonly toolCallId: string;
+  readonly call: Pick<LoopFinding['data'], 'tool' | 'target'>;
   readonly callPrint: string;
   result: { readonly id: string; readonly print: string } | null;
 }
 
+interface AgentCalls {
+  /** The latest ones, oldest first. */
+  readonly steps: Step[];
+  /** The loops of which a warning was given. */
+  readonly warned: Set<string>;
+}
+
 /**
- * Finds agents that repeat themselves. Two calls are equal when tool, target, metadata and input are equal, apart from a
- * description beside a command. There are two kinds of loop:
+ * Finds agents that repeat themselves. Two calls are equal when tool, target, metadata and input are equal, apart from the
+ * order of keys and from a description beside a command. There are two kinds of loop:
  *
  * 1. `limits.killAt` equal calls among the latest `limits.window` of the agent, whatever their results are.
  * 2. Two to four calls in a row, repeated `limits.killAt` times without another call between them. Their results must be
- *    equal too, apart from durations, because a cycle whose results change makes progress.
+ *    equal too, apart from durations, because a cycle whose results change makes progress. A result that is not known, or
+ *    not yet, is not compared.
  */
 export class LoopDetector {
   readonly #limits: LoopLimits;
-  readonly #stepsByAgent = new Map<string, Step[]>();
-  readonly #warned = new Set<string>();
+  readonly #agents = new Map<string, AgentCalls>();
 
   constructor(limits: LoopLimits) {
     this.#limits = limits;
@@ -60,52 +69,68 @@ export class LoopDetector {
     return null;
   }
 
-  #observeCall(call: EventOf<'agent:tool_call'>): LoopFinding | null {
-    const steps = this.#stepsOf(call.agentId ?? '');
-    steps.push({ call, callPrint: printOfCall(call), result: null });
+  #observeCall({ agentId = '', data }: EventOf<'agent:tool_call'>): LoopFinding | null {
+    const agent = this.#callsOf(agentId);
+    const { steps } = agent;
+    steps.push({
+      toolCallId: data.toolCallId,
+      call: { tool: data.tool, ...(data.target === undefined ? {} : { target: data.target }) },
+      callPrint: printOfCall(data),
+      result: null,
+    });
     if (steps.length > Math.max(this.#limits.window, longestPeriod * this.#limits.killAt)) steps.shift();
-    return this.#judgeCycle(steps) ?? this.#judgeEqualCalls(steps);
+    const cycle = findCycle(steps);
+    const inTurn = this.#judgeCycle(agent, cycle);
+    if (inTurn?.act === 'kill') return inTurn;
+    const isCycle = inTurn !== null || (cycle !== null && cycle.repetitions >= cycleBegins);
+    return this.#judgeEqualCalls(agent, isCycle) ?? inTurn;
   }
 
   #observeResult({ id, agentId = '', data }: EventOf<'agent:tool_result'>): void {
-    const steps = this.#stepsByAgent.get(agentId) ?? [];
-    const step = steps.findLast(({ call }) => call.data.toolCallId === data.toolCallId);
-    if (step === undefined) return;
     const { toolCallId, durationMs, ...outcome } = data;
-    step.result = { id, print: printOf(outcome) };
+    const step = this.#agents
+      .get(agentId)
+      ?.steps.findLast((candidate) => candidate.toolCallId === toolCallId);
+    if (step !== undefined) step.result = { id, print: printOf(outcome) };
   }
 
-  #stepsOf(agentId: string): Step[] {
-    const steps = this.#stepsByAgent.get(agentId) ?? [];
-    this.#stepsByAgent.delete(agentId);
-    this.#stepsByAgent.set(agentId, steps);
-    for (const oldest of this.#stepsByAgent.keys()) {
-      if (this.#stepsByAgent.size <= mostAgents) break;
-      this.#stepsByAgent.delete(oldest);
+  #callsOf(agentId: string): AgentCalls {
+    const agent = this.#agents.get(agentId) ?? { steps: [], warned: new Set() };
+    this.#agents.delete(agentId);
+    this.#agents.set(agentId, agent);
+    for (const oldest of this.#agents.keys()) {
+      if (this.#agents.size <= mostAgents) break;
+      this.#agents.delete(oldest);
     }
-    return steps;
+    return agent;
   }
 
-  #judgeCycle(steps: readonly Step[]): LoopFinding | null {
-    const cycle = findCycle(steps);
-    if (cycle === null || !cycle.isWhole) return null;
+  #judgeCycle(agent: AgentCalls, cycle: Cycle | null): LoopFinding | null {
+    if (cycle === null) return null;
     const count = cycle.repetitions;
     const window = count * cycle.steps.length;
-    const calls = cycle.steps.map(({ call }) => describeCall(call));
-    return this.#judge(cycle.steps, { count, window, calls }, cycle.results);
+    const calls = cycle.steps.map(({ call }) => call);
+    return this.#judge(agent, cycle.steps, { count, window, calls }, cycle.results);
   }
 
-  #judgeEqualCalls(steps: readonly Step[]): LoopFinding | null {
+  /** If the calls are judged as a cycle, equal calls among them do not cause a warning, but stop the agent. */
+  #judgeEqualCalls(agent: AgentCalls, isCycle: boolean): LoopFinding | null {
+    const { steps } = agent;
     const { window, killAt } = this.#limits;
     const last = steps.at(-1);
     if (last === undefined) return null;
     const equal = steps.slice(-window).filter(({ callPrint }) => callPrint === last.callPrint);
-    const cycle = findCycle(steps);
-    if (equal.length < killAt && cycle !== null && cycle.repetitions >= cycleBegins) return null;
-    return this.#judge([last], { count: equal.length, window }, repeatedResult(equal, equal.length - 1, 1));
+    if (isCycle && equal.length < killAt) return null;
+    return this.#judge(
+      agent,
+      [last],
+      { count: equal.length, window },
+      repeatedResult(equal, equal.length - 1, 1),
+    );
   }
 
   #judge(
+    { warned }: AgentCalls,
     steps: readonly Step[],
     found: Pick<LoopFinding['data'], 'count' | 'window' | 'calls'>,
     results: readonly string[],
@@ -115,13 +140,13 @@ export class LoopDetector {
     const last = steps.at(-1);
     if (last === undefined || found.count < warnAt) return null;
     const prints = steps.map(({ callPrint }) => callPrint).sort();
-    const loop = `${last.call.agentId ?? ''} ${prints.join(' ')}`;
-    if (!isKill && this.#warned.has(loop)) return null;
-    this.#warned.add(loop);
+    const loop = prints.join(' ');
+    if (!isKill && warned.has(loop)) return null;
+    warned.add(loop);
     return {
       act: isKill ? 'kill' : 'warn',
       data: {
-        ...describeCall(last.call),
+        ...last.call,
         limit: isKill ? killAt : warnAt,
         ...found,
         ...(results.length === 0 ? {} : { results: [...results] }),
@@ -136,25 +161,31 @@ interface Cycle {
   readonly steps: readonly Step[];
   /** For each of its steps, the latest result that equals the one before it, where both are known. */
   readonly results: readonly string[];
-  /** Whether the last call ends a repetition. */
-  readonly isWhole: boolean;
 }
 
-/** The shortest cycle of two to four calls, not all equal, with which the steps end. */
+/**
+ * The cycle of two to four calls, not all equal, with which the steps end: the most repeated one, and of several the shortest.
+ * The shortest alone is not enough: while the latest results are not known, the end of a longer cycle can look like a
+ * shorter one.
+ */
 function findCycle(steps: readonly Step[]): Cycle | null {
+  let found: { readonly period: number; readonly repetitions: number } | null = null;
   for (let period = 2; period <= longestPeriod; period += 1) {
     let repeated = 0;
     while (isRepeated(steps.at(-1 - repeated), steps.at(-1 - repeated - period))) repeated += 1;
     const latest = steps.slice(-period);
     if (repeated < period || latest.every(({ callPrint }) => callPrint === latest[0]?.callPrint)) continue;
-    return {
-      repetitions: Math.floor(repeated / period) + 1,
-      steps: latest,
-      results: latest.flatMap((_, index) => repeatedResult(steps, steps.length - period + index, period)),
-      isWhole: repeated % period === 0,
-    };
+    const repetitions = Math.floor(repeated / period) + 1;
+    if (found === null || repetitions > found.repetitions) found = { period, repetitions };
   }
-  return null;
+  if (found === null) return null;
+  const { period, repetitions } = found;
+  const latest = steps.slice(-period);
+  return {
+    repetitions,
+    steps: latest,
+    results: latest.flatMap((_, index) => repeatedResult(steps, steps.length - period + index, period)),
+  };
 }
 
 function repeatedResult(steps: readonly Step[], index: number, period: number): string[] {
@@ -168,13 +199,7 @@ function isRepeated(step: Step | undefined, before: Step | undefined): boolean {
   return step.result === null || before.result === null || step.result.print === before.result.print;
 }
 
-function describeCall({
-  data: { tool, target },
-}: EventOf<'agent:tool_call'>): Pick<LoopFinding['data'], 'tool' | 'target'> {
-  return { tool, ...(target === undefined ? {} : { target }) };
-}
-
-function printOfCall({ data: { tool, target, metadata, input } }: EventOf<'agent:tool_call'>): string {
+function printOfCall({ tool, target, metadata, input }: EventData<'agent:tool_call'>): string {
   return printOf([tool, target ?? null, withoutDescription(metadata), withoutDescription(input)]);
 }
 
@@ -188,5 +213,10 @@ function withoutDescription(fields: unknown): unknown {
 function printOf(value: unknown): string {
   // Loaded with the first call: it takes longer to load than the rest of this package.
   const { createHash } = process.getBuiltinModule('node:crypto');
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
+  return createHash('sha256').update(JSON.stringify(value, sortKeys)).digest('base64');
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../async/clock.ts';
+import type { Clock } from '@hansard/provider';
 
 /** Calls `onTimeout` once, after `limitMs`. Returns a function that cancels it. */
 export function watchTime(clock: Clock, limitMs: number, onTimeout: (elapsedMs: number) => void): () => void {
@@ -13,7 +13,7 @@ export interface StallWatch {
 }
 
 /**
- * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch costs
+ * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch sets
  * no timer: the timer reads the time of the last touch.
  */
 export function watchStall(

@@ -18,25 +18,26 @@ export interface AgentListenerOptions {
   readonly log: RunLog;
   readonly tools: ProjectTools;
   readonly supervision: Supervision;
-  /** Whether what the agent yields is still anybody's business. */
-  readonly isHeard: () => boolean;
-  /** Told before the agent is made to end, which may take its time. */
+  /** Whether activities of the agent are still recorded. */
+  readonly isListening: () => boolean;
+  /** Called before the agent is stopped, which may take time. */
   readonly onFault: (error: unknown, whose: 'agent' | 'store') => void;
 }
 
-/** Takes what an agent yields: records and publishes it, shows it to the watch, and asks for more only then. */
+/** Processes the activities of an agent: records and publishes each, passes it to the supervision, and only then asks for the
+ * next one. */
 export class AgentListener {
   readonly #options: AgentListenerOptions;
-  #isAsked = false;
+  #isAwaited = false;
   #completion: EventData<'session:complete'> | null = null;
 
   constructor(options: AgentListenerOptions) {
     this.#options = options;
   }
 
-  /** Whether it is the agent that the run waits for. */
-  get isAsked(): boolean {
-    return this.#isAsked;
+  /** Whether the run waits for the agent. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
   }
 
   /** The last `session:complete` that the agent yielded. */
@@ -44,19 +45,19 @@ export class AgentListener {
     return this.#completion;
   }
 
-  /** Resolves when the agent ends; rejects with what it threw, or with what was wrong with what it yielded. */
+  /** Resolves when the agent ends. Rejects with the error that it threw, or with the error of an activity that is not valid. */
   async listen(): Promise<void> {
-    const { agent, request, supervision, isHeard } = this.#options;
+    const { agent, request, supervision, isListening } = this.#options;
     let taken = 0;
-    this.#isAsked = true;
+    this.#isAwaited = true;
     supervision.touch();
     for await (const activity of agent.run(request)) {
-      if (!isHeard()) return;
-      this.#isAsked = false;
+      if (!isListening()) return;
+      this.#isAwaited = false;
       await this.#take(activity);
-      this.#isAsked = true;
+      this.#isAwaited = true;
       taken += 1;
-      // An agent that never waits for anything would keep timers and signals waiting for ever.
+      // An agent that never waits would block timers and signals.
       if (taken % activitiesPerTurn === 0) await nextTurn();
     }
   }
@@ -69,14 +70,14 @@ export class AgentListener {
       log.dispatch.publish(activity.delta);
       return;
     }
-    const event = await this.#record(activity.event);
+    const event = await this.#record(tools.linked(activity.event));
     tools.observe(event);
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
     if (isEventOf(event, 'session:init') && log.dispatch.envelope.model === null)
       await this.#recordModel(event.data.model);
-    // A narrative log leaves out the inputs that tell calls apart.
+    // A narrative log omits the inputs by which calls differ.
     await supervision.observe({ ...event, data: activity.event.data });
-    // Recording may take its time; the agent was not asked meanwhile.
+    // Recording may take time, during which the agent was not awaited.
     if (!isHeartbeat) supervision.touch();
   }
 

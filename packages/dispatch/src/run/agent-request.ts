@@ -3,7 +3,7 @@ import type { AgentRunRequest } from '@hansard/provider';
 import type { ProjectTools } from '../tools/project-tools.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
-/** What an agent provider is given to run the agent of a dispatch. */
+/** The request for an agent provider that runs the agent of a dispatch. */
 export function agentRequest(
   { taskDir, prompt = '', outputSchema, limits, resumeSessionId }: RunDispatchOptions,
   { dispatchId, role, model, cwd, fidelity }: DispatchEnvelope,
@@ -22,7 +22,10 @@ export function agentRequest(
     messages,
     signal,
     tools: tools.offered,
-    askHooks: (call) => tools.askHooks(call),
+    askHooks: async (call) => {
+      const { via: _recorded, ...verdict } = await tools.askHooks(call);
+      return verdict;
+    },
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(limits?.turns === undefined ? {} : { maxTurns: limits.turns }),
     ...(limits?.costUsd === undefined ? {} : { maxCostUsd: limits.costUsd }),

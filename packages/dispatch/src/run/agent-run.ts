@@ -1,5 +1,5 @@
 import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
@@ -35,17 +35,17 @@ export class AgentRun {
   readonly #workers: Workers | null;
   readonly #tools: ProjectTools;
   readonly #listener: AgentListener;
-  /** What gives back the timers and listeners of this run. */
+  /** Release the timers and listeners of this run. */
   readonly #releases: (() => void)[] = [];
-  /** `stopping`: the agent was told to end. `over`: what it still yields is nobody's business. */
+  /** `stopping`: the agent was asked to end. `over`: its further activities are ignored. */
   #state: 'running' | 'stopping' | 'over' = 'running';
-  /** The record of why the agent was stopped by somebody or some limit, on its way. */
+  /** The pending write of the event that stopped the agent: an abort or a limit. */
   #kill: Promise<void> | null = null;
   #crash: { readonly error: unknown } | null = null;
   #storeFailure: { readonly error: unknown } | null = null;
 
   constructor(options: RunDispatchOptions, place: RunPlace, log: RunLog) {
-    const { taskDir, clock = systemClock, hooks = [] } = options;
+    const { clock = systemClock, hooks = [] } = options;
     const { envelope } = log.dispatch;
     this.#options = options;
     this.#place = place;
@@ -56,13 +56,12 @@ export class AgentRun {
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
       },
-      // A store that is slow is not the agent's silence, and each worker has a watch of its own.
-      isWaiting: () => !this.#listener.isAsked || this.#workers?.areRunning === true,
+      // A slow store does not count as silence of the agent, and each worker has its own supervision.
+      isWaiting: () => !this.#listener.isAwaited || this.#workers?.areRunning === true,
     });
     this.#workers = this.#createWorkers();
     this.#tools = new ProjectTools({
-      dispatch: { taskDir, dispatchId: envelope.dispatchId },
-      fidelity: envelope.fidelity,
+      log: log.dispatch,
       toolbox: place.family.toolbox,
       hooks,
       clock,
@@ -75,7 +74,7 @@ export class AgentRun {
       log,
       tools: this.#tools,
       supervision: this.#supervision,
-      isHeard: () => this.#state !== 'over' && this.#storeFailure === null,
+      isListening: () => this.#state !== 'over' && this.#storeFailure === null,
       onFault: (error, whose) => (whose === 'agent' ? this.#crashFor(error) : this.#failForStore(error)),
     });
   }
@@ -84,12 +83,12 @@ export class AgentRun {
     return this.#log.dispatch;
   }
 
-  /** `completed`: the dispatch itself has ended. `ended`: its workers have, too. */
+  /** `completed` resolves when the dispatch itself has ended, `ended` when its workers have ended too. */
   drive(): { readonly completed: Promise<DispatchEnvelope>; readonly ended: Promise<DispatchEnvelope> } {
     const completed = this.#untilCompleted();
-    // Until the workers are over, too.
+    // The signal counts until the workers have ended too.
     const ignore = onAbort(this.#options.signal, (reason) => this.abort(reason, 'signal'));
-    // The error itself is that of `ended`.
+    // `ended` rejects with the same error.
     completed.catch((error) => {
       this.#dispatch.fail(error);
       this.#abortWorkers(storeFailedForParent);
@@ -136,13 +135,13 @@ export class AgentRun {
     );
   }
 
-  /** Gives a message to the agent; false where it takes no more. */
+  /** Delivers a message to the agent. Returns false if the agent takes no more. */
   async deliver(text: string, source: MessageSource): Promise<boolean> {
     if (!this.#isRunning()) return false;
     const message = await this.#log.append(newEvent('user:message', { text, source }));
     this.#supervision.touch();
     this.#inbox.push(message);
-    // It may have been stopped while the message was recorded.
+    // The agent may have been stopped while the message was recorded.
     return this.#isRunning();
   }
 
@@ -153,7 +152,7 @@ export class AgentRun {
         ...(by === undefined ? {} : { by }),
       }),
     );
-    // Those that go on after it.
+    // Includes the workers that continue after the dispatch has ended.
     this.#workers?.abort(reason, by);
   }
 
@@ -176,7 +175,7 @@ export class AgentRun {
     return 'crashed';
   }
 
-  /** Never rejects: what went wrong is kept. */
+  /** Never rejects: the error is kept. */
   async #listen(): Promise<void> {
     try {
       await this.#listener.listen();
@@ -185,7 +184,7 @@ export class AgentRun {
     }
   }
 
-  /** Records something that the agent did not yield. */
+  /** Records an event that the agent did not yield. */
   async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
     try {
       return await this.#log.append(event);
@@ -207,10 +206,10 @@ export class AgentRun {
     this.#abortWorkers(`the dispatch that started it was stopped (${why})`);
   }
 
-  /** The agent yielded what is not an event. */
+  /** The agent yielded something that is not an event. */
   #crashFor(error: unknown): void {
     this.#crash ??= { error };
-    this.#stopAgent('The agent yielded what is not an event.');
+    this.#stopAgent('The agent yielded something that is not an event.');
   }
 
   #failForStore(error: unknown): void {
@@ -241,19 +240,19 @@ export class AgentRun {
       options: this.#options,
       place: this.#place,
       caller: () => this.#dispatch.envelope,
-      tellFailure: (worker, error) => this.#tellFailure(worker, error),
+      reportFailure: (worker, error) => this.#reportFailure(worker, error),
       onEnd: () => this.#supervision.touch(),
     });
   }
 
-  async #tellFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
+  async #reportFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
     if (this.#state === 'over') return false;
     const failure = describeFailure(error);
     const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
     try {
       await this.#recordOwn(newEvent('harness:error', { ...failure, message }));
     } catch {
-      // The dispatch ends with that error then.
+      // The dispatch then ends with the error of that write.
     }
     return true;
   }

@@ -5,7 +5,7 @@ import { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { BegunDispatch, RunFamily, RunPlace } from './run-place.ts';
 
-/** Begins a dispatch and all that will be below it. */
+/** Begins a dispatch that can have workers. */
 export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Promise<BegunDispatch> {
   const family: RunFamily = {
     toolbox,

@@ -6,17 +6,17 @@ import type { DispatchStore } from '../store/dispatch-store.ts';
 import { LoggedEnding } from './logged-ending.ts';
 
 export interface CloseAbandonedOptions {
-  /** Receives the error of each dispatch that can't be read. */
+  /** Receives the error of each dispatch that cannot be read. */
   readonly onUnreadable?: (error: StoreError) => void;
 }
 
 /**
- * Ends the dispatches of a task that a dead process left `running`, or this one, where the store failed. One whose log
- * says how it ended gets what it says: its status, its time, what it cost and came to. Any other gets a `harness:error`
- * and becomes `crashed`. One that runs in this process, or whose writer runs elsewhere (STORE_LOCKED), is left alone; so
- * is one that can't be read, whose error goes to `onUnreadable`. Gives the envelopes of those that it ended. For the
- * start-up of a harness.
- * @throws STORE_CORRUPT, STORE_UNAVAILABLE for one that can't be read, where there is no `onUnreadable`
+ * Ends the dispatches of a task that a process left `running` when it exited, or this process when its store failed. If the log
+ * says how a dispatch ended, the envelope gets that status, time, cost and result. Any other dispatch gets a
+ * `harness:error` and becomes `crashed`. A dispatch that has a writer, in this process or another (STORE_LOCKED), is
+ * unchanged. So is an imported session, and one that cannot be read; its error is passed to `onUnreadable`. Returns the envelopes of the dispatches
+ * that it ended. Call it when a harness starts.
+ * @throws STORE_CORRUPT, STORE_UNAVAILABLE for a dispatch that cannot be read, without `onUnreadable`
  */
 export async function closeAbandonedDispatches(
   store: DispatchStore,
@@ -29,7 +29,8 @@ export async function closeAbandonedDispatches(
       if (onUnreadable === undefined) throw error;
       onUnreadable(error);
     }
-    if (listed?.status !== 'running') continue;
+    // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
+    if (listed?.status !== 'running' || listed.source !== null) continue;
     const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }
@@ -49,13 +50,13 @@ async function closeAbandoned(
     if (dispatch.envelope.status !== 'running') return null;
     return await dispatch.end(await endOf(dispatch));
   } catch (error) {
-    // Somebody else writes it, or removed it since it was listed.
+    // It has another writer, or was deleted since it was listed.
     if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
     throw error;
   }
 }
 
-/** What completes the envelope. Where the log does not say it yet, it does then. */
+/** The updates that complete the envelope. Appends a `harness:error` if the log does not say how the dispatch ended. */
 async function endOf(dispatch: Dispatch): Promise<DispatchEnd> {
   const ending = new LoggedEnding();
   for await (const { event } of dispatch.events()) ending.observe(event);

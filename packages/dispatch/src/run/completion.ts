@@ -2,7 +2,7 @@ import type { EventData } from '@hansard/events';
 import type { DispatchTotals } from '@hansard/views/basics';
 import type { DispatchEnd } from '../store/dispatch.ts';
 
-/** How the run of an agent came to its end: by itself, stopped by somebody or some limit, or with an error. */
+/** How the run of an agent ended: by itself, stopped by an abort or a limit, or with an error. */
 export type Ending = 'ended' | 'aborted' | 'crashed';
 
 type Completion = EventData<'session:complete'>;
@@ -10,8 +10,8 @@ type Completion = EventData<'session:complete'>;
 const statuses = { completed: 'completed', failed: 'crashed', aborted: 'aborted' } as const;
 
 /**
- * What the end of a run writes into the envelope: its status and time, the result that the last `session:complete` states
- * (D3), and the usage and cost that the log states, with or without one (`DispatchTotals`).
+ * The envelope updates at the end of a run: its status and time, the result of the last `session:complete` (D3), and the usage
+ * and cost that the log states (`DispatchTotals`).
  */
 export function completionUpdates(
   completion: Completion | null,

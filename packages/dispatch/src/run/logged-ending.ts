@@ -11,18 +11,17 @@ const stops: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How a dispatch ended as far as its log tells, for one whose process died before the envelope said so: a fold over its
- * events.
+ * How a dispatch ended according to its log, if its process exited before it completed the envelope. A fold over its events.
  */
 export class LoggedEnding {
-  /** `stopped`: by somebody or some limit, whatever the agent said of it then. */
+  /** `stopped`: by an abort or a limit, whatever the agent reported afterwards. */
   #state: 'running' | 'stopped' | 'complete' = 'running';
   #completion: EventData<'session:complete'> | null = null;
   readonly #totals = new DispatchTotals();
   /** Whether the last activity has its `session:complete`. */
   #isComplete = false;
   #latest: string | null = null;
-  /** What goes on in the background, also behind a `session:complete`, by the ids of the agent's engine. */
+  /** The background tasks, by the ids of the agent's engine. They may continue after a `session:complete`. */
   readonly #tasks = new Set<unknown>();
 
   observe(event: CapturedEvent): void {
@@ -37,15 +36,15 @@ export class LoggedEnding {
       this.#isComplete = false;
     } else if (event.type === 'system:task_started') this.#tasks.add(event.data.task_id);
     else if (event.type === 'system:task_notification') this.#tasks.delete(event.data.task_id);
-    // Most often what ended the run; but the log does not tell it from a hook that failed.
+    // Usually this ended the run. The log does not distinguish it from the failure of a hook.
     else if (event.type === 'harness:error' && this.#state === 'complete') this.#state = 'running';
-    else if (this.#isAskedMore(event) || (this.#isComplete && isActivity(event))) {
+    else if (this.#isAwaitedMore(event) || (this.#isComplete && isActivity(event))) {
       this.#state = 'running';
       this.#isComplete = false;
     }
   }
 
-  /** What completes the envelope; null where the log does not say that the dispatch ended. */
+  /** The updates that complete the envelope; null if the log does not say that the dispatch ended. */
   get updates(): DispatchEnd | null {
     if (this.#state === 'running' || this.#latest === null) return null;
     if (this.#state === 'complete' && this.#tasks.size > 0) return null;
@@ -53,19 +52,19 @@ export class LoggedEnding {
     return completionUpdates(this.#completion, ending, this.#latest, this.#totals);
   }
 
-  /** What completes the envelope of a dispatch that ended with its process. */
+  /** The updates that complete the envelope of a dispatch that ended with its process. */
   crashedAt(time: string): DispatchEnd {
     return completionUpdates(this.#completion, 'crashed', time, this.#totals);
   }
 
-  /** An engine that is stopped notes that, too, as a message of the system. */
-  #isAskedMore(event: CapturedEvent): boolean {
+  /** A stopped engine also records that, as a system message. */
+  #isAwaitedMore(event: CapturedEvent): boolean {
     if (!isEventOf(event, 'user:message')) return false;
     return this.#state !== 'stopped' || event.data.source.kind !== 'system';
   }
 }
 
-/** Not what is only said of a session, also behind its end. */
+/** False for facts about a session that may also follow its end. */
 function isActivity({ type }: CapturedEvent): boolean {
   return type === 'session:init' || !/^(session|system|harness):/.test(type);
 }

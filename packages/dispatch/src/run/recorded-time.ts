@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 
-/** The time that a recording has reached while it is played: what happens meanwhile happens then. */
+/** The time that a recording has reached while it is played. Events without a time get this one. */
 export class RecordedTime {
   #latest: number;
 

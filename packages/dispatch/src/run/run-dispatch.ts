@@ -6,11 +6,11 @@ import type { DispatchRun } from './dispatch-run.ts';
 import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
 
 /**
- * Dispatches an agent: creates the envelope, then records, publishes and watches what the agent yields. Resolves when
- * the envelope is durable; handle `ended` of what it gives at once.
+ * Dispatches an agent: creates the envelope, then records, publishes and supervises the activities of the agent. Resolves
+ * when the envelope is durable. Handle `ended` of the run at once.
  *
- * @throws STORE_DISPATCH_NOT_FOUND where the task has no dispatch `parentDispatchId`; what `beginDispatch` throws; the
- * error of a tool provider that can't list its tools; TypeError for limits that make no sense
+ * @throws STORE_DISPATCH_NOT_FOUND if the task has no dispatch `parentDispatchId`; the errors of `beginDispatch`; the error
+ * of a tool provider that cannot list its tools; TypeError for invalid limits
  */
 export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {
   checkRunOptions(options);

@@ -1,11 +1,11 @@
-/** Where a limit is absent there is none. */
+/** An absent limit does not apply. */
 export interface RunLimits {
-  /** The longest that the dispatch may take. */
+  /** The longest time that the dispatch may take. */
   readonly timeMs?: number;
-  /** The longest that the agent may yield nothing but heartbeats: longer than its longest tool call. */
+  /** The longest time without anything but heartbeats. Must be longer than the longest tool call. */
   readonly stallMs?: number;
-  /** The most that it may cost, in US dollars; an agent that goes on beyond it is stopped. */
+  /** The highest cost, in US dollars. An agent that continues above it is stopped. */
   readonly costUsd?: number;
-  /** The most turns that the agent may take; its provider holds it to that. */
+  /** The most turns that the agent may take. Its provider enforces it. */
   readonly turns?: number;
 }

@@ -3,7 +3,7 @@ import { DispatchTotals } from '@hansard/views/basics';
 import type { Dispatch } from '../store/dispatch.ts';
 import type { RecordedTime } from './recorded-time.ts';
 
-/** The log of one run: its dispatch, with what the events that were recorded state. */
+/** The log of one run: its dispatch, with the usage and cost that its recorded events state. */
 export class RunLog {
   readonly dispatch: Dispatch;
   readonly totals = new DispatchTotals();
@@ -11,7 +11,7 @@ export class RunLog {
   readonly #counted = new Set<string>();
   readonly #recordedTime: RecordedTime | null;
 
-  /** `recordedTime`: the time of the recording that the agent plays; null where the agent runs now. */
+  /** `recordedTime`: the time of the recording that the agent replays; null for an agent that runs now. */
   constructor(dispatch: Dispatch, recordedTime: RecordedTime | null) {
     this.dispatch = dispatch;
     this.#recordedTime = recordedTime;
@@ -24,7 +24,7 @@ export class RunLog {
     return recorded;
   }
 
-  /** When the run ends that ends now. */
+  /** The end time of a run that ends now. */
   endsAt(now: number): string {
     return toTimestamp(this.#recordedTime?.now() ?? now);
   }

@@ -1,6 +1,5 @@
 import { type Fidelity, findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
-import type { AgentProvider, HookProvider, ToolProvider } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
+import type { AgentProvider, Clock, HookProvider, ToolProvider } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
@@ -13,7 +12,7 @@ export interface RunDispatchOptions {
   readonly taskDir: string;
   readonly agent: AgentProvider;
   readonly role: string;
-  /** What the agent is asked to do; recorded as the first `user:message`. */
+  /** The task for the agent; recorded as the first `user:message`. */
   readonly prompt?: string;
   readonly model?: string;
   readonly cwd?: string;
@@ -24,17 +23,17 @@ export interface RunDispatchOptions {
   readonly fidelity?: Fidelity;
   /** Absent: minted. */
   readonly dispatchId?: string;
-  /** Offered to the agent and its workers. Listed once; where two have a tool of one name, the first provider's counts. */
+  /** Offered to the agent and its workers. Listed once. If two providers have a tool of one name, the first provider's tool is used. */
   readonly tools?: readonly ToolProvider[];
   /** Asked about each call of a tool, in this order. */
   readonly hooks?: readonly HookProvider[];
-  /** What workers the agent may start through tools. Absent: none. */
+  /** The workers that the agent may start through tools. Absent: none. */
   readonly workers?: WorkerOptions;
   /** JSON Schema of the result that the agent is asked for. */
   readonly outputSchema?: JsonObject;
-  /** The session of the agent's own that it goes on with, as a `session:init` of an earlier dispatch named it. */
+  /** The agent's own session that it resumes, as a `session:init` of an earlier dispatch names it. */
   readonly resumeSessionId?: string;
-  /** Where what happens is shown, and where messages for the agent come from. */
+  /** Shows the events, and delivers messages to the agent. */
   readonly communication?: CommunicationHub;
   /** Aborts the dispatch, and its workers until the last one has ended. */
   readonly signal?: AbortSignal;
@@ -46,7 +45,7 @@ export interface RunDispatchOptions {
   readonly graceMs?: number;
 }
 
-/** @throws TypeError for a limit or schema that makes no sense */
+/** @throws TypeError for an invalid limit or schema */
 export function checkRunOptions(options: RunDispatchOptions): void {
   const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0 } = options;
   checkLimits({ ...limits, graceMs });

@@ -3,9 +3,9 @@ import type { Toolbox } from '../tools/toolbox.ts';
 import type { DispatchRun } from './dispatch-run.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
-/** Where a dispatch stands among those that run together. */
+/** The place of a dispatch in the tree of those that run together. */
 export interface RunPlace {
-  /** 0 for the one that was dispatched from outside, 1 for its workers, and so on. */
+  /** 0 for the dispatch at the top, 1 for its workers, and so on. */
   readonly depth: number;
   readonly family: RunFamily;
 }

@@ -1,20 +1,20 @@
 import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import type { DispatchTotals } from '@hansard/views/basics';
-import type { Clock } from '../async/clock.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
 import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
-/** What the watch over a dispatch may do about it. */
+/** What the supervision of a dispatch may do. */
 export interface Interventions {
-  /** Stops the agent for what the event says. */
+  /** Stops the agent for the reason in the event. */
   kill(event: NewEvent): void;
   warn(event: NewEvent): Promise<void>;
-  /** Whether the agent waits for others, and is silent for that reason. */
+  /** Whether the agent is silent because it waits for others. */
   isWaiting(): boolean;
 }
 
-/** Holds one dispatch to its limits of time, silence, cost and repetition. */
+/** Enforces the limits of one dispatch: time, silence, cost and repetition. */
 export class Supervision {
   readonly #options: RunDispatchOptions;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class Supervision {
   #stall: StallWatch | null = null;
   #stopTime = () => {};
 
-  /** `totals` has what the agent did by the time that it is observed here. */
+  /** `totals` already includes an event when it is observed here. */
   constructor(options: RunDispatchOptions, clock: Clock, totals: DispatchTotals, act: Interventions) {
     const { loopDetector } = options;
     this.#options = options;
@@ -60,7 +60,7 @@ export class Supervision {
     this.#stall?.touch();
   }
 
-  /** Takes what the agent did, once it is recorded. */
+  /** Observes an event of the agent after it was recorded. */
   async observe(event: CapturedEvent): Promise<void> {
     await this.#checkLoop(event);
     this.#checkCost(event);
@@ -74,9 +74,9 @@ export class Supervision {
     else await this.#act.warn(newEvent('harness:loop_warning', finding.data, links));
   }
 
-  /** Only an agent that goes on beyond the limit is stopped: one that is complete has nothing left to spend. */
+  /** Stops only an agent that continues above the limit: a completed one spends nothing more. */
   #checkCost(event: CapturedEvent): void {
-    // A total that falls gives nothing back.
+    // A total that falls refunds nothing.
     this.#spent = Math.max(this.#spent, this.#totals.costUsd ?? 0);
     const limit = this.#options.limits?.costUsd;
     const spent = this.#spent;

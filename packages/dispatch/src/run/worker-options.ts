@@ -1,20 +1,20 @@
 import type { AgentProvider } from '@hansard/provider';
 import type { RunLimits } from './run-limits.ts';
 
-/** Which workers a dispatch and those below it may start (D4). */
+/** The workers that a dispatch and the dispatches below it may start (D4). */
 export interface WorkerOptions {
-  /** The agents that a worker can be, by name. One that names none is of its caller's own kind. */
+  /** The agents that a worker can be, by name. A worker without a name has the agent of its caller. */
   readonly agents?: Readonly<Record<string, AgentProvider>>;
-  /** The limits of each worker by itself. Absent: those of the dispatch. */
+  /** The limits of each single worker. Absent: those of the dispatch. */
   readonly limits?: RunLimits;
-  /** The most workers that run side by side, those of workers counted. Absent: `defaultMaxRunning`. */
+  /** The most workers that run at the same time, including workers of workers. Absent: `defaultMaxRunning`. */
   readonly maxRunning?: number;
-  /** How far down: 1 for workers, 2 for workers of workers, and so on. Absent: `defaultMaxDepth`. */
+  /** The deepest level: 1 for workers, 2 for workers of workers, and so on. Absent: `defaultMaxDepth`. */
   readonly maxDepth?: number;
 }
 
 /** A worker is often a process of its own, of some hundred megabytes: eight fit on a developer's machine. */
 export const defaultMaxRunning = 8;
 
-/** A lead, its workers, and their helpers: further down nobody sees any more who asked for what. */
+/** A lead, its workers and their helpers. Deeper trees are hard to follow. */
 export const defaultMaxDepth = 2;

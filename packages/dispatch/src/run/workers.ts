@@ -9,14 +9,14 @@ import type { BegunDispatch, RunPlace } from './run-place.ts';
 import { defaultMaxRunning } from './worker-options.ts';
 
 export interface WorkersOptions {
-  /** What the caller runs on; a worker runs on the same. */
+  /** The options of the caller; a worker uses the same. */
   readonly options: RunDispatchOptions;
   readonly place: RunPlace;
-  /** The envelope of the caller as it is now. */
+  /** The current envelope of the caller. */
   readonly caller: () => DispatchEnvelope;
-  /** Tells the caller that the store failed below a worker; false where it can hear nothing any more. */
-  readonly tellFailure: (worker: DispatchEnvelope, error: unknown) => Promise<boolean>;
-  /** One is over. */
+  /** Reports to the caller that the store failed for a worker or below it. Returns false if the caller has ended. */
+  readonly reportFailure: (worker: DispatchEnvelope, error: unknown) => Promise<boolean>;
+  /** Called when a worker has ended. */
   readonly onEnd: () => void;
 }
 
@@ -24,14 +24,14 @@ export interface WorkersOptions {
 export class Workers implements DispatchHost {
   readonly dispatchId: string;
   readonly #parts: WorkersOptions;
-  /** Every worker, in the order of their start; null: over. */
+  /** Every worker, in the order of their start; null: it has ended. */
   readonly #workers = new Map<string, BegunDispatch | null>();
   readonly #failures = new Map<string, { readonly error: unknown }>();
-  /** Settles when a start failed, or when the worker and all below it are over. Never rejects. */
+  /** Each settles when a start failed, or when the worker and all below it have ended. Never rejects. */
   readonly #pending = new Set<Promise<void>>();
-  /** Why no worker starts any more, and how those that are being started end. */
+  /** Why no more workers start, and how those that are being started end. */
   #end: 'closed' | { readonly reason: string | undefined; readonly by: string | undefined } | null = null;
-  #untoldFailure: { readonly error: unknown } | null = null;
+  #unreportedFailure: { readonly error: unknown } | null = null;
 
   constructor(parts: WorkersOptions) {
     this.#parts = parts;
@@ -100,31 +100,31 @@ export class Workers implements DispatchHost {
     return worker.ended;
   }
 
-  /** Aborts every worker, those that are being started with them. No more start. */
+  /** Aborts every worker, including those that are being started. No more workers start. */
   abort(reason?: string, by?: string): void {
     if (this.#end === null || this.#end === 'closed') this.#end = { reason, by };
     for (const worker of this.#workers.values()) worker?.abort(reason, by);
   }
 
-  /** No more start; those that run go on. */
+  /** Starts no more workers; running ones continue. */
   close(): void {
     this.#end ??= 'closed';
   }
 
-  /** Resolves when all are over. @throws the first failure of the store that nobody could be told of */
+  /** Resolves when all have ended. @throws the first failure of the store that could not be reported to the caller */
   async over(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
-    if (this.#untoldFailure !== null) throw this.#untoldFailure.error;
+    if (this.#unreportedFailure !== null) throw this.#unreportedFailure.error;
   }
 
-  /** Stays with a worker until it and all below it are over. Never rejects. */
+  /** Resolves when a worker and all below it have ended. Never rejects. */
   async #attend(starting: Promise<BegunDispatch>): Promise<void> {
     const { slots } = this.#parts.place.family;
     let worker: BegunDispatch;
     try {
       worker = await starting;
     } catch {
-      // Whoever starts it has the error.
+      // The caller of `startWorker` has the error.
       slots.taken -= 1;
       return;
     }
@@ -136,7 +136,7 @@ export class Workers implements DispatchHost {
     try {
       await ended;
     } catch (error) {
-      if (!(await this.#parts.tellFailure(envelope, error))) this.#untoldFailure ??= { error };
+      if (!(await this.#parts.reportFailure(envelope, error))) this.#unreportedFailure ??= { error };
     }
     this.#workers.set(dispatchId, null);
   }
@@ -146,7 +146,7 @@ export class Workers implements DispatchHost {
       this.#parts.options;
     const caller = this.#parts.caller();
     const provider = this.#agentNamed(agent);
-    // A model of one kind of agent means nothing to another.
+    // The model of one kind of agent is unknown to another.
     const itsModel = model ?? (provider === this.#parts.options.agent ? caller.model : null) ?? undefined;
     const itsCwd = cwd === undefined || caller.cwd === null ? (cwd ?? caller.cwd) : resolve(caller.cwd, cwd);
     const itsLimits = workers?.limits ?? limits;
@@ -181,7 +181,7 @@ export class Workers implements DispatchHost {
     const names = this.listAgents().join(', ');
     throw new DispatchError(
       'DISPATCH_AGENT_NOT_FOUND',
-      `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none, for one of your own kind' : `there are: ${names}`}.`,
+      `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none to get the kind of the dispatch that starts it' : `there are: ${names}`}.`,
       { details: { agent: name, agents: this.listAgents() } },
     );
   }
@@ -192,7 +192,7 @@ export class Workers implements DispatchHost {
     if (slots.taken >= most)
       throw new DispatchError(
         'DISPATCH_WORKER_LIMIT',
-        `${slots.taken} workers run already, and no more than ${most} may run side by side: wait until one has ended.`,
+        `${slots.taken} workers are running, which is the limit (${most}); wait until one has ended.`,
         { details: { running: slots.taken, maxRunning: most } },
       );
     slots.taken += 1;
@@ -214,7 +214,7 @@ export class Workers implements DispatchHost {
   #noWorker(dispatchId: string): StoreError {
     return new StoreError(
       'STORE_DISPATCH_NOT_FOUND',
-      `The dispatch ${this.dispatchId} has no worker ${dispatchId}; it sees those that it started itself.`,
+      `The dispatch ${this.dispatchId} has no worker ${dispatchId}; a dispatch sees only the workers that it started.`,
       { details: { ...this.#refOf(dispatchId) } },
     );
   }

@@ -22,6 +22,7 @@ import type {
   WriterOptions,
 } from './dispatch.ts';
 import { DispatchRecorder } from './dispatch-recorder.ts';
+import { toDispatchRef } from './dispatch-ref.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
@@ -227,11 +228,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   #noLongerClaimed(): StoreError {
-    const { taskDir, dispatchId } = this;
     return new StoreError(
       'STORE_LOCKED',
-      `This object has ended or released the dispatch ${dispatchId} of ${taskDir}. Open the dispatch again to write to it: openDispatch(dispatch, { write: true }).`,
-      { details: { taskDir, dispatchId } },
+      `This object has ended or released the dispatch ${this.dispatchId} of ${this.taskDir}. Open the dispatch again to write to it: openDispatch(dispatch, { write: true }).`,
+      { details: { ...toDispatchRef(this) } },
     );
   }
 }

@@ -1,8 +1,8 @@
 import { StoreError } from '@hansard/provider';
+import { newEnvelope } from '../intake/envelope-intake.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
-import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
-import { newEnvelope } from './envelope-intake.ts';
+import { type DispatchRef, dispatchKey, toDispatchRef } from './dispatch-ref.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreClaims, StoreContext } from './store-context.ts';
 
@@ -88,11 +88,10 @@ export class DispatchClaims implements StoreClaims {
     const key = dispatchKey(dispatch);
     const owner = this.#claims.get(key)?.holder;
     if (owner !== undefined) {
-      const { taskDir, dispatchId } = dispatch;
       throw new StoreError(
         'STORE_LOCKED',
-        `The dispatch ${dispatchId} of ${taskDir} is held by ${owner} of this process (${process.pid}). Use that object, or end it first.`,
-        { details: { taskDir, dispatchId, owner } },
+        `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${owner} of this process (${process.pid}). Use that object, or end or release it first.`,
+        { details: { ...toDispatchRef(dispatch), owner } },
       );
     }
     this.#claims.set(key, { holder, dispatch: null });

@@ -4,7 +4,7 @@ import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stre
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 
 /**
- * A dispatch as its readers hold it. Reading claims nothing, so there is no limit on readers.
+ * A dispatch for its readers. Reading claims nothing, so there is no limit on readers.
  *
  * Every method fails with STORE_CLOSED after the store was closed, STORE_DISPATCH_NOT_FOUND after the dispatch was
  * deleted, STORE_CORRUPT and STORE_UNAVAILABLE.
@@ -13,7 +13,7 @@ export interface DispatchLog {
   readonly taskDir: string;
   readonly dispatchId: string;
 
-  /** The envelope as it was read last: when the log was opened, and at each `refresh`. A {@link Dispatch} keeps it current. */
+  /** The envelope as it was last read: when the log was opened, and at each `refresh`. A {@link Dispatch} keeps it current. */
   readonly envelope: DispatchEnvelope;
 
   /** Reads the envelope again. */
@@ -35,9 +35,9 @@ export interface DispatchLog {
   count(): Promise<number>;
 
   /**
-   * Everything stored after a position, a marker, then what is appended from then on, by any process: without a gap,
-   * each event once, and at most a page in memory however slow the follower. Ends when the signal aborts, the store
-   * closes or `until` says so, never by itself. Each iteration starts again after the position.
+   * Everything stored after a position, a marker, then the events that any process appends: without a gap, each event
+   * once, and at most a page in memory however slow the follower is. Ends when the signal aborts, when the store closes
+   * or when `until` returns true, never by itself. Each iteration starts again after the position.
    * @throws STORE_INVALID_CURSOR
    */
   follow(options?: FollowOptions): AsyncIterable<FollowItem>;

@@ -6,11 +6,11 @@ import {
   type NewEvent,
   toNarrative,
 } from '@hansard/events';
+import { WriteQueue } from '../async/write-queue.ts';
+import { checkUpdates } from '../intake/envelope-intake.ts';
 import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
-import { checkUpdates } from './envelope-intake.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
-import { WriteQueue } from './write-queue.ts';
 
 /**
  * Writes one claimed dispatch. Every event passes here once, whatever records it: it is checked and copied, handed to the
@@ -97,7 +97,7 @@ export class DispatchRecorder {
     return updated;
   }
 
-  /** Resolves when no write is under way, whether the writes succeeded or failed. */
+  /** Resolves when no write is pending, whether the writes succeeded or failed. */
   settled(): Promise<void> {
     return this.#writes.settled();
   }

@@ -4,6 +4,11 @@ export interface DispatchRef {
   readonly dispatchId: string;
 }
 
+/** Only the reference, of an object that is or contains more: for the details of an error, and for spreading. */
+export function toDispatchRef({ taskDir, dispatchId }: DispatchRef): DispatchRef {
+  return { taskDir, dispatchId };
+}
+
 /** One string for a reference, for maps. A `taskDir` contains no line break. */
 export function dispatchKey(dispatch: DispatchRef): string {
   return `${dispatch.taskDir}\n${dispatch.dispatchId}`;

@@ -15,11 +15,11 @@ import type { DispatchRef } from './dispatch-ref.ts';
 export type WriteAccess = WriterOptions & { readonly write: true };
 
 /**
- * A store as its users hold it: any `DispatchStoreProvider` behind dispatch objects, checks, minted ids and times,
- * redaction and live followers.
+ * A store for its users: any `DispatchStoreProvider` with dispatch objects, checks, minted ids and times, redaction and
+ * live followers.
  *
  * Every method rejects with STORE_CLOSED after `close`, with STORE_INVALID_PATH for a task or dispatch that would leave
- * the root, with STORE_UNAVAILABLE where the storage fails, and those that read with STORE_CORRUPT.
+ * the root, with STORE_UNAVAILABLE if the storage fails; those that read, with STORE_CORRUPT.
  */
 export interface DispatchStore extends AsyncDisposable {
   readonly capabilities: StoreCapabilities;
@@ -45,16 +45,16 @@ export interface DispatchStore extends AsyncDisposable {
   /** Opens a dispatch to read it, or returns null if there is no such dispatch. */
   findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null>;
 
-  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task that has none. Fails where one can't be read. */
+  /** All envelopes of a task by `startedAt`, then `dispatchId` (D12). Empty for a task without dispatches. Fails if one cannot be read. */
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
 
   /**
-   * The same, and after them the dispatches that can't be read, each with the reason. A store without `listDispatches`
+   * The same, followed by the dispatches that cannot be read, each with the reason. A store without `listDispatches`
    * fails as `getDispatchEnvelopes` does.
    */
   listDispatches(taskDir: string): Promise<DispatchListing[]>;
 
-  /** One envelope (D12), or null where there is none. */
+  /** One envelope (D12), or null if there is no such dispatch. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;
 
   /**
@@ -65,7 +65,7 @@ export interface DispatchStore extends AsyncDisposable {
 
   /**
    * The last `count` events, oldest first (D12).
-   * @throws STORE_DISPATCH_NOT_FOUND, TypeError where `count` is not a whole number from 0
+   * @throws STORE_DISPATCH_NOT_FOUND, TypeError if `count` is not a whole number from 0
    */
   getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]>;
 
@@ -78,10 +78,10 @@ export interface DispatchStore extends AsyncDisposable {
   /** Writes the record of a task, new or changed (D10). @throws EVENT_TASK_INVALID */
   putTask(taskDir: string, task: TaskRecord): Promise<void>;
 
-  /** The record of a task, or null where it has none. */
+  /** The record of a task, or null if it has none. */
   getTask(taskDir: string): Promise<TaskRecord | null>;
 
-  /** Every task that has a record or a dispatch, by `taskDir`. One whose record can't be read is listed with the reason. */
+  /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Promise<TaskListing[]>;
 
   /**
@@ -96,7 +96,7 @@ export interface DispatchStore extends AsyncDisposable {
    */
   deleteDispatch(dispatch: DispatchRef): Promise<void>;
 
-  /** What the store repaired since it was opened, oldest first. */
+  /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;
 
   /**

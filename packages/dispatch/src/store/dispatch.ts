@@ -2,6 +2,7 @@ import type {
   CapturedEvent,
   Delta,
   DispatchEnvelope,
+  DispatchSource,
   DispatchStatus,
   EnvelopeUpdates,
   Fidelity,
@@ -31,9 +32,9 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
 
   /**
    * Records one event and returns it as it was recorded: a copy, with id and timestamp, redacted, and at `narrative`
-   * fidelity without what that leaves out. Once it resolves, the event survives what `capabilities.durability` says. A
-   * key whose value is `undefined` counts as absent. With a store that answers at once, the event is written before
-   * `append` returns.
+   * fidelity without the fields that it omits. Once it resolves, the event survives the failures that
+   * `capabilities.durability` names. A key whose value is `undefined` counts as absent. With a synchronous store, the event
+   * is written before `append` returns.
    * @throws STORE_EVENT_CONFLICT, STORE_LOCKED, EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL (a delta is never
    * recorded, D8)
    */
@@ -50,27 +51,27 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
 
   /**
    * As `append`, for callers that need the recorded form at once. It throws at once if an event is not valid.
-   * `recorded` is null if they are durable already; otherwise handle it.
+   * `recorded` is null if the events are already durable; otherwise handle it.
    */
   accept(events: readonly NewEvent[]): AcceptedEvents;
 
-  /** Resolves when no write is under way, whether they succeeded or failed. */
+  /** Resolves when no write is pending, whether the writes succeeded or failed. */
   settled(): Promise<void>;
 
   /**
-   * Changes fields of the envelope, `null` included, and returns the envelope as it is then. A status other than
+   * Changes fields of the envelope, `null` included, and returns the new envelope. A status other than
    * `running` does not release the dispatch: see `end`.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */
   update(updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
 
   /**
-   * Completes the envelope (`completedAt` is now where it is absent), releases the dispatch and publishes its end.
+   * Completes the envelope (an absent `completedAt` is now), releases the dispatch and publishes its end.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */
   end(updates: DispatchEnd): Promise<DispatchEnvelope>;
 
-  /** Gives the dispatch back as it is; one that is `running` stays so. Safe to call twice. */
+  /** Ends the claim and leaves the dispatch as it is: a `running` one stays `running`. Safe to call twice. */
   release(): Promise<void>;
 
   /**
@@ -79,10 +80,10 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
    */
   abandon(): void;
 
-  /** Publishes that the dispatch started, with the agents that it has already. */
+  /** Publishes that the dispatch started, with the agents that it already has. */
   announce(agents?: readonly AgentInfo[]): void;
 
-  /** Publishes a delta, which is recorded nowhere (D8). */
+  /** Publishes a delta. It is not recorded (D8). */
   publish(delta: Delta): void;
 
   /** Ends the streams of this process with an error, after recording has failed. */
@@ -111,7 +112,7 @@ export type DispatchEnd = EnvelopeUpdates & { readonly status: Exclude<DispatchS
 export interface WriterOptions {
   /** Absent: `a program`. */
   readonly holder?: string;
-  /** Where what is recorded is published. */
+  /** Publishes what is recorded. */
   readonly communication?: CommunicationHub | undefined;
   /** Writes that wait for a failed one fail with its error, instead of being made. */
   readonly haltsOnFailure?: boolean;
@@ -121,10 +122,10 @@ export interface WriterOptions {
   readonly createId?: IdSource | undefined;
 }
 
-/** A dispatch to begin. What is absent is minted (`dispatchId`, `startedAt`), `null`, or `narrative` (`fidelity`). */
+/** A dispatch to begin. Absent `dispatchId` and `startedAt` are minted, `fidelity` is `narrative`, and the others are null. */
 export interface NewDispatch {
   readonly role: string;
-  /** What people call it. */
+  /** The name that people use. */
   readonly title?: string | null | undefined;
   readonly dispatchId?: string | undefined;
   /** RFC 3339, UTC, milliseconds. */
@@ -134,4 +135,6 @@ export interface NewDispatch {
   readonly parentDispatchId?: string | null | undefined;
   readonly botId?: string | null | undefined;
   readonly fidelity?: Fidelity | undefined;
+  /** The log that the dispatch is imported from. */
+  readonly source?: DispatchSource | null | undefined;
 }

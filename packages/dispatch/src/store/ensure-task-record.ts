@@ -9,7 +9,7 @@ export interface NewTaskRecord {
 }
 
 /**
- * Gives a task its record where it has none. Only listings need the record, so a caller that records may continue after
+ * Creates the record of a task that has none. Only listings need the record, so a caller that records may continue after
  * an error.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE
  */

@@ -3,7 +3,7 @@ import type { Awaitable } from '@hansard/provider';
 
 export type FollowItem =
   | { readonly kind: 'event'; readonly position: number; readonly event: CapturedEvent }
-  /** Everything that was stored by now has been given; what comes next is live. Comes once. */
+  /** Everything stored so far has been delivered; the events that follow are live. Comes once. */
   | { readonly kind: 'caught_up'; readonly position: number };
 
 export interface FollowOptions {
@@ -11,8 +11,8 @@ export interface FollowOptions {
   readonly after?: number;
   /** Ends the following. */
   readonly signal?: AbortSignal;
-  /** How many events are read at a time, and so the most that are held for a slow follower. Absent: 256. */
+  /** How many events are read at a time. A slow follower keeps at most so many in memory. Absent: 256. */
   readonly pageSize?: number;
-  /** Asked whenever all that is stored was given. True ends the following, after one more look. Absent: never. */
+  /** Called whenever everything stored has been delivered. True ends the following after one more read. Absent: never. */
   readonly until?: () => Awaitable<boolean>;
 }

@@ -8,8 +8,8 @@ import type { StoreContext } from './store-context.ts';
 
 const defaultPageSize = 256;
 
-/** How often a follower looks unasked where the store watches: file systems may not report every change. */
-const lookAnywayMs = 5_000;
+/** How often a follower reads without a signal in a store that watches: file systems may not report every change. */
+const pollWatchedMs = 5_000;
 
 /** What followers use of an open store. */
 export type FollowSource = Pick<
@@ -18,8 +18,8 @@ export type FollowSource = Pick<
 >;
 
 /**
- * Follows a dispatch. Nothing is handed from the writer to the follower but the word that there may be something new;
- * the follower reads after its own cursor, so that it can neither miss an event nor see one twice.
+ * Follows a dispatch. The writer only signals that there may be something new. The follower reads after its own cursor, so
+ * it can neither miss an event nor receive one twice.
  */
 export function follow(
   source: FollowSource,
@@ -64,7 +64,7 @@ class Follower {
       if (!this.#isOver()) stopWatching = await this.#stored.watch(() => this.#notifier.notify());
       yield* this.#read();
     } catch (error) {
-      // The store was closed while it worked for a follower, who ends then.
+      // The store was closed while it read for a follower, which ends then.
       if (!this.#isOver() || !isStoreError(error, 'STORE_CLOSED')) throw error;
     } finally {
       stopWatching?.();
@@ -77,7 +77,7 @@ class Follower {
     const { after = -1, pageSize: limit = defaultPageSize, until } = this.#options;
     let position = after;
     let caughtUp = false;
-    let isLastLook = false;
+    let isLastRead = false;
     while (!this.#isOver()) {
       const page = await this.#stored.readPage({ after: position, limit });
       for (const [index, event] of page.events.entries()) {
@@ -85,26 +85,26 @@ class Follower {
         yield { kind: 'event', position: page.first + index, event };
       }
       position = page.next;
-      // A store that answers at once would keep timers and signals waiting until the end.
+      // A synchronous store would keep timers and signals waiting until the end.
       if (page.events.length === limit) await nextTurn();
       if (page.events.length > 0 || this.#isOver()) continue;
       if (!caughtUp) {
         caughtUp = true;
         yield { kind: 'caught_up', position };
       }
-      if (isLastLook) return;
-      isLastLook = (await until?.()) === true;
-      if (!isLastLook) await this.#somethingNew();
+      if (isLastRead) return;
+      isLastRead = (await until?.()) === true;
+      if (!isLastRead) await this.#somethingNew();
     }
   }
 
   async #somethingNew(): Promise<void> {
     const { provider, clock, pollIntervalMs } = this.#source;
     if (this.#isOver()) return;
-    const lookAfterMs = provider.capabilities.watch ? lookAnywayMs : pollIntervalMs;
-    const callOff = clock.after(lookAfterMs, () => this.#notifier.notify());
+    const pollAfterMs = provider.capabilities.watch ? pollWatchedMs : pollIntervalMs;
+    const cancel = clock.after(pollAfterMs, () => this.#notifier.notify());
     await this.#notifier.wait();
-    callOff();
+    cancel();
   }
 
   #isOver(): boolean {

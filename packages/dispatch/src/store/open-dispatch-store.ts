@@ -12,18 +12,18 @@ import {
   type StoreRepair,
   type TaskListing,
 } from '@hansard/provider';
+import { WriteOrder } from '../async/write-order.ts';
 import { assertCount } from '../check-arguments.ts';
+import { checkTask } from '../intake/envelope-intake.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { DispatchStore, WriteAccess } from './dispatch-store.ts';
-import { checkTask } from './envelope-intake.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
 import { unsupported } from './unsupported.ts';
-import { WriteOrder } from './write-order.ts';
 
 /**
  * Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself.

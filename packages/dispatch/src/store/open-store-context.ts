@@ -1,10 +1,9 @@
 import { createIdSource, type IdSource } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
+import { EventIntake } from '../intake/event-intake.ts';
 import { LiveFeeds } from '../streams/live-feeds.ts';
 import { DispatchClaims } from './dispatch-claims.ts';
-import { EventIntake } from './event-intake.ts';
 import type { StoreContext } from './store-context.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
 

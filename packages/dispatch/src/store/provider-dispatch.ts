@@ -8,7 +8,7 @@ import {
   type StopWatching,
   StoreError,
 } from '@hansard/provider';
-import type { DispatchRef } from './dispatch-ref.ts';
+import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { unsupported } from './unsupported.ts';
 
 /** One dispatch of a provider. Every call of the provider that names a dispatch is made here. */
@@ -59,7 +59,7 @@ export class ProviderDispatch implements DispatchRef {
     throw new StoreError(
       'STORE_DISPATCH_NOT_FOUND',
       `There is no dispatch ${this.dispatchId} in the task ${this.taskDir}; getDispatchEnvelopes lists the dispatches of a task.`,
-      { details: { taskDir: this.taskDir, dispatchId: this.dispatchId } },
+      { details: { ...toDispatchRef(this) } },
     );
   }
 

@@ -1,11 +1,10 @@
 import type { IdSource } from '@hansard/events';
-import type { DispatchStoreProvider } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
+import type { Clock, DispatchStoreProvider } from '@hansard/provider';
 import type { Notifiers } from '../async/notifier.ts';
+import type { EventIntake } from '../intake/event-intake.ts';
 import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { EventIntake } from './event-intake.ts';
 
 /** What the dispatch objects of an open store share. */
 export interface StoreContext {

@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventDataSchemas, IdSource } from '@hansard/events';
-import type { Clock } from '../async/clock.ts';
+import type { Clock } from '@hansard/provider';
 
 export interface DispatchStoreOptions {
   readonly clock?: Clock;

@@ -13,7 +13,7 @@ export class DeltaChannel {
     this.#onDelta = onDelta;
   }
 
-  /** Where the channel is full, all that waits is left out: text with holes is of no use. */
+  /** If the channel is full, all waiting deltas are dropped: text with gaps is of no use. */
   push(delta: Delta): void {
     if (this.#waiting.length >= this.#limit) {
       this.#dropped += this.#waiting.length;
@@ -23,7 +23,7 @@ export class DeltaChannel {
     this.#onDelta();
   }
 
-  /** What comes next, or undefined where nothing waits. */
+  /** The next item, or undefined if none waits. */
   take(): Exclude<StreamItem, { kind: 'event' }> | undefined {
     if (this.#dropped > 0) {
       const count = this.#dropped;

@@ -1,18 +1,18 @@
 import type { CapturedEvent, Delta } from '@hansard/events';
 
 /**
- * What happens in a dispatch, live or once more: `DispatchLog.stream`, `DispatchRun.stream` and `Session.stream` give one
- * that is live, `replayDispatch` one of what is stored. Who takes one need not know which.
+ * The events of a dispatch, live or replayed. `DispatchLog.stream`, `DispatchRun.stream` and `Session.stream` return a live
+ * stream, `replayDispatch` a replay of a stored dispatch. A consumer need not know which.
  *
- * Iterated by itself it gives events and nothing else: those of the log, each once and in order, read behind a cursor of
- * the iteration's own. So one that is slow slows nobody, misses nothing and holds a page at most. Each iteration starts
- * anew behind `after`; leaving the loop frees what it holds.
+ * An iteration yields the events of the log, each once and in order, and nothing else. It reads after a cursor of its own, so
+ * a slow consumer delays nobody, misses nothing and keeps at most a page in memory. Each iteration starts again after
+ * `after`. Leaving the loop frees its resources.
  */
 export interface DispatchStream extends AsyncIterable<StreamedEvent> {
   /**
-   * The same events with the deltas between them, which come on a channel of their own and are in no log (D8): from when
-   * the iteration begins, and each ahead of the events that were recorded after it. They wait for a slow taker in a
-   * bounded queue; when it is full, what waits in it is left out and counted. A replay has none.
+   * The same events with the deltas between them. Deltas are not recorded (D8). An iteration receives those that are published
+   * after it begins, each before the events that were recorded after it. They wait for a slow consumer in a bounded queue;
+   * when it is full, the waiting deltas are dropped and counted. A replay has none.
    */
   withDeltas(): AsyncIterable<StreamItem>;
 }
@@ -27,7 +27,7 @@ export interface StreamedEvent {
 export type StreamItem =
   | StreamedEvent
   | { readonly kind: 'delta'; readonly delta: Delta }
-  /** So many deltas were left out here, for they were not taken fast enough. */
+  /** So many deltas were dropped here, because the consumer was too slow. */
   | { readonly kind: 'deltas_dropped'; readonly count: number };
 
 export interface StreamOptions {
@@ -35,7 +35,7 @@ export interface StreamOptions {
   readonly after?: number;
   /** Ends the stream. */
   readonly signal?: AbortSignal;
-  /** How many events are read at a time, and so the most that are held. Absent: 256. */
+  /** How many events are read at a time, and the most that are kept in memory. Absent: 256. */
   readonly pageSize?: number;
 }
 

@@ -5,30 +5,30 @@ import { describeStreamProblem, type StreamProblem } from './stream-problem.ts';
 
 export interface StreamHandlers {
   event(streamed: StreamedEvent): Awaitable<void>;
-  /** Absent: deltas are not listened to. */
+  /** Absent: deltas are ignored. */
   delta?(delta: Delta): Awaitable<void>;
 }
 
 export interface HandleStreamOptions {
   /** Absent: a warning of the process (`process.emitWarning`). */
   readonly onProblem?: (problem: StreamProblem) => void;
-  /** Ends the handling, also where a handler never comes back. */
+  /** Ends the handling, even if a handler never returns. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Calls handlers for what a stream gives, one call after the other. What a handler throws is told to `onProblem`, and
- * the stream goes on; one that takes its time is behind, while the dispatch goes on: events wait in the store, deltas
- * in the bounded queue of the stream, where what is left out is counted. Resolves at the end of the stream.
+ * Calls a handler for each item of a stream, one call after the other. An error of a handler is passed to `onProblem`, and
+ * the stream continues. A slow handler does not delay the dispatch: events wait in the store, deltas in the bounded queue of
+ * the stream, which counts those that it drops. Resolves at the end of the stream.
  *
- * @throws what the stream throws while iterating
+ * @throws the errors of the stream while iterating
  */
 export async function handleStream(
   stream: DispatchStream,
   handlers: StreamHandlers,
   { onProblem = warn, signal }: HandleStreamOptions = {},
 ): Promise<void> {
-  // In a turn of its own: what `onProblem` throws must not end the stream.
+  // In a microtask of its own: an error of `onProblem` must not end the stream.
   const report = (problem: StreamProblem) => queueMicrotask(() => onProblem(problem));
   const handle = async (item: StreamItem) => {
     try {
@@ -52,7 +52,7 @@ export async function handleStream(
   }
 }
 
-/** What a promise gives, or null as soon as the signal aborts. */
+/** The value of a promise, or null as soon as the signal aborts. */
 function unlessAborted<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T | null> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -8,20 +8,19 @@ export interface DeltaSubscription {
 }
 
 /**
- * What the streams of a dispatch cannot read from its store: the deltas of an agent that runs in this process, and that
- * its recording failed, after which the store says `running` until somebody ends the dispatch. Each object that writes a
- * dispatch has one.
+ * What the streams of a dispatch cannot read from its store: the deltas of an agent that runs in this process, and the
+ * failure of its recording. After a failure the store says `running` until another process ends the dispatch.
  */
 export class LiveFeed {
   readonly #channels = new Set<DeltaChannel>();
   readonly #failing = new AbortController();
 
-  /** Aborted where the recording failed, with the error as its reason. */
+  /** Aborts when the recording fails, with the error as its reason. */
   get failed(): AbortSignal {
     return this.#failing.signal;
   }
 
-  /** Gives a delta to the streams that take deltas. Never waits for them. */
+  /** Delivers a delta to the streams that read deltas. Never waits for them. */
   publish(delta: Delta): void {
     for (const channel of this.#channels) channel.push(delta);
   }
@@ -31,7 +30,7 @@ export class LiveFeed {
     this.#failing.abort(error);
   }
 
-  /** The deltas from now on. At most `limit` wait; `onDelta` is told that there is something. */
+  /** Subscribes to the deltas from now on. At most `limit` wait; each one calls `onDelta`. */
   subscribe(limit: number, onDelta: () => void): DeltaSubscription {
     const channel = new DeltaChannel(limit, onDelta);
     this.#channels.add(channel);

@@ -3,7 +3,7 @@ import { Notifier } from '../async/notifier.ts';
 import type { StreamedEvent, StreamItem } from './dispatch-stream.ts';
 import type { DeltaSubscription, LiveFeed } from './live-feed.ts';
 
-/** Events with the deltas of a feed between them. Deltas count from now on, also before the first item is asked for. */
+/** Events with the deltas of a feed between them: those published from now on, even before the first item is requested. */
 export function mergeDeltas(
   events: AsyncIterator<StreamedEvent, undefined>,
   feed: LiveFeed,
@@ -43,7 +43,7 @@ class Merging {
     try {
       this.#ask();
       while (!this.#hasLeft) {
-        // What waits when an event has come is older than it.
+        // Deltas that wait when an event arrives are older than the event.
         for (let item = this.#deltas.take(); item !== undefined; item = this.#deltas.take()) yield item;
         if (this.#failure !== null) throw this.#failure.error;
         const arrived = this.#arrived as IteratorResult<StreamedEvent, undefined> | null;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, systemClock } from '../async/clock.ts';
+import { type Clock, systemClock } from '@hansard/provider';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
@@ -10,29 +10,29 @@ import { type ReplayPace, ReplaySchedule } from './replay-schedule.ts';
 export interface ReplayOptions extends StreamOptions {
   /** Absent: `fast`. A number is a factor: 2 is twice as fast as it was. */
   readonly pace?: ReplayPace;
-  /** The longest silence between two events, in milliseconds of the replay. Absent: as long as it was. */
+  /** The longest gap between two events, in milliseconds of the replay. Absent: as recorded. */
   readonly maxGapMs?: number;
-  /** Begins paused: nothing comes before `step` or `resume`. */
+  /** Begins paused: no event is delivered before `step` or `resume`. */
   readonly paused?: boolean;
   readonly clock?: Clock;
 }
 
-/** A stored dispatch once more. Ends where the log ends. It has one state, so iterate over it once at a time. */
+/** A replay of a stored dispatch. Ends at the end of the log. It has one state, so run one iteration at a time. */
 export interface Replay extends DispatchStream {
   readonly isPaused: boolean;
   /** Stops the time between the events. */
   pause(): void;
-  /** Goes on where it was paused: with what was left of the silence then. */
+  /** Resumes where it was paused, with the remainder of the gap between two events. */
   resume(): void;
-  /** Lets the next event come at once, paused or not. Several steps add up. */
+  /** Delivers the next event at once, paused or not. Several steps add up. */
   step(): void;
 }
 
 /**
- * Replays a stored dispatch: the same events as a live stream gave, in the same type. Each event has its time counted
- * from the beginning, so that what the taker does meanwhile delays nothing behind it, as long as it keeps up.
+ * Replays a stored dispatch: the same events as the live stream, in the same type. The time of each event is counted from the
+ * beginning, so that the work of the consumer does not delay the events that follow, as long as it keeps up.
  *
- * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating the errors of `DispatchLog.pages`
+ * @throws STORE_INVALID_CURSOR, TypeError for invalid options; while iterating the errors of `DispatchLog.pages`
  */
 export function replayDispatch(log: DispatchLog, options: ReplayOptions = {}): Replay {
   checkOptions(options);
@@ -42,7 +42,7 @@ export function replayDispatch(log: DispatchLog, options: ReplayOptions = {}): R
 /** One iteration. */
 interface Playing {
   readonly schedule: ReplaySchedule;
-  /** When the latest event was due, in time of the replay; null before the first. */
+  /** When the latest event was due, in the time of the replay; null before the first. */
   due: number | null;
   isOver: boolean;
 }
@@ -51,7 +51,7 @@ class LogReplay implements Replay {
   readonly #log: DispatchLog;
   readonly #options: ReplayOptions;
   readonly #clock: Clock;
-  /** Rings when something changes that a wait depends on. */
+  /** Signals a change that a wait depends on. */
   readonly #notifier = new Notifier();
   /** When the clock was stopped; null: it runs. */
   #pausedAt: number | null = null;
@@ -125,7 +125,7 @@ class LogReplay implements Replay {
         if (playing.isOver) return;
         yield { kind: 'event', position: page.first + index, event };
       }
-      // A store that answers at once would keep timers and signals waiting until the end.
+      // A synchronous store would keep timers and signals waiting until the end.
       await nextTurn();
       if (playing.isOver) return;
     }
@@ -144,7 +144,7 @@ class LogReplay implements Replay {
         due = this.#now();
         break;
       }
-      // A clock that was set back must not lengthen the silence.
+      // A clock that was set back must not lengthen the gap.
       const left = Math.min(due - this.#now(), gap);
       if (this.isPaused) await this.#notifier.wait();
       else if (left <= 0 || (await this.#wait(left))) break;
@@ -155,12 +155,12 @@ class LogReplay implements Replay {
   /** Whether the time is over; false where something changed before. */
   async #wait(ms: number): Promise<boolean> {
     let isOver = false;
-    const callOff = this.#clock.after(ms, () => {
+    const cancel = this.#clock.after(ms, () => {
       isOver = true;
       this.#notifier.notify();
     });
     await this.#notifier.wait();
-    callOff();
+    cancel();
     return isOver;
   }
 }

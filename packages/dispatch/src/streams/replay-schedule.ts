@@ -1,4 +1,4 @@
-/** How fast a replay goes: without waiting, as it was, or so many times as fast. */
+/** The speed of a replay: without waiting, as recorded, or so many times as fast. */
 export type ReplayPace = 'fast' | 'original' | number;
 
 /** How long each event of a log waits for its turn after the one before, by their timestamps. */
@@ -12,7 +12,7 @@ export class ReplaySchedule {
     this.#maxGapMs = maxGapMs;
   }
 
-  /** In milliseconds of the replay. An event that is older than one before it does not wait, and holds up none behind it. */
+  /** In milliseconds of the replay. An event that is older than its predecessor does not wait and does not delay the events after it. */
   gapBefore(timestamp: string): number {
     const time = Date.parse(timestamp);
     if (Number.isNaN(time)) return 0;

@@ -6,12 +6,12 @@ import type { OpenFeed } from './live-feeds.ts';
 import { mergeDeltas } from './merge-deltas.ts';
 
 /**
- * A dispatch live: what is stored after the cursor, then events as they are appended, by any process. Ends when the
- * dispatch has ended and all of it was given, when the signal aborts or when the store closes. Deltas come from
- * the feed, of whatever object writes the dispatch in this process meanwhile.
+ * A dispatch live: the events stored after the cursor, then those that any process appends. Ends when the dispatch has ended
+ * and all its events were delivered, when the signal aborts or when the store closes. Deltas come from the feed, published
+ * by the object that writes the dispatch in this process.
  *
- * @throws STORE_INVALID_CURSOR, TypeError for numbers that make no sense; while iterating STORE_DISPATCH_NOT_FOUND, and
- * the error of a recording that failed
+ * @throws STORE_INVALID_CURSOR, TypeError for invalid limits; while iterating STORE_DISPATCH_NOT_FOUND, and the
+ * error of a recording that failed
  */
 export function streamDispatch(
   log: DispatchLog,
@@ -29,7 +29,7 @@ export function streamDispatch(
     const ending = AbortSignal.any(signal === undefined ? [feed.failed] : [signal, feed.failed]);
     const items = log.follow({ after, signal: ending, until, ...page });
     const events = eventsOf(items[Symbol.asyncIterator](), close, () => {
-      // Whichever aborted first ended it.
+      // The signal that aborted first ended the stream.
       if (feed.failed.aborted && ending.reason === feed.failed.reason) throw feed.failed.reason;
     });
     return { feed, events };

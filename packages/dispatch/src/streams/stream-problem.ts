@@ -1,14 +1,14 @@
 import type { StreamItem } from './dispatch-stream.ts';
 
-/** What went wrong with the handling of a stream. The stream goes on, and so does its dispatch. */
+/** A problem with the handling of a stream. The stream and its dispatch continue. */
 export type StreamProblem =
   | {
       readonly kind: 'handler_failed';
-      /** What the handler was called for. */
+      /** The item that the handler was called with. */
       readonly item: Exclude<StreamItem, { kind: 'deltas_dropped' }>;
       readonly error: unknown;
     }
-  /** The handler of deltas is so far behind that some never reached it. */
+  /** The handler of deltas is so slow that some deltas never reached it. */
   | { readonly kind: 'deltas_dropped'; readonly count: number };
 
 /** The problem in one sentence. */

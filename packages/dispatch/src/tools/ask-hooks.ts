@@ -6,37 +6,43 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import type { HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
+import type { Awaitable, HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
 
-/** Who is asked, and until when. */
+/** The hooks to ask, and when to stop. */
 export interface HookAsking {
   readonly hooks: readonly HookProvider[];
-  /** Ends the asking, also of a hook that hangs. */
+  /** Stops the asking, even if a hook hangs. */
   readonly signal: AbortSignal;
   readonly createId: IdSource;
+  /** Whether the log has an event or a message with this id, so that a decision can name it as its cause. */
+  isLogged(id: string): Awaitable<boolean>;
 }
 
 export interface HookInquiry<T> {
-  /** What is decided on, and what an alteration replaces. */
+  /** The value that the hooks decide on; an alteration replaces it. */
   readonly value: T;
   ask(value: T): HookQuestion;
-  /** What an alteration puts in place; undefined where it lacks that. */
+  /** The value that an alteration contains; undefined if it has none. */
   alteredBy(decision: Extract<HookDecision, { decision: 'alter' }>): T | undefined;
-  /** What decisions say beside the hook, the question and its answer. */
+  /** The value of an alteration as data of its event. */
+  made(value: T): JsonObject;
+  /** Data of decision events besides the hook, the question and the answer. */
   readonly data: JsonObject;
-  /** An alteration's own data, where the log would not show it elsewhere. */
-  alterationData?(value: T): JsonObject;
+  /** Further data of the first decision: the value that it was given, if no event has it. */
+  readonly given?: JsonObject | undefined;
+  /** The decision before the first one: the last one on the same call. */
+  readonly previous?: string | null;
   readonly links: EventLinks;
 }
 
 export interface HookVerdict<T> {
-  /** The decisions but plain allows, and the failures of hooks, to be recorded in this order. */
+  /** The decisions, except plain allows, and the failures of hooks, to be recorded in this order. */
   readonly events: readonly NewEvent[];
   readonly value: T;
   readonly denied: HookDenial | null;
-  /** The decision that altered or denied last, by its id. */
+  /** The id of the last decision of the chain: those of this inquiry, or the `previous` of the inquiry. */
   readonly via: string | null;
 }
 
@@ -47,68 +53,145 @@ export interface HookDenial {
 
 /** Asks the hooks one after the other (see `HookProvider`). Rejects only when the signal aborts. */
 export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): Promise<HookVerdict<T>> {
-  const { hooks, signal, createId } = asking;
-  const events: NewEvent[] = [];
-  let { value } = inquiry;
-  let via: string | null = null;
-  const decide = (hook: HookProvider, decision: 'deny' | 'alter', more: JsonObject): void => {
-    const { on } = inquiry.ask(value);
-    via = createId();
-    const data = { hook: `${hook.name}`, on, decision, ...inquiry.data, ...more };
-    events.push({ ...inquiry.links, id: via, type: 'harness:hook_decision', data });
-  };
+  const { hooks, signal } = asking;
+  const chain = new DecisionChain(asking, inquiry);
   for (const hook of hooks) {
+    let checked: CheckedDecision<T>;
     try {
-      const decision = await untilAborted(signal, () => hook.decide(structuredClone(inquiry.ask(value))));
-      const checked = checkDecision(decision, inquiry);
-      if (checked.decision === 'deny') {
-        decide(hook, 'deny', { reason: checked.reason });
-        return { events, value, denied: { hook: hook.name, reason: checked.reason }, via };
-      }
-      if (checked.decision === 'alter') {
-        value = checked.value;
-        const reason = checked.reason === undefined ? {} : { reason: checked.reason };
-        decide(hook, 'alter', { ...reason, ...inquiry.alterationData?.(value) });
-      }
+      const question = structuredClone(inquiry.ask(chain.value));
+      const decision = await untilAborted(signal, () => hook.decide(question));
+      checked = checkDecision(decision, inquiry);
     } catch (error) {
       signal.throwIfAborted();
-      const { on } = inquiry.ask(value);
-      const failure = describeFailure(error);
-      const message = `The hook ${hook.name} could not decide on a ${on}: ${failure.message}`;
-      events.push(newEvent('harness:error', { ...failure, message }, inquiry.links));
+      chain.fail(hook, error);
       if (hook.required !== true) continue;
-      const reason = 'this hook must be asked, and it failed';
-      decide(hook, 'deny', { reason });
-      return { events, value, denied: { hook: hook.name, reason }, via };
+      return chain.deny(hook, 'this hook must be asked, and it failed');
     }
+    if (checked.decision === 'allow') continue;
+    const cause = await untilAborted(signal, () => chain.causeOf(hook, checked.cause));
+    if (checked.decision === 'deny') return chain.deny(hook, checked.reason, cause);
+    chain.alter(hook, checked, cause);
   }
-  return { events, value, denied: null, via };
+  return chain.verdict();
 }
 
-/** What an agent gets instead of the result of a call that a hook denied. */
+/** The text that an agent gets as the result of a call that a hook denied. */
 export function blockedText({ hook, reason }: HookDenial): string {
   return `Error: Action blocked by hook '${hook}': ${reason}`;
 }
 
+/** The decisions on one question. Each names the one before it, whose value it was given. */
+class DecisionChain<T> {
+  value: T;
+  readonly #asking: HookAsking;
+  readonly #inquiry: HookInquiry<T>;
+  readonly #events: NewEvent[] = [];
+  #hasDecision = false;
+  #last: string | null;
+
+  constructor(asking: HookAsking, inquiry: HookInquiry<T>) {
+    this.#asking = asking;
+    this.#inquiry = inquiry;
+    this.value = inquiry.value;
+    this.#last = inquiry.previous ?? null;
+  }
+
+  alter(
+    hook: HookProvider,
+    { reason, value }: Extract<CheckedDecision<T>, { decision: 'alter' }>,
+    cause: string | undefined,
+  ): void {
+    this.value = value;
+    this.#decide(
+      hook,
+      'alter',
+      { ...(reason === undefined ? {} : { reason }), ...this.#inquiry.made(value) },
+      cause,
+    );
+  }
+
+  deny(hook: HookProvider, reason: string, cause?: string): HookVerdict<T> {
+    this.#decide(hook, 'deny', { reason }, cause);
+    return this.verdict({ hook: hook.name, reason });
+  }
+
+  fail(hook: HookProvider, error: unknown): void {
+    const failure = describeFailure(error);
+    const message = `The hook ${hook.name} could not decide on a ${this.#question}: ${failure.message}`;
+    this.#events.push(newEvent('harness:error', { ...failure, message }, this.#inquiry.links));
+  }
+
+  /** The event that a hook names as the cause of its decision. An unknown one is recorded as an error, and the decision counts. */
+  async causeOf({ name }: HookProvider, cause: unknown): Promise<string | undefined> {
+    if (cause === undefined) return undefined;
+    if (typeof cause === 'string' && (await this.#asking.isLogged(cause))) return cause;
+    const message = `The hook ${name} named as the cause of its decision on a ${this.#question} an event that is not in the log.`;
+    this.#events.push(newEvent('harness:error', { message }, this.#inquiry.links));
+    return undefined;
+  }
+
+  verdict(denied: HookDenial | null = null): HookVerdict<T> {
+    return { events: this.#events, value: this.value, denied, via: this.#last };
+  }
+
+  get #question(): HookQuestion['on'] {
+    return this.#inquiry.ask(this.value).on;
+  }
+
+  #decide(
+    { name }: HookProvider,
+    decision: 'deny' | 'alter',
+    more: JsonObject,
+    cause: string | undefined,
+  ): void {
+    const { data, given, links } = this.#inquiry;
+    const id = this.#asking.createId();
+    this.#events.push({
+      ...links,
+      ...(cause === undefined ? {} : { cause: [...[links.cause ?? []].flat(), cause] }),
+      id,
+      type: 'harness:hook_decision',
+      data: {
+        hook: `${name}`,
+        on: this.#question,
+        decision,
+        ...data,
+        ...(this.#last === null ? {} : { previous: this.#last }),
+        ...(this.#hasDecision ? {} : given),
+        ...more,
+      },
+    });
+    this.#hasDecision = true;
+    this.#last = id;
+  }
+}
+
 type CheckedDecision<T> =
   | { readonly decision: 'allow' }
-  | { readonly decision: 'deny'; readonly reason: string }
-  | { readonly decision: 'alter'; readonly reason: string | undefined; readonly value: T };
+  | { readonly decision: 'deny'; readonly reason: string; readonly cause: unknown }
+  | {
+      readonly decision: 'alter';
+      readonly reason: string | undefined;
+      readonly value: T;
+      readonly cause: unknown;
+    };
 
-/** @throws TypeError for what is no decision on the question */
+/** @throws TypeError if it is not a decision on the question */
 function checkDecision<T>(decision: HookDecision, inquiry: HookInquiry<T>): CheckedDecision<T> {
   switch (decision?.decision) {
     case 'allow':
-      return decision;
-    case 'deny':
-      if (typeof decision.reason === 'string') return decision;
+      return { decision: 'allow' };
+    case 'deny': {
+      const { reason, cause } = decision;
+      if (typeof reason === 'string') return { decision: 'deny', reason, cause };
       throw new TypeError('it denied without a reason.');
+    }
     case 'alter': {
       const value = inquiry.alteredBy(decision);
       if (value === undefined || findNotJson(value) !== null)
         throw new TypeError('it altered without saying into what.');
-      const { reason } = decision;
-      return { decision: 'alter', reason: typeof reason === 'string' ? reason : undefined, value };
+      const { reason, cause } = decision;
+      return { decision: 'alter', reason: typeof reason === 'string' ? reason : undefined, value, cause };
     }
     default:
       throw new TypeError('it gave no decision.');

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CapturedEvent,
   createIdSource,
-  type Fidelity,
   type IdSource,
   isEventOf,
   type JsonValue,
@@ -10,6 +9,7 @@ import {
 } from '@hansard/events';
 import type {
   AgentToolCall,
+  Clock,
   DispatchHost,
   HookProvider,
   OfferedTool,
@@ -17,16 +17,16 @@ import type {
   ToolCallVerdict,
   ToolOutcome,
 } from '@hansard/provider';
-import type { Clock } from '../async/clock.ts';
 import { describeFailure } from '../describe-failure.ts';
-import type { DispatchRef } from '../store/dispatch-ref.ts';
-import { askHooks, blockedText } from './ask-hooks.ts';
+import type { DispatchLog } from '../store/dispatch-log.ts';
+import { toDispatchRef } from '../store/dispatch-ref.ts';
+import { askAboutCall, askAboutResult, type HookedCall } from './ask-about-call.ts';
+import { blockedText, type HookAsking, type HookVerdict } from './ask-hooks.ts';
 import type { Toolbox } from './toolbox.ts';
 import { failedOutcome, useTool } from './use-tool.ts';
 
 export interface ProjectToolsOptions {
-  readonly dispatch: DispatchRef;
-  readonly fidelity: Fidelity;
+  readonly log: DispatchLog;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
   readonly clock: Clock;
@@ -35,14 +35,16 @@ export interface ProjectToolsOptions {
   readonly record: (event: NewEvent) => Promise<CapturedEvent>;
 }
 
-/** The tools and hooks of the project as the agent of one dispatch gets them, for as long as it may act. */
+/** The tools and hooks of the project for the agent of one dispatch, until `end`. */
 export class ProjectTools {
   readonly offered: readonly OfferedTool[];
   readonly #options: ProjectToolsOptions;
   readonly #createId: IdSource;
   readonly #ending = new AbortController();
-  /** The events of the agent's calls that have no result yet, by call. */
+  /** The events of the agent's calls without a result, by call. */
   readonly #openCalls = new Map<string, string>();
+  /** The last decision on each of them, by call. */
+  readonly #decided = new Map<string, string>();
 
   constructor(options: ProjectToolsOptions) {
     const { toolbox, clock } = options;
@@ -54,71 +56,105 @@ export class ProjectTools {
     }));
   }
 
-  /** Takes what the agent did, once it is recorded. */
+  /** Observes an event of the agent after it was recorded. */
   observe(event: CapturedEvent): void {
-    if (isEventOf(event, 'agent:tool_call'))
-      this.#openCalls.set(callKey(event.agentId, event.data.toolCallId), event.id);
-    else if (isEventOf(event, 'agent:tool_result'))
-      this.#openCalls.delete(callKey(event.agentId, event.data.toolCallId));
+    if (isEventOf(event, 'agent:tool_call')) {
+      const key = callKey(event.agentId, event.data.toolCallId);
+      this.#openCalls.set(key, event.id);
+      this.#decided.delete(key);
+    } else if (isEventOf(event, 'agent:tool_result')) {
+      const key = callKey(event.agentId, event.data.toolCallId);
+      this.#openCalls.delete(key);
+      this.#decided.delete(key);
+    }
   }
 
-  /** Asks the hooks about a call and records what they decided. Rejects only when the signal aborts. */
+  /** The event as it is recorded: the result of a call that hooks decided on names the last decision. */
+  linked(event: NewEvent): NewEvent {
+    // It is not checked yet.
+    if (event?.type !== 'agent:tool_result' || event.via !== undefined) return event;
+    const via = this.#decided.get(callKey(event.agentId, String(event.data?.toolCallId)));
+    return via === undefined ? event : { ...event, via };
+  }
+
+  /** Asks the hooks about a call and records their decisions. Rejects only when the signal aborts. */
   async askHooks(
-    { agentId, toolCallId, tool, input }: AgentToolCall,
+    call: AgentToolCall,
     signal: AbortSignal = this.#ending.signal,
-  ): Promise<ToolCallVerdict> {
-    const { hooks, dispatch, fidelity } = this.#options;
-    const whose = agentId === undefined ? {} : { agentId };
-    const { dispatchId } = dispatch;
-    const what = { on: 'tool_call', dispatchId, ...whose, toolCallId, tool } as const;
+  ): Promise<ToolCallVerdict & Pick<HookVerdict<JsonValue>, 'via'>> {
     signal.throwIfAborted();
-    const asking = { hooks, signal, createId: this.#createId };
-    const { events, value, denied, via } = await askHooks<JsonValue>(asking, {
-      value: input,
-      ask: (asked) => ({ ...what, input: asked, agents: [] }),
-      alteredBy: (decision) => decision.input,
-      data: { toolCallId },
-      // Nothing else in the log shows what the tool was called with; a narrative leaves that out (D7).
-      alterationData: (altered) => (fidelity === 'full' ? { input: altered } : {}),
-      links: whose,
-    });
-    await this.#record(events, callKey(agentId, toolCallId), signal);
-    if (denied !== null) return { decision: 'deny', ...denied };
-    return { decision: 'allow', input: value, isAltered: via !== null };
+    const { events, value, denied, via } = await askAboutCall(this.#asking(signal), this.#hooked(call));
+    await this.#record(events, call, signal);
+    if (denied !== null) return { decision: 'deny', ...denied, via };
+    return { decision: 'allow', input: value, isAltered: via !== null, via };
   }
 
-  /** What is under way ends, and nothing is recorded or called any more. */
+  /** Ends the pending calls. No more calls are made or recorded. */
   end(reason: string): void {
     this.#ending.abort(new DOMException(reason, 'AbortError'));
   }
 
-  async #record(events: readonly NewEvent[], key: string, signal: AbortSignal): Promise<void> {
+  #hooked(call: AgentToolCall): HookedCall {
+    return { ...call, dispatchId: this.#options.log.dispatchId, agents: () => [] };
+  }
+
+  #asking(signal: AbortSignal): HookAsking {
+    const { hooks, log } = this.#options;
+    return { hooks, signal, createId: this.#createId, isLogged: (id) => isLogged(log, id) };
+  }
+
+  async #record(
+    events: readonly NewEvent[],
+    { agentId, toolCallId }: AgentToolCall,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (events.length === 0) return;
-    // The agent may have said already that it makes this call, without having been heard yet.
+    const key = callKey(agentId, toolCallId);
+    // The event of the call may have been yielded but not processed yet.
     if (!this.#openCalls.has(key)) await nextTurn();
-    const cause = this.#openCalls.get(key);
+    const callId = this.#openCalls.get(key);
     for (const event of events) {
       signal.throwIfAborted();
-      await this.#options.record(cause === undefined ? event : { ...event, cause });
+      const { id, type } = await this.#options.record(
+        callId === undefined ? event : aboutCall(event, callId),
+      );
+      if (type === 'harness:hook_decision' && callId !== undefined) this.#decided.set(key, id);
     }
     signal.throwIfAborted();
   }
 
   async #call(call: AgentToolCall, ownSignal: AbortSignal): Promise<ToolOutcome> {
-    const { dispatch, toolbox, dispatches } = this.#options;
+    const { log, toolbox, dispatches } = this.#options;
     const signal = AbortSignal.any([this.#ending.signal, ownSignal]);
     try {
       const verdict = await this.askHooks(call, signal);
       if (verdict.decision === 'deny') return { status: 'error', text: blockedText(verdict) };
-      const made: ToolCall = { ...call, ...dispatch, input: verdict.input, signal };
-      return await useTool(toolbox, dispatches === null ? made : { ...made, dispatches });
+      const made = { ...call, input: verdict.input };
+      const asked: ToolCall = { ...made, ...toDispatchRef(log), signal };
+      const outcome = await useTool(toolbox, dispatches === null ? asked : { ...asked, dispatches });
+      const result = await askAboutResult(this.#asking(signal), this.#hooked(made), outcome, verdict.via);
+      await this.#record(result.events, call, signal);
+      return result.outcome;
     } catch (error) {
       return failedOutcome(describeFailure(error).message);
     }
   }
 }
 
-/** No agent id has a space in it. */
+/** The event of a decision, or of the failure of a hook, with the call as its subject and first cause. */
+function aboutCall(event: NewEvent, callId: string): NewEvent {
+  const cause = event.cause === undefined ? callId : [callId, ...[event.cause].flat()];
+  if (event.type !== 'harness:hook_decision') return { ...event, cause };
+  return { ...event, cause, data: { ...event.data, subject: callId } };
+}
+
+/** Reads the log, because decisions rarely name a cause. */
+async function isLogged(log: DispatchLog, id: string): Promise<boolean> {
+  for await (const { event } of log.events()) if (event.id === id || event.messageId === id) return true;
+  return false;
+}
+
+/** An agent id contains no space. */
 function callKey(agentId = '', toolCallId: string): string {
   return `${agentId} ${toolCallId}`;
 }

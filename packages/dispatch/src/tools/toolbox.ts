@@ -1,15 +1,15 @@
 import type { ToolDefinition, ToolProvider } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 
-/** The tools of all providers. Where two have a tool of one name, the first provider's counts. */
+/** The tools of all providers. If two have a tool of one name, the first provider's tool is used. */
 export interface Toolbox {
   readonly definitions: readonly ToolDefinition[];
   providerOf(tool: string): ToolProvider | undefined;
 }
 
 /**
- * Lists the tools of providers, until the signal aborts; then there are none: what begins all the same can say in its
- * log that it was stopped.
+ * Lists the tools of providers. If the signal aborts meanwhile there are none, so that a dispatch can still begin and record
+ * that it was stopped.
  */
 export async function openToolbox(
   providers: readonly ToolProvider[],

@@ -5,8 +5,8 @@ import { describeFailure } from '../describe-failure.ts';
 import type { Toolbox } from './toolbox.ts';
 
 /**
- * Makes a call that no hook denied. What the tool does wrong is its outcome, and so is what `check` throws about it;
- * rejects only when the signal of the call aborts, also where the tool hangs.
+ * Makes a call that no hook denied. An error of the tool, or of `check`, becomes the outcome. Rejects only when the signal of
+ * the call aborts, even if the tool hangs.
  */
 export async function useTool(
   toolbox: Toolbox,
@@ -38,9 +38,9 @@ function assertOutcome(tool: string, outcome: ToolOutcome): void {
   const notJson = findNotJson(metadata);
   if (notJson !== null)
     throw new TypeError(
-      `${tool} gave metadata whose ${notJson.path} is ${preview(notJson.value)}, which JSON cannot hold.`,
+      `${tool} returned metadata whose ${notJson.path} is ${preview(notJson.value)}, which JSON cannot hold.`,
     );
-  if (!isPlainObject(metadata)) throw new TypeError(`${tool} gave metadata that is no object.`);
+  if (!isPlainObject(metadata)) throw new TypeError(`${tool} returned metadata that is not an object.`);
 }
 
 function namesOf({ definitions }: Toolbox): string {

@@ -1,18 +1,24 @@
-import type { z } from 'zod';
-
 const longestPreview = 60;
 const mostIssues = 10;
 
+/** An issue of zod, or of another library whose issues have a path and a message. */
+interface Issue {
+  readonly message: string;
+  readonly path: readonly PropertyKey[];
+  readonly code?: string | undefined;
+  readonly keys?: readonly string[];
+}
+
 /** The first issues of a failed check in one line: each path, the problem, and the value at that path. */
 export function describeIssues(
-  error: z.ZodError,
+  error: { readonly issues: readonly Issue[] },
   root: unknown,
   prefix = '',
 ): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
   const found = error.issues.slice(0, mostIssues).map((issue) => {
     const keys = [...(prefix === '' ? [] : [prefix]), ...issue.path];
     // For an unknown key, the path names only its parent.
-    if (issue.code === 'unrecognized_keys') keys.push(...issue.keys.slice(0, 1));
+    if (issue.code === 'unrecognized_keys') keys.push(...(issue.keys ?? []).slice(0, 1));
     return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
   });
   const first = found[0] ?? { path: '(value)', message: 'invalid', value: preview(root) };

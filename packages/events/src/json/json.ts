@@ -30,14 +30,43 @@ export function findNotJson(value: unknown, path = '', depth = 0): NotJson | nul
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return { path, value };
   if (Array.isArray(value)) return findInArray(value, path, depth);
   if (!isPlainObject(value)) return { path, value };
-  // Every event passes here: for-in is twice as fast as Object.keys. Inherited keys are checked only if they matter.
   for (const key in value) {
     const child = value[key];
-    if (child === undefined || typeof child === 'string') continue;
+    if (child === undefined) continue;
     const found = findNotJson(child, path === '' ? key : `${path}.${key}`, depth + 1);
     if (found !== null && Object.hasOwn(value, key)) return found;
   }
   return null;
+}
+
+/** Whether `findNotJson` finds nothing. Faster, because it builds no paths. */
+export function holdsOnlyJson(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth > deepest || typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1)
+      if (!holdsOnlyJson(value[index], depth + 1)) return false;
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  // Every event passes here: for-in is twice as fast as Object.keys. Inherited keys are checked only if they matter.
+  for (const key in value) {
+    const child = value[key];
+    if (child === undefined || typeof child === 'string') continue;
+    if (!holdsOnlyJson(child, depth + 1) && Object.hasOwn(value, key)) return false;
+  }
+  return true;
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

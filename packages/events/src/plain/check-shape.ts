@@ -42,6 +42,8 @@ export function compileShape(shape: Shape): ShapeCheck {
       return compileArray(shape);
     case 'object':
       return shape.properties === undefined ? isJsonObject : compileObject(shape.properties, shape.required);
+    case 'boolean':
+      return (value) => typeof value === 'boolean';
     case 'null':
       return (value) => value === null;
     case undefined:

@@ -14,7 +14,12 @@ const toolFields = {
 
 /** Actions of agents (D2, D6; the session log; the inference trace; the unified event log). */
 export const agentEventData = {
-  'agent:created': z.object({ name: z.string().optional(), languageModel: z.string().optional() }),
+  'agent:created': z.object({
+    name: z.string().optional(),
+    languageModel: z.string().optional(),
+    /** No other agent created it, and it is not the root. */
+    peer: z.boolean().optional(),
+  }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
   'agent:system_prompt': z.object({ text: z.string() }),
   'agent:text': z.object({ text: z.string() }),

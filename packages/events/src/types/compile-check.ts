@@ -27,6 +27,7 @@ export function compileCheck(schema: z.ZodType): QuickCheck {
   if (own !== undefined) return own;
   if (hasMore(schema)) return (value) => schema.safeParse(value).success;
   if (schema instanceof z.ZodString) return (value) => typeof value === 'string';
+  if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean';
   if (schema instanceof z.ZodObject) return compileObject(schema.shape);
   if (schema instanceof z.ZodArray) {
     const isItem = compileCheck(schema.element as z.ZodType);

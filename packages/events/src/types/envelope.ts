@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonValueSchema } from '../json/json-value-schema.ts';
 import {
   costSchema,
+  countSchema,
   idSchema,
   modelUsageSchema,
   priceSourceSchema,
@@ -14,6 +15,24 @@ export const fidelities = ['narrative', 'full'] as const;
 
 /** The schema version of envelopes that this version writes. */
 export const envelopeSchemaVersion = 1;
+
+/** The log that an imported dispatch was read from. */
+export const dispatchSourceSchema = z.object({
+  /** The id of its importer. */
+  format: z.string().min(1),
+  /** The files as they were when the last complete import read them. Empty: no import was complete. */
+  files: z.array(
+    z.object({
+      /** Without its folder. */
+      name: z.string(),
+      bytes: countSchema,
+      /** Milliseconds since 1970. */
+      modifiedAt: z.number(),
+    }),
+  ),
+});
+
+export type DispatchSource = z.infer<typeof dispatchSourceSchema>;
 
 /** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null means not known (yet). */
 export const envelopeSchema = z.object({
@@ -37,6 +56,8 @@ export const envelopeSchema = z.object({
   prices: priceSourceSchema.nullable(),
   /** Cached from the last `session:complete`, which is authoritative. */
   structuredResult: jsonValueSchema.nullable(),
+  /** Null: the dispatch was recorded while it ran. */
+  source: dispatchSourceSchema.nullable(),
   /** The dispatch that started this one (D4). */
   parentDispatchId: idSchema.nullable(),
   /** Reserved for lasting identities of bots (D9). */

@@ -35,10 +35,18 @@ export const harnessEventData = {
     decision: z.enum(['allow', 'deny', 'alter']),
     reason: z.string().optional(),
     toolCallId: z.string().optional(),
-    /** The event with the content that was decided on, if it is in the log. */
+    /** The event that was decided on: the tool call, or the content of the delivery. */
     subject: idSchema.optional(),
+    /** The decision before this one on the same call or delivery. This one was given what that one made. */
+    previous: idSchema.optional(),
+    /** The text that was decided on, if no event or decision has it: a tool result, or a delivery in other words than its subject. */
+    given: z.string().optional(),
+    /** The utterances from which a tool result was made. */
+    madeFrom: z.array(idSchema).optional(),
     /** The new input of an altered tool call. */
     input: jsonValueSchema.optional(),
+    /** The new text of an altered delivery or tool result. */
+    text: z.string().optional(),
   }),
 } as const;
 

@@ -13,7 +13,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'agent:tool_call': without('input'),
   'agent:tool_result': (data) => withFirstLine(without('output')(data), 'error'),
   'agent:output': (data) => ('parts' in data ? { ...data, parts: [] } : data),
-  'harness:hook_decision': without('input'),
+  'harness:hook_decision': withoutToolContent,
   /** The content of a notice may be anything. */
   'system:notice': without('raw'),
 };
@@ -58,6 +58,12 @@ function without(key: string): Rule {
     const { [key]: _left, ...kept } = data;
     return kept;
   };
+}
+
+/** A decision on a delivery keeps its texts: they are talk, as in the delivery itself. */
+function withoutToolContent(data: JsonObject): JsonObject {
+  const kept = without('input')(data);
+  return data.on === 'delivery' ? kept : without('text')(without('given')(kept));
 }
 
 function withFirstLine(data: JsonObject, key: string): JsonObject {

@@ -1,4 +1,5 @@
 import { type JsonObject, parseEvent } from '@hansard/events';
+import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { createLogIndex, dialogOf, hearingMatrix, knownBy } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,7 +10,6 @@ import {
   readWerewolfMatch,
   type StreamLine,
 } from '../../src/index.ts';
-import { gameText, isCorpusThere, skipped } from '../corpus.ts';
 
 interface RawLine extends JsonObject {
   readonly timestamp: string;

@@ -1,6 +1,6 @@
+import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type GameLogFile, type ReadGame, readGameLog, readWerewolfMatch } from '../../src/index.ts';
-import { gameText, isCorpusThere, skipped } from '../corpus.ts';
 
 const at = (minute: number) => `2026-03-01T09:${String(minute).padStart(2, '0')}:00.000Z`;
 const game = (minute: number, event_type: string, payload: object = {}, more: object = {}) =>

@@ -41,6 +41,7 @@ export const envelope: DispatchEnvelope = {
   usage: { inputTokens: 10, outputTokens: 2 },
   models: [{ model: hostileTexts[1] ?? '', calls: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.25 }],
   prices: null,
+  source: null,
   structuredResult: { verdict: hostileTexts[0] ?? '' },
   parentDispatchId: null,
   botId: hostileTexts[3] ?? '',

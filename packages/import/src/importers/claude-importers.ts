@@ -5,6 +5,7 @@ import {
   openClaudeStream,
   openClaudeTranscript,
 } from '@hansard/claude';
+import { definedOnly } from '@hansard/events';
 import type { LogContext, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { taskOfLog } from './task-of-log.ts';
 import { wholeLines } from './whole-lines.ts';
@@ -38,13 +39,14 @@ function records(id: ClaudeFormatId): Pick<LogImporterProvider, 'contract' | 'id
 }
 
 async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promise<OpenLog> {
-  const { format, files, dispatchId, cwd } = log;
+  const { format, files, dispatchId, cwd, continues } = log;
   const taskDir = taskOfLog(log);
   const startsAt = (await findStart([dispatchId], taskDir)) ?? log.startedAt;
   return {
     format,
     files,
     dispatchId,
+    ...definedOnly({ parentDispatchId: continues?.dispatchId }),
     cwd,
     startedAt: log.startedAt,
     taskDir,

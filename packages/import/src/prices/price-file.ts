@@ -36,7 +36,7 @@ export function readPriceFile(path: string): PriceTable {
     throw invalid(path, messageOf(cause), cause);
   }
   const result = fileSchema.safeParse(content);
-  if (!result.success) throw invalid(path, z.prettifyError(result.error), result.error);
+  if (!result.success) throw invalid(path, firstIssues(result.error), result.error);
   const { models, ...source } = result.data;
   const byName = new Map(Object.entries(models));
   return {
@@ -53,6 +53,16 @@ export function readPriceFile(path: string): PriceTable {
       return { usd: total / 1_000_000, model };
     },
   };
+}
+
+const mostIssues = 5;
+
+function firstIssues({ issues }: z.ZodError): string {
+  const places = issues
+    .slice(0, mostIssues)
+    .map(({ path, message }) => [...(path.length === 0 ? [] : [path.join('.')]), message].join(': '));
+  const others = issues.length - places.length;
+  return `${places.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
 function invalid(path: string, reason: string, cause: unknown): ImportError {

@@ -28,9 +28,14 @@ const mostVersions = 1_000;
 export async function countRewritten(dispatch: Dispatch): Promise<number> {
   let count = 0;
   for await (const { events } of dispatch.pages()) {
-    for (const { id } of events) if (/:rewritten-\d+$/.test(id)) count += 1;
+    for (const { id } of events) if (isRewritten(id)) count += 1;
   }
   return count;
+}
+
+/** Whether an event was added under another id because its own was taken. */
+export function isRewritten(id: string): boolean {
+  return /:rewritten-\d+$/.test(id);
 }
 
 /** Appends an event, under another id if the store has other content under its own. Returns whether it had. */

@@ -1,10 +1,16 @@
 import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
-import { type DispatchEnvelope, definedOnly, type Fidelity, toTimestamp } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  type DispatchStatus,
+  definedOnly,
+  type Fidelity,
+  toTimestamp,
+} from '@hansard/events';
 import type { LogSummary, OpenLog } from '@hansard/provider';
 import { DispatchTotals, type PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
-import { appendEvents, countRewritten } from './append-events.ts';
-import { type LogTotals, largestTotals } from './largest-totals.ts';
+import { appendEvents, countRewritten, isRewritten } from './append-events.ts';
+import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -12,6 +18,8 @@ export interface RecordLogOptions {
   /** Ends the import after a batch. The dispatch is then `aborted`, until another import completes it. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytes: number) => void) | undefined;
+  /** Reads the log even if its files are as the last complete import left them. */
+  readonly reread?: boolean | undefined;
   /** Absent: `standardPrices`. `false`: no estimates. */
   readonly prices?: PriceTable | false | undefined;
 }
@@ -30,22 +38,33 @@ export interface RecordedLog {
 
 const mostNamed = 20;
 const holder = 'an import';
+/** The role of a dispatch whose log names none. */
+export const importedRole = 'imported';
 
 /**
  * Records an opened log in its dispatch. Existing events stay as they are, so a log that has grown is brought up to date.
+ * Returns null if its files have not changed since the last complete import; nothing is read then.
  * @throws IMPORT_FIDELITY_FIXED, errors of the store and of the reader
  */
 export async function recordLog(
   store: DispatchStore,
   taskDir: string,
   log: OpenLog,
-  { fidelity, signal = new AbortController().signal, onProgress, prices }: RecordLogOptions = {},
-): Promise<RecordedLog> {
+  {
+    fidelity,
+    signal = new AbortController().signal,
+    onProgress,
+    prices,
+    reread = false,
+  }: RecordLogOptions = {},
+): Promise<RecordedLog | null> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
   if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
     throw otherFidelity(log, existing.fidelity);
+  const files = sourceFiles(log.files);
+  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) return null;
   await using dispatch =
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
@@ -54,7 +73,8 @@ export async function recordLog(
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const totals = new DispatchTotals(await tableOf(prices));
+  const table = await tableOf(prices);
+  const totals = new DispatchTotals(table);
   try {
     for await (const events of log.read({ fidelity: kept, signal, ...definedOnly({ onProgress }) })) {
       if (signal.aborted) break;
@@ -66,7 +86,9 @@ export async function recordLog(
       for (const event of events) totals.observe(event);
     }
   } catch (error) {
-    await dispatch.end(endOf({ ...log.summary(), status: 'aborted' }, totals, existing));
+    const sums = existing === null ? totals : await totalsOf(dispatch, table);
+    const source = { format: log.format, files: [] };
+    await dispatch.end({ ...endOf(log.summary(), sums, existing), source, status: 'aborted' });
     throw error;
   }
   const summary = log.summary();
@@ -74,12 +96,13 @@ export async function recordLog(
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
   const notInLog = isInterrupted ? null : await countOthers(dispatch, before + added, summary.events);
-  if (isInterrupted) {
-    await dispatch.end(endOf({ ...summary, status: 'aborted' }, totals, existing));
-  } else if (!isOlderCopy(existing, added, notInLog)) {
-    const { usage = null, costUsd = null } = summary;
-    const { models, prices } = totals;
-    await dispatch.end(endOf(summary, { usage, costUsd, models, prices }, existing));
+  // If the store has all of the log and more, the end of the log is not that of the dispatch.
+  const isNew = existing === null || added > rewrittenCount;
+  if (isNew || (!isInterrupted && notInLog === 0)) {
+    const sums = existing === null ? totals : await totalsOf(dispatch, table);
+    const source = { format: log.format, files: isInterrupted ? [] : files };
+    const end = { ...endOf(summary, sums, existing), source };
+    await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
   return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
 }
@@ -91,10 +114,17 @@ async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTab
 }
 
 function newDispatch(
-  { dispatchId, role = 'imported', startedAt, cwd }: OpenLog,
+  { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd, format }: OpenLog,
   fidelity: Fidelity,
 ): NewDispatch {
-  return { dispatchId, role, startedAt: toTimestamp(startedAt), fidelity, ...definedOnly({ cwd }) };
+  return {
+    dispatchId,
+    role,
+    startedAt: toTimestamp(startedAt),
+    fidelity,
+    source: { format, files: [] },
+    ...definedOnly({ cwd, parentDispatchId }),
+  };
 }
 
 /** How many of the stored events the log does not have. Every event of the log is stored, some also under another id. */
@@ -102,21 +132,39 @@ async function countOthers(dispatch: Dispatch, stored: number, ofLog: number): P
   return stored <= ofLog ? 0 : Math.max(0, stored - ofLog - (await countRewritten(dispatch)));
 }
 
-/** Whether the store has all of the log and more. Then the end of the log is not that of the dispatch. */
-function isOlderCopy(existing: DispatchEnvelope | null, added: number, notInLog: number | null): boolean {
-  return existing !== null && existing.status !== 'running' && added === 0 && notInLog !== 0;
+/** The totals of all stored events, whichever copies of the log they came from. Rewritten copies of a call count once. */
+async function totalsOf(dispatch: Dispatch, table: PriceTable | null): Promise<DispatchTotals> {
+  const totals = new DispatchTotals(table);
+  for await (const { event } of dispatch.events())
+    if (event.type !== 'agent:inference' || !isRewritten(event.id)) totals.observe(event);
+  return totals;
 }
 
-/** `totals`: those of the whole log, or of the part of it that is in the store. */
+/** Writes the end of a log. A running session is released without an end, because its next records may come at any time. */
+async function leave(
+  dispatch: Dispatch,
+  status: DispatchStatus,
+  { completedAt, ...updates }: Omit<DispatchEnd, 'status'>,
+): Promise<void> {
+  if (status !== 'running') {
+    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status });
+    return;
+  }
+  await dispatch.update({ ...updates, status, completedAt: null });
+  await dispatch.release();
+}
+
 function endOf(
-  { status, model, structuredResult, completedAt }: LogSummary,
-  totals: LogTotals,
+  { model, structuredResult, completedAt }: LogSummary,
+  { usage, costUsd, models, prices }: DispatchTotals,
   before: DispatchEnvelope | null,
-): DispatchEnd {
+): Omit<DispatchEnd, 'status'> {
   return {
-    status,
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    ...largestTotals(before, totals),
+    usage,
+    cost: costUsd,
+    models,
+    prices,
     ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
   };
 }

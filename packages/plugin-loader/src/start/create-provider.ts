@@ -1,11 +1,11 @@
 import { messageOf } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import { type Plugin, PluginError } from '@hansard/provider';
-import type { LoadClock } from './clock.ts';
 import { withinTime } from './within-time.ts';
 
 export interface CreateOptions {
   readonly baseDir: string;
-  readonly clock: LoadClock;
+  readonly clock: Clock;
   readonly limitMs: number;
   /** Receives a provider that arrived after the time limit, to close it. */
   discard(id: string, provider: object): void;

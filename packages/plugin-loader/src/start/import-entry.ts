@@ -2,11 +2,11 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlainObject, messageOf } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import { PluginError } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 import { isInside } from '../manifest/plugin-path.ts';
 import type { ManifestFiles } from '../manifest/read-plugin-manifest.ts';
-import type { LoadClock } from './clock.ts';
 import { withinTime } from './within-time.ts';
 
 const sourceCondition = '@hansard/source';
@@ -19,7 +19,7 @@ const loaderRunsFromSource = import.meta.url.endsWith('.ts');
 export async function importEntry(
   { id, entry }: PluginManifest,
   files: ManifestFiles,
-  clock: LoadClock,
+  clock: Clock,
   limitMs: number,
 ): Promise<{ readonly default?: unknown }> {
   try {

@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
 import { givenThrough } from '@hansard/views';
 
 /** A tool call that has no result yet. */
@@ -9,24 +9,33 @@ export interface OpenCall {
   readonly messageId: string;
 }
 
-/** What a session knows of an agent without its transcript: a fold over the agent's events. */
+/** Events of an agent in their order. Plain lists: a session that is loaded adds each of its events to one. */
+interface Received {
+  readonly ids: string[];
+  /** The indexes of those that ask for a response, ascending. */
+  readonly asking: number[];
+}
+
+/** The state of an agent without its transcript: a fold over the agent's events. */
 export class AgentRecord {
   readonly agentId: string;
-  /** No event of the agent stands at or before this position of the log. */
+  /** The agent has no event at or before this position of the log. */
   readonly after: number;
   name: string | null = null;
   languageModel: string | null = null;
-  /** What its `agent:created` has as cause. */
+  /** The causes of its `agent:created`. */
   causes: readonly string[] = [];
+  /** See `AgentCreation.peer`. */
+  isPeer = false;
   wasCreated = false;
   isTerminated = false;
-  /** How many answers it gave, utterances and tool calls alike. */
+  /** How many answers it gave, including those with tool calls. */
   turns = 0;
   #latestAnswer: string | null = null;
-  /** The events since the latest answer, in order, by id: whether they ask for a response. */
-  #sinceAnswer = new Map<string, boolean>();
-  /** Those before it and since the answer before. */
-  #beforeAnswer: ReadonlyMap<string, boolean> = new Map();
+  /** The events since the latest answer. */
+  #sinceAnswer: Received = { ids: [], asking: [] };
+  /** The events between the latest answer and the one before it. */
+  #beforeAnswer: Received = { ids: [], asking: [] };
   readonly #openCalls = new Map<string, OpenCall>();
 
   constructor(agentId: string, after: number) {
@@ -38,9 +47,9 @@ export class AgentRecord {
     return [...this.#openCalls.values()];
   }
 
-  /** Whether something reached it that it has not answered. */
+  /** Whether it received something that it has not answered. */
   get awaitsResponse(): boolean {
-    return [...this.#sinceAnswer.values()].includes(true);
+    return this.#sinceAnswer.asking.length > 0;
   }
 
   observe(event: CapturedEvent): void {
@@ -52,21 +61,21 @@ export class AgentRecord {
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
-    this.#sinceAnswer.set(event.id, asks);
+    const { ids, asking } = this.#sinceAnswer;
+    if (asks) asking.push(ids.length);
+    ids.push(event.id);
     if (isEventOf(event, 'agent:tool_call')) {
       const { toolCallId, tool } = event.data;
       this.#openCalls.set(toolCallId, { toolCallId, tool, messageId });
     }
   }
 
-  #create(
-    data: { name?: string | undefined; languageModel?: string | undefined },
-    cause: CapturedEvent['cause'],
-  ) {
+  #create({ name, languageModel, peer }: EventData<'agent:created'>, cause: CapturedEvent['cause']): void {
     if (this.wasCreated) return;
     this.wasCreated = true;
-    this.name = data.name ?? null;
-    this.languageModel = data.languageModel ?? null;
+    this.name = name ?? null;
+    this.languageModel = languageModel ?? null;
+    this.isPeer = peer === true;
     this.causes = cause === undefined ? [] : [cause].flat();
   }
 
@@ -74,18 +83,26 @@ export class AgentRecord {
     this.turns += 1;
     this.#latestAnswer = messageId;
     this.#beforeAnswer = this.#sinceAnswer;
-    this.#sinceAnswer = new Map();
+    this.#sinceAnswer = { ids: [], asking: [] };
   }
 
-  /** The latest answer settles what its model was given; what came later is still to be answered. */
+  /** The latest answer covers the input of its model; later events still need an answer. */
   #keepUnanswered(through: string | null | undefined): void {
-    const before = [...this.#beforeAnswer];
-    const last = before.findIndex(([id]) => id === through);
-    if (last < 0 && through !== null) return;
-    this.#sinceAnswer = new Map([...before.slice(last + 1), ...this.#sinceAnswer]);
+    const before = this.#beforeAnswer;
+    const since = this.#sinceAnswer;
+    const first = before.ids.lastIndexOf(through ?? '') + 1;
+    if (first === 0 && through !== null) return;
+    const kept = before.ids.length - first;
+    this.#sinceAnswer = {
+      ids: [...before.ids.slice(first), ...since.ids],
+      asking: [
+        ...before.asking.filter((index) => index >= first).map((index) => index - first),
+        ...since.asking.map((index) => index + kept),
+      ],
+    };
   }
 
-  /** Whether the result asks for a response: an agent that has spoken since its call did not wait for it. */
+  /** Whether the result asks for a response. An agent that has spoken since its call did not wait for it. */
   #close(toolCallId: string): boolean {
     const call = this.#openCalls.get(toolCallId);
     this.#openCalls.delete(toolCallId);
@@ -99,7 +116,7 @@ function isAnswer(event: CapturedEvent): boolean {
     case 'agent:thinking':
     case 'agent:tool_call':
       return true;
-    // An answer without anything in it.
+    // An empty answer.
     case 'agent:output':
       return (
         isEventOf(event, 'agent:output') && event.messageId !== undefined && event.data.parts.length === 0

@@ -3,30 +3,46 @@ import type { AgentInfo } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
 import { AgentRecord } from './agent-record.ts';
 
-/** An id as `allocateAgentId` makes them; of others it is enough that they are not taken twice. */
+/** An id as `allocateAgentId` makes it. Logs of other programs may have other ids. */
 const allocatedId = /^agent_(\d{1,15})$/;
 
-/** Every agent that exists or existed in a session, and whose each event is: a fold over the log. */
+/** Every agent that exists or existed in a session, and the agent of each event: a fold over the log. */
 export class AgentRegistry {
   readonly #records = new Map<string, AgentRecord>();
   /** The agent of each event and message, by its id. Filled when it is needed: most events are never asked about. */
   readonly #owners = new Map<string, string>();
   /** What `#owners` does not have yet: ids, each followed by the id of its agent. */
   #newOwners: string[] = [];
-  /** What names no agent and stands before the root: its own, once there is one. */
+  /** Events without an agent before the root was created. They belong to the root once there is one. */
   readonly #beforeRoot: CapturedEvent[] = [];
   readonly #languageModel: string | undefined;
   #latestNumber = 0;
   #root: AgentRecord | null = null;
+  /** Whether the first agent without a cause is a peer: then there is no root. */
+  #isRootless = false;
 
-  /** `languageModel` takes the place of the model that the root was created with. */
+  /** `languageModel` replaces the model that the root was created with. */
   constructor(languageModel?: string) {
     this.#languageModel = languageModel;
   }
 
-  /** The first agent that nobody created; where a log has none, the first one in it. Null without any agent. */
+  /**
+   * The first agent without a cause, or else the first agent of the log. Null without any agent, and if the first agent without a
+   * cause is a peer.
+   */
   get root(): AgentRecord | null {
-    return this.#root ?? this.#records.values().next().value ?? null;
+    return this.#isRootless ? null : (this.#root ?? this.#first);
+  }
+
+  /** The agents that no other agent created: the root, or else all peers. */
+  get principals(): readonly AgentRecord[] {
+    const { root } = this;
+    return root === null ? this.all.filter(({ causes }) => causes.length === 0) : [root];
+  }
+
+  /** The model of an agent that is created without a model and without a cause. */
+  get defaultModel(): string | null {
+    return this.#languageModel ?? this.#first?.languageModel ?? null;
   }
 
   get all(): readonly AgentRecord[] {
@@ -37,11 +53,13 @@ export class AgentRegistry {
   observe(event: CapturedEvent, position: number): void {
     const agentId = event.agentId ?? this.#root?.agentId;
     if (agentId === undefined) {
-      this.#beforeRoot.push(event);
+      // Without a root, such an event belongs to the session and to no agent.
+      if (!this.#isRootless) this.#beforeRoot.push(event);
       return;
     }
     this.#newOwners.push(event.id, agentId);
-    if (event.messageId !== undefined) this.#newOwners.push(event.messageId, agentId);
+    if (event.messageId !== undefined && event.messageId !== event.id)
+      this.#newOwners.push(event.messageId, agentId);
     let record = this.#records.get(agentId);
     if (record === undefined) {
       record = new AgentRecord(agentId, position - 1);
@@ -49,8 +67,18 @@ export class AgentRegistry {
       this.reserve(agentId);
     }
     record.observe(event);
-    if (event.type === 'agent:created' && event.cause === undefined) this.#root ??= record;
-    if (this.#root !== null) for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+    if (event.type === 'agent:created' && event.cause === undefined && !this.#isRootless)
+      this.#become(record);
+    if (this.#root !== null && this.#beforeRoot.length > 0)
+      for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+  }
+
+  #become(record: AgentRecord): void {
+    if (this.#root !== null) return;
+    if (record.isPeer) {
+      this.#isRootless = true;
+      this.#beforeRoot.length = 0;
+    } else this.#root = record;
   }
 
   /** Keeps an id from being allocated. */
@@ -70,7 +98,7 @@ export class AgentRegistry {
     return this.#records.has(agentId);
   }
 
-  /** Whose an event or message is; null for an id that the log does not have. */
+  /** The agent of an event or message; null for an id that the log does not have. */
   ownerOf(eventId: string): string | null {
     for (let index = 0; index < this.#newOwners.length; index += 2)
       this.#owners.set(this.#newOwners[index] ?? '', this.#newOwners[index + 1] ?? '');
@@ -95,7 +123,7 @@ export class AgentRegistry {
     if (!record.isTerminated) return record;
     throw new SessionError(
       'SESSION_AGENT_TERMINATED',
-      `The agent ${agentId} was terminated; its transcript can be read, but it takes and says nothing more.`,
+      `The agent ${agentId} was terminated; its transcript can be read, but it receives and says nothing more.`,
       { details: { agentId } },
     );
   }
@@ -115,14 +143,14 @@ export class AgentRegistry {
     };
   }
 
-  /** The model that an agent has now: another than it was created with, where that was the root's. */
+  /** The current model of an agent. If it was created with the root's model, it changes with the root's. */
   modelOf({ languageModel }: AgentRecord): string | null {
-    return languageModel === this.root?.languageModel
+    return languageModel === (this.root ?? this.#first)?.languageModel
       ? (this.#languageModel ?? languageModel)
       : languageModel;
   }
 
-  /** Whom an agent means by a name or an id: see `AgentHost.findAgent`. Active agents come before terminated ones. */
+  /** Finds an agent by name or id for a caller: see `AgentHost.findAgent`. Active agents come before terminated ones. */
   find(nameOrId: string, callerId: string): AgentInfo | null {
     const byId = this.#records.get(nameOrId);
     if (byId !== undefined) return this.describe(byId);
@@ -134,6 +162,10 @@ export class AgentRegistry {
       if (nearest.length > 0) return nearest.length === 1 ? (nearest[0] ?? null) : null;
     }
     return null;
+  }
+
+  get #first(): AgentRecord | null {
+    return this.#records.values().next().value ?? null;
   }
 
   #parentOf(record: AgentRecord): string | null {

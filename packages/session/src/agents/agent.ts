@@ -1,10 +1,9 @@
 import type { EventData } from '@hansard/events';
-import type { AgentInfo, DeliveryOutcome } from '@hansard/provider';
+import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import type { TranscriptMessage } from '@hansard/views';
 import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
 import { logOutput, type ObservationLinks } from '../log/log-output.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
-import { LoggedString } from '../log/logged-string.ts';
 import { answer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
@@ -12,15 +11,14 @@ import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
 
 export interface HarkenOptions {
-  /** Who says it. Absent: a person. */
+  /** The source of the message. Absent: a person. */
   readonly source?: EventData<'user:message'>['source'];
-  /** The hook decision that altered it on its way. */
+  /** The hook decision that altered it. */
   readonly via?: string;
 }
 
 /**
- * An agent of a session: a hold on its transcript, which is in memory only while it is used. Sessions make them; see
- * `Session.root` and `Session.getAgent`.
+ * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
  */
 export class Agent {
   readonly agentId: string;
@@ -45,21 +43,21 @@ export class Agent {
   }
 
   /**
-   * Whether something reached the agent that it has not answered: a message, or the results of its tool calls. What
-   * arrives while its model is called is not in that call, so it is still to be answered: call `response` again. The same
-   * after a session was loaded, before anything else is said.
+   * Whether the agent received something that it has not answered: a message, or the results of its tool calls. An event
+   * that arrives while its model is called is not in the input of that call, so it still needs an answer: call `response`
+   * again. After a session was loaded, check this first.
    */
   get awaitsResponse(): boolean {
     return this.#record.awaitsResponse;
   }
 
-  /** Its messages so far, rebuilt from the log where they are not in memory. */
+  /** Its messages so far, rebuilt from the log if they are not in memory. */
   transcript(): Promise<readonly TranscriptMessage[]> {
     return this.#memory.transcriptOf(this.agentId);
   }
 
   /**
-   * Adds a message to the transcript and gives its id; durable when it resolves. A `LoggedString` gives the substance.
+   * Adds a message to the transcript and returns its id. Durable when it resolves. A `LoggedString` sets the substance.
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async harken(input: string | LoggedString, { source, via }: HarkenOptions = {}): Promise<string> {
@@ -78,10 +76,10 @@ export class Agent {
   }
 
   /**
-   * Logs values that the agent observed, such as what its code printed, as one `agent:output`, and gives the id of that
-   * event; durable when it resolves. Each value is copied at the call (`snapshot` of `@hansard/events`), so the log keeps
-   * what was observed whatever becomes of it; `reviveSnapshot` gives it back. It is no message: it is not in the
-   * transcript, and asks for no response; the model sees it in its next call.
+   * Logs values that the agent observed, such as the output of its code, as one `agent:output`, and returns the id of that
+   * event. Durable when it resolves. Each value is copied at the call (`snapshot` of `@hansard/events`), so later changes
+   * do not affect the log; `reviveSnapshot` restores it. It is not a message: it is not in the transcript and asks for no
+   * response. The model receives it in its next call.
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async observe(values: readonly unknown[], links: ObservationLinks = {}): Promise<string> {
@@ -91,11 +89,11 @@ export class Agent {
   }
 
   /**
-   * Puts a summary in the place of what the agent's model saw so far, from its next call on, and gives the id of the
-   * `session:compaction`; durable when it resolves. The originals stay in the log and in the transcript; system prompts
-   * are seen as before. A later compaction takes the place of an earlier one.
-   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED; TypeError where `keptFrom` is not the agent's, or is absent while
-   * the agent owes a response
+   * Replaces the input of the agent's model so far by a summary, from its next call on, and returns the id of the
+   * `session:compaction`. Durable when it resolves. The originals stay in the log and in the transcript, and system prompts
+   * stay in the input. A later compaction replaces an earlier one.
+   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED; SESSION_COMPACTION_INVALID if `keptFrom` does not belong to the agent, or is
+   * absent while the agent has a message to answer
    */
   async compact(summary: string, options: CompactionOptions = {}): Promise<string> {
     const { eventId, recorded } = logCompaction(this.#turn, this.agentId, summary, options);
@@ -104,15 +102,14 @@ export class Agent {
   }
 
   /**
-   * Lets the agent speak: its model is called, with its tools, until it has an utterance, which may be empty. All of it
-   * is durable when this resolves. After an error the session can be used on, unless it is SESSION_CLOSED.
+   * Lets the agent speak: calls its model and its tools until there is an utterance, which may be empty. Everything is
+   * durable when this resolves. After an error other than SESSION_CLOSED the session can still be used.
    *
    * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
-   * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the store's error where a write fails
+   * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the error of the store if a write fails
    */
   async response(): Promise<LoggedString> {
-    const { text, messageId } = await answer(this.#turn, this.agentId);
-    return new LoggedString(text, messageId);
+    return answer(this.#turn, this.agentId);
   }
 
   /**

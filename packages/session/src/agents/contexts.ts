@@ -7,17 +7,17 @@ import {
   createContextRenderer,
 } from '@hansard/views';
 
-/** What a model is given in one call. */
+/** The input of a model in one call. */
 export interface ModelContext {
   /**
-   * Frozen, as copies would cost each call as much as the log is long. The array is the model's own, made when it is first
-   * asked for, and holds what the model is given in this call, also after later ones.
+   * Frozen, because the cost of copies would grow with the log. The array belongs to the model. It is made when it is first
+   * read, and later calls do not change it.
    */
   readonly messages: readonly ModelMessage[];
   readonly manifest: ContextManifest;
 }
 
-/** What the models of agents are given, kept up to date event by event. One that is not in memory is made from the log. */
+/** The inputs of the models of agents, updated event by event. One that is not in memory is rebuilt from the log. */
 export class Contexts {
   readonly #held = new Map<string, ContextRenderer>();
   /**
@@ -28,21 +28,21 @@ export class Contexts {
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
   readonly #options: ContextOptions;
 
-  /** `read` gives the readable events of an agent, in the order of the log. */
+  /** `read` returns the readable events of an agent, in the order of the log. */
   constructor(read: (agentId: string) => Promise<readonly CapturedEvent[]>, options: ContextOptions) {
     this.#read = read;
     this.#options = options;
   }
 
   /**
-   * To be called in the order of the log's writes.
+   * Must be called in the order of the writes of the log.
    * @throws CONTEXT_BUDGET_TOO_SMALL
    */
   async render(agentId: string): Promise<ModelContext> {
     return (await this.#of(agentId)).render();
   }
 
-  /** Takes events that were just recorded. Keeps them: they must not change. */
+  /** Adds events that are durable. Keeps them: they must not change. */
   add(events: readonly CapturedEvent[]): void {
     for (const event of events) {
       const { type, agentId } = event;

@@ -1,39 +1,63 @@
 import { type NewEvent, newEvent } from '@hansard/events';
+import type { NewAgent } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
 import type { SessionRecord } from '../log/session-record.ts';
 import { SessionError } from '../session-error.ts';
 
 export interface AgentCreation {
-  /** The tool call that created the agent, by its event. Absent: nobody did. */
+  /** The event of the tool call that created the agent. Absent: no tool did. */
   readonly cause?: string;
   readonly name?: string;
   readonly languageModel?: string;
+  /** It is not the root, although no agent created it: an agent beside the root, or one of equals. Only without a cause. */
+  readonly peer?: boolean;
 }
 
 export function agentCreated(
   agentId: string,
-  { cause, name, languageModel }: AgentCreation,
+  { cause, name, languageModel, peer }: AgentCreation,
   id: string,
 ): NewEvent {
   const data = {
     ...(name === undefined ? {} : { name }),
     ...(languageModel === undefined ? {} : { languageModel }),
+    ...(peer === true ? { peer } : {}),
   };
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** Creates an agent, all of it or nothing: its `agent:created` and system prompt are durable when this resolves. */
+/** Creates an agent with one append: its `agent:created` and system prompt are durable when this resolves. */
 export async function createAgent(
-  { log, registry }: SessionRecord,
+  record: SessionRecord,
   creation: AgentCreation,
   systemPrompt: string | undefined,
 ): Promise<string> {
-  const agentId = registry.allocateAgentId();
-  const events = [agentCreated(agentId, creation, log.createId())];
-  if (systemPrompt !== undefined)
-    events.push(...takeApart({ role: 'system', content: systemPrompt }, { id: log.createId(), agentId }));
-  await log.append(events);
+  const { agentId, events } = newAgent(record, creation, systemPrompt);
+  await record.log.append(events);
   return agentId;
+}
+
+/** Creates peers with one append. One without a model gets the session's. */
+export async function createPeers(record: SessionRecord, peers: readonly NewAgent[]): Promise<string[]> {
+  const created = peers.map(({ systemPrompt, ...peer }) => {
+    const languageModel = peer.languageModel ?? record.registry.defaultModel;
+    const creation = { ...peer, ...(languageModel === null ? {} : { languageModel }), peer: true };
+    return newAgent(record, creation, systemPrompt);
+  });
+  await record.log.append(created.flatMap(({ events }) => events));
+  return created.map(({ agentId }) => agentId);
+}
+
+function newAgent(
+  { log, registry }: SessionRecord,
+  creation: AgentCreation,
+  systemPrompt: string | undefined,
+): { readonly agentId: string; readonly events: readonly NewEvent[] } {
+  const agentId = registry.allocateAgentId();
+  const created = agentCreated(agentId, creation, log.createId());
+  if (systemPrompt === undefined) return { agentId, events: [created] };
+  const prompt = { role: 'system', content: systemPrompt } as const;
+  return { agentId, events: [created, ...takeApart(prompt, { id: log.createId(), agentId })] };
 }
 
 /**

@@ -1,19 +1,19 @@
 import type { CapturedEvent } from '@hansard/events';
 import { putTogether, type TranscriptEntry } from '@hansard/views';
 
-/** The transcripts that are in memory. One that is not is read from the log when it is asked for. */
+/** The transcripts that are in memory. Another one is read from the log when it is needed. */
 export class Transcripts {
   readonly #held = new Map<string, TranscriptEntry[]>();
   /** Recorded events that are not in the transcripts yet. They wait until a transcript is used. */
   #fresh: CapturedEvent[] = [];
   readonly #read: (agentId: string) => Promise<readonly CapturedEvent[]>;
 
-  /** `read` gives the readable events of an agent, in the order of the log. */
+  /** `read` returns the readable events of an agent, in the order of the log. */
   constructor(read: (agentId: string) => Promise<readonly CapturedEvent[]>) {
     this.#read = read;
   }
 
-  /** To be called in the order of the log's writes. */
+  /** Must be called in the order of the writes of the log. */
   async of(agentId: string): Promise<readonly TranscriptEntry[]> {
     this.#addFresh();
     const held = this.#held.get(agentId);
@@ -23,7 +23,7 @@ export class Transcripts {
     return entries;
   }
 
-  /** Takes events that were just recorded; all blocks of a message come together. Keeps them: they must not change. */
+  /** Adds events that are durable, with all blocks of a message together. Keeps them: they must not change. */
   add(events: readonly CapturedEvent[]): void {
     for (const event of events) {
       const { type, agentId } = event;

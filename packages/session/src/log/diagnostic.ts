@@ -15,22 +15,29 @@ export interface SessionDiagnostic extends Diagnostic<SessionDiagnosticCode> {
 }
 
 interface Reference {
-  readonly from: CapturedEvent;
+  /** The event that refers. */
+  readonly event: Pick<CapturedEvent, 'type' | 'id'>;
   readonly position: number;
   readonly field: string;
+  /** How many ids were read before it. */
+  readonly after: number;
 }
 
-/** Looks at the events of a log in order and notes what is odd about them. */
+/**
+ * Reads the events of a log in order and collects diagnostics. References are resolved at the end, because a look-up for each
+ * event would take longer than all the rest.
+ */
 export class DiagnosticFinder {
   readonly #diagnostics: SessionDiagnostic[] = [];
-  readonly #seen = new Set<string>();
+  /** The ids of events and messages, in the order of the log. */
+  readonly #ids: string[] = [];
   readonly #created = new Set<string>();
   readonly #unknownAgents = new Set<string>();
-  /** References to what was not seen yet, by the id that they name. */
-  readonly #open = new Map<string, Reference[]>();
+  /** The references, by the id that they name, except those to the event before. */
+  readonly #references = new Map<string, Reference[]>();
   #hasRoot = false;
 
-  /** False for an event that no reader can make sense of. */
+  /** Returns false for an event that this version cannot read. */
   observe(event: CapturedEvent, position: number): boolean {
     const isReadable = isEvent(event);
     if (!isReadable)
@@ -38,27 +45,31 @@ export class DiagnosticFinder {
     else if (event.type === 'agent:created') this.#observeCreation(event, position);
     else this.#observeOwner(event, position);
     this.#observeReferences(event, position);
-    for (const id of [event.id, event.messageId ?? event.id]) {
-      this.#seen.add(id);
-      this.#closeReferences(id, 'reference_ahead', 'which comes later');
-    }
+    this.#ids.push(event.id);
+    if (event.messageId !== undefined && event.messageId !== event.id) this.#ids.push(event.messageId);
     return isReadable;
   }
 
-  /** What was found in the whole log, in its order. */
+  /** The diagnostics of the whole log, in its order. */
   finish(): readonly SessionDiagnostic[] {
-    for (const id of [...this.#open.keys()])
-      this.#closeReferences(id, 'reference_to_nowhere', 'which is not in this log');
+    for (const [place, id] of this.#ids.entries()) {
+      if (this.#references.size === 0) break;
+      this.#resolve(id, 'reference_ahead', 'which comes later', place);
+    }
+    for (const id of [...this.#references.keys()])
+      this.#resolve(id, 'reference_to_nowhere', 'which is not in this log', this.#ids.length);
     return this.#diagnostics.toSorted((one, other) => one.position - other.position);
   }
 
   #observeCreation(event: CapturedEvent, position: number): void {
-    const { agentId = '', cause } = event;
+    const { agentId = '', cause, data } = event;
+    const isRoot = cause === undefined && data.peer !== true;
     if (this.#created.has(agentId))
       this.#note('agent_created_twice', event, position, `${agentId} was created before; that one counts`);
-    else if (cause === undefined && this.#hasRoot)
+    else if (isRoot && this.#hasRoot)
       this.#note('second_root', event, position, `${agentId} has no cause, and there is a root already`);
     this.#created.add(agentId);
+    // The first agent without a cause decides whether the log has a root.
     this.#hasRoot ||= cause === undefined;
   }
 
@@ -71,25 +82,31 @@ export class DiagnosticFinder {
 
   #observeReferences(event: CapturedEvent, position: number): void {
     const { substance, cause, via } = event;
-    for (const id of [cause ?? []].flat()) this.#refer(id, { from: event, position, field: 'cause' });
-    if (substance !== undefined) this.#refer(substance, { from: event, position, field: 'substance' });
-    if (via !== undefined) this.#refer(via, { from: event, position, field: 'via' });
+    if (typeof cause === 'string') this.#refer(cause, event, position, 'cause');
+    else if (cause !== undefined) for (const id of cause) this.#refer(id, event, position, 'cause');
+    if (substance !== undefined) this.#refer(substance, event, position, 'substance');
+    if (via !== undefined) this.#refer(via, event, position, 'via');
   }
 
-  #refer(id: string, reference: Reference): void {
-    if (this.#seen.has(id)) return;
-    const waiting = this.#open.get(id);
-    if (waiting === undefined) this.#open.set(id, [reference]);
-    else waiting.push(reference);
+  #refer(id: string, { type, id: eventId }: CapturedEvent, position: number, field: string): void {
+    const after = this.#ids.length;
+    if (id === this.#ids[after - 1]) return;
+    const reference = { event: { type, id: eventId }, position, field, after };
+    const others = this.#references.get(id);
+    if (others === undefined) this.#references.set(id, [reference]);
+    else others.push(reference);
   }
 
-  #closeReferences(id: string, code: SessionDiagnosticCode, what: string): void {
-    for (const { from, position, field } of this.#open.get(id) ?? [])
-      this.#note(code, from, position, `its ${field} is ${id}, ${what}`);
-    this.#open.delete(id);
+  /** The id is at `place` for the first time. Notes the references to it that were read before. */
+  #resolve(id: string, code: SessionDiagnosticCode, what: string, place: number): void {
+    const references = this.#references.get(id);
+    if (references === undefined) return;
+    this.#references.delete(id);
+    for (const { event, position, field, after } of references)
+      if (after <= place) this.#note(code, event, position, `its ${field} is ${id}, ${what}`);
   }
 
-  #note(code: SessionDiagnosticCode, event: CapturedEvent, position: number, what: string): void {
+  #note(code: SessionDiagnosticCode, event: Reference['event'], position: number, what: string): void {
     const message = `${event.type} ${event.id} (position ${position}): ${what}.`;
     this.#diagnostics.push({ code, eventId: event.id, position, message });
   }

@@ -4,15 +4,15 @@ import type { SessionRecord } from './session-record.ts';
 
 export interface CompactionOptions {
   /**
-   * The id of the first message or event of the agent that its model goes on to see as it was. Absent: of what came so
-   * far, it sees the summary alone.
+   * The id of the first message or event of the agent that its model still receives unchanged. Absent: of everything so
+   * far, it receives only the summary.
    */
   readonly keptFrom?: string;
   /** Why. Absent: `manual`. */
   readonly trigger?: string;
 }
 
-/** Logs that a summary stands for what an agent's model saw so far. `recorded` may be left alone: see `SessionLog.append`. */
+/** Logs that a summary replaces the input of an agent's model so far. `recorded` need not be handled: see `SessionLog.append`. */
 export function logCompaction(
   { log, registry }: SessionRecord,
   agentId: string,

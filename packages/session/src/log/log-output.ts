@@ -2,11 +2,11 @@ import { newOutput } from '@hansard/events';
 import type { SessionRecord } from './session-record.ts';
 
 export interface ObservationLinks {
-  /** What brought the observation about: the tool call, or several events. */
+  /** The cause of the observation: the tool call, or several events. */
   readonly cause?: string | readonly string[];
 }
 
-/** Logs what an agent observed, as it is now. `recorded` may be left alone: see `SessionLog.append`. */
+/** Logs values that an agent observed, as they are now. `recorded` need not be handled: see `SessionLog.append`. */
 export function logOutput(
   { log, registry }: SessionRecord,
   agentId: string,

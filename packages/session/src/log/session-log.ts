@@ -1,31 +1,31 @@
 import type {
   AcceptedEvents,
-  Clock,
   Dispatch,
   DispatchEnd,
   DispatchStream,
   LiveStreamOptions,
 } from '@hansard/dispatch';
 import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
+import type { Clock } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
 
 export interface SessionLogOptions {
   readonly dispatch: Dispatch;
   readonly clock: Clock;
   readonly createId: IdSource;
-  /** Takes each event when it is accepted, before it is durable. */
+  /** Receives each event when it is accepted, before it is durable. */
   readonly onAccepted: (event: CapturedEvent) => void;
-  /** Takes what was appended together once it is durable. */
+  /** Receives the events of one append once they are durable. */
   readonly onRecorded: (events: readonly CapturedEvent[]) => void;
-  /** Called once, when a write failed, with the error that every later call throws. */
+  /** Called once, when a write has failed, with the error that every later call throws. */
   readonly onFailed: (closed: SessionError) => void;
 }
 
-/** The one way into the log of a session. It stops for good at the first failed write. */
+/** Writes the log of a session. It accepts nothing more after the first failed write. */
 export class SessionLog {
   readonly createId: IdSource;
   readonly #options: SessionLogOptions;
-  /** The last write or task that was asked for and is not done. Never rejects. Null: nothing is under way. */
+  /** The last pending write or task. Never rejects. Null: none is pending. */
   #latest: Promise<unknown> | null = null;
   #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
   #hasEnded = false;
@@ -54,8 +54,8 @@ export class SessionLog {
   }
 
   /**
-   * Takes events into the log, all or none, after all that it took before. Throws at once EVENT_INVALID, EVENT_NOT_JSON,
-   * EVENT_EPHEMERAL and SESSION_CLOSED; the promise may be left alone, because a failed write is kept.
+   * Appends events, all or none, after all earlier ones. Throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL and
+   * SESSION_CLOSED at once. The promise need not be handled, because the error of a failed write is kept.
    */
   append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     this.assertOpen();
@@ -69,7 +69,7 @@ export class SessionLog {
     return this.#whenRecorded(accepted);
   }
 
-  /** Does something when all that was asked for before is done. */
+  /** Runs a task after everything that is pending. */
   inOrder<T>(task: () => Promise<T>): Promise<T> {
     const before = this.#latest ?? Promise.resolve();
     const done = before.then(() => {
@@ -94,7 +94,7 @@ export class SessionLog {
     this.#options.dispatch.publish(delta);
   }
 
-  /** Takes the last events and completes the envelope with `updates` of the whole log. Nothing is taken after them. */
+  /** Appends the last events and completes the envelope with `updates`, which may use the whole log. Nothing can be appended afterwards. */
   async end(events: readonly NewEvent[], updates: () => DispatchEnd): Promise<void> {
     void this.append(events);
     this.#hasEnded = true;

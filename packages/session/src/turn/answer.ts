@@ -1,8 +1,7 @@
-import { describeFailure } from '@hansard/dispatch';
-import { newEvent } from '@hansard/events';
-import type { LoggedText } from '@hansard/provider';
+import type { LoggedString } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
+import { recordFailure } from './recorded-failure.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
 import type { TurnResources } from './turn-resources.ts';
 
@@ -10,7 +9,7 @@ import type { TurnResources } from './turn-resources.ts';
  * Lets an agent speak: model call, tool calls, results, until an utterance.
  * @throws as `Agent.response`
  */
-export async function answer(turn: TurnResources, agentId: string): Promise<LoggedText> {
+export async function answer(turn: TurnResources, agentId: string): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
   registry.getActive(agentId);
@@ -26,7 +25,7 @@ export async function answer(turn: TurnResources, agentId: string): Promise<Logg
   return answered;
 }
 
-async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedText> {
+async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedString> {
   const { registry, signal, maxToolRounds } = turn;
   for (let round = 0; ; round += 1) {
     signal.throwIfAborted();
@@ -36,7 +35,7 @@ async function untilUtterance(turn: TurnResources, agentId: string): Promise<Log
     if (round === maxToolRounds) {
       const failure = tooManyRounds(agentId, maxToolRounds);
       await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
-      await turn.log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+      await recordFailure(turn.log, agentId, failure);
       throw failure;
     }
     await runToolCalls(turn, record, given, (other) => answer(turn, other));

@@ -8,11 +8,12 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import type { LoggedText, ModelResponse, ModelToolCall } from '@hansard/provider';
+import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
 import { isContextError, takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import type { ModelContext } from '../agents/contexts.ts';
 import { SessionError } from '../session-error.ts';
+import { recordFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** An answer of a model that is in the log. */
@@ -24,9 +25,9 @@ export interface Answer {
 }
 
 /**
- * Calls an agent's model once. The answer is durable, all of it or nothing, when this resolves.
- * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error`;
- * SESSION_AGENT_TERMINATED where that came before the answer
+ * Calls an agent's model once. The answer is one append and is durable when this resolves.
+ * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is then in the log as `harness:error`;
+ * SESSION_AGENT_TERMINATED if the agent was terminated before the answer
  */
 export async function askModel(turn: TurnResources, record: AgentRecord): Promise<Answer> {
   const { log, registry, clock, signal } = turn;
@@ -50,24 +51,23 @@ export async function askModel(turn: TurnResources, record: AgentRecord): Promis
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelFailed(agentId, error);
-    await log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
+    await recordFailure(log, agentId, failure);
     throw failure;
   }
   if (record.isTerminated) {
-    // What it would have said counts no more; what that cost does.
+    // The answer is discarded; its cost still counts.
     await log.append(events.filter(({ type }) => type === 'agent:inference'));
     registry.getActive(agentId);
   }
   return { messageId, toolCalls, events: await log.append(events) };
 }
 
-/** @throws CONTEXT_BUDGET_TOO_SMALL, which is in the log by then as `harness:error` */
+/** @throws CONTEXT_BUDGET_TOO_SMALL, which is then in the log as `harness:error` */
 async function contextFor(turn: TurnResources, agentId: string): Promise<ModelContext> {
   try {
     return await turn.contextOf(agentId);
   } catch (error) {
-    if (isContextError(error))
-      await turn.log.append([newEvent('harness:error', describeFailure(error), { agentId })]);
+    if (isContextError(error)) await recordFailure(turn.log, agentId, error);
     throw error;
   }
 }
@@ -102,10 +102,10 @@ async function generate(
   }
 }
 
-/** @throws TypeError for what no answer can hold; what else is wrong with one shows when its events are checked */
+/** @throws TypeError for invalid tool calls. Other faults of an answer are found when its events are checked. */
 function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
-  if (!Array.isArray(response?.toolCalls)) throw new TypeError('its answer has no list of tool calls');
-  // Copies: what the tools get stays what the log has.
+  if (!Array.isArray(response?.toolCalls)) throw new TypeError('its answer must have a list of tool calls');
+  // Copies, so that a tool cannot change the input in the log.
   const calls = response.toolCalls.map(({ toolCallId, tool, input }) => ({
     toolCallId,
     tool,
@@ -143,7 +143,7 @@ function answerEvents(
     usage,
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(stopReason === undefined ? {} : { stopReason }),
-    // The manifest is plain JSON: a copy says so to the compiler, and is the log's own.
+    // A copy that belongs to the log. The type cannot express that the manifest is plain JSON.
     context: structuredClone(manifest) as unknown as JsonObject,
   };
   return [
@@ -165,8 +165,8 @@ function modelFailed(agentId: string, cause: unknown): SessionError {
   );
 }
 
-/** What an answer without tool calls says; it always has a text, if an empty one. */
-export function utteranceOf({ events, messageId }: Answer): LoggedText {
+/** The utterance of an answer without tool calls. Its text may be empty. */
+export function utteranceOf({ events, messageId }: Answer): LoggedString {
   const block = events.find((event) => isEventOf(event, 'agent:text'));
-  return { text: block?.data.text ?? '', messageId: block?.id ?? messageId };
+  return new LoggedString(block?.data.text ?? '', block?.id ?? messageId);
 }

@@ -16,13 +16,13 @@ export interface AgentDelivery {
 }
 
 /**
- * Brings text from one agent into the transcript of another, through the hooks. What they altered or stopped stays
- * readable: new text is then kept as a piece of text of the agent who said it.
+ * Delivers text from one agent to the transcript of another, through the hooks. If a hook alters or denies new text, the
+ * original is kept as a piece of text of the agent that said it.
  *
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
 export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<DeliveryOutcome> {
-  const { log, registry, dispatch, hooks, signal } = turn;
+  const { log, registry, dispatch, asking } = turn;
   const { dispatchId } = dispatch;
   const { from, to, text } = delivery;
   log.assertOpen();
@@ -30,17 +30,19 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   registry.getActive(to);
   const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
   const subject = delivery.substance ?? log.createId();
-  const asking = { hooks, signal, createId: log.createId };
+  const isNew = delivery.substance === undefined;
   const verdict = await askHooks(asking, {
     value: text,
     ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
     alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),
+    made: (made) => ({ text: made }),
     data: { subject },
+    // The piece of text that is kept of a new text is its subject.
+    given: isNew ? undefined : { given: text },
     links: { agentId: to, ...caused },
   });
   const { via, denied, value } = verdict;
   const events: NewEvent[] = [];
-  const isNew = delivery.substance === undefined;
   if (isNew && via !== null)
     events.push(newEvent('agent:piece_of_text', { text }, { id: subject, agentId: from, ...caused }));
   events.push(...verdict.events);

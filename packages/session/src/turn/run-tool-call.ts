@@ -1,11 +1,5 @@
-import { askHooks, blockedText, type HookVerdict, useTool } from '@hansard/dispatch';
-import {
-  type CapturedEvent,
-  isEventOf,
-  type JsonObject,
-  type JsonValue,
-  type NewEvent,
-} from '@hansard/events';
+import { askAboutCall, askAboutResult, blockedText, useTool } from '@hansard/dispatch';
+import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent } from '@hansard/events';
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
 import type { AgentRecord } from '../agents/agent-record.ts';
@@ -14,28 +8,56 @@ import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
 import type { TurnResources } from './turn-resources.ts';
 
-/** How a call came out, before it is recorded. */
+/** The result of a call before it is recorded. */
 interface CallResult {
   readonly outcome: ToolOutcome;
   /** The hook decision that stopped or altered it. */
   readonly via: string | null;
   readonly durationMs?: number;
-  /** What is recorded with the result. */
+  /** The recorded failures of agents that its tool let speak. */
+  readonly failures?: readonly string[];
+  /** Events that are recorded with the result. */
   readonly events: readonly NewEvent[];
 }
 
-/** Makes the tool calls of an answer, one after the other; each has a durable result before the next one begins. */
+/**
+ * Makes the tool calls of an answer. At most `parallelToolCalls` of them have no recorded result at any time, and the results are
+ * recorded in the order of the calls. A call that fails has an error as its result and does not affect the others.
+ */
 export async function runToolCalls(
   turn: TurnResources,
   record: AgentRecord,
   answer: Answer,
   respond: Respond,
 ): Promise<void> {
-  for (const call of answer.toolCalls) {
-    const result = record.isTerminated
+  const open: { readonly call: ModelToolCall; readonly result: Promise<CallResult> }[] = [];
+  try {
+    for (const call of answer.toolCalls) {
+      if (open.length === turn.parallelToolCalls) await recordFirst();
+      const result = resultOf(call);
+      // It is awaited in its turn, which may be after it failed.
+      result.catch(() => {});
+      open.push({ call, result });
+    }
+    while (open.length > 0) await recordFirst();
+  } catch (error) {
+    // The log is closed, so the other calls were stopped; none may act after this has failed.
+    await Promise.allSettled(open.map(({ result }) => result));
+    throw error;
+  }
+
+  async function resultOf(call: ModelToolCall): Promise<CallResult> {
+    return record.isTerminated
       ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
-      : await makeCall(turn, record, call, eventOf(call, answer), respond);
-    await turn.log.append([...result.events, ...resultEvents(turn, record, call, result)]);
+      : makeCall(turn, record, call, eventOf(call, answer), respond);
+  }
+
+  async function recordFirst(): Promise<void> {
+    const [first] = open;
+    if (first === undefined) return;
+    const result = await first.result;
+    open.shift();
+    await turn.log.append([...result.events, ...resultEvents(turn, record, first.call, result)]);
   }
 }
 
@@ -57,53 +79,35 @@ async function makeCall(
   callId: string,
   respond: Respond,
 ): Promise<CallResult> {
+  const { log, clock, asking, registry, dispatch } = turn;
+  const { agentId } = record;
+  const { dispatchId } = dispatch;
+  const hooked = { ...call, dispatchId, agentId, callId, agents: () => registry.list() };
   try {
-    const { events, denied, via, value } = await askAbout(turn, record, call, callId);
-    if (denied !== null) {
-      return { outcome: failed(blockedText(denied)), via, events };
-    }
+    const { events, denied, via, value } = await askAboutCall(asking, hooked);
+    if (denied !== null) return { outcome: failed(blockedText(denied)), via, events };
     // Durable before the tool acts on it.
-    if (events.length > 0) await turn.log.append(events);
-    const started = turn.clock.now();
-    const outcome = await callTool(turn, record, { ...call, input: value }, callId, respond);
-    return { outcome, via, events: [], durationMs: Math.max(0, turn.clock.now() - started) };
+    if (events.length > 0) await log.append(events);
+    const started = clock.now();
+    const made = { ...call, input: value };
+    const { outcome, failures } = await callTool(turn, record, made, callId, respond);
+    const durationMs = Math.max(0, clock.now() - started);
+    const result = await askAboutResult(asking, { ...hooked, input: value }, outcome, via);
+    return { ...result, failures, durationMs };
   } catch (error) {
-    if (!turn.signal.aborted || !turn.log.isOpen) throw error;
+    if (!turn.signal.aborted || !log.isOpen) throw error;
     return refused(interruption);
   }
 }
 
-function askAbout(
-  turn: TurnResources,
-  { agentId }: AgentRecord,
-  { toolCallId, tool, input }: ModelToolCall,
-  callId: string,
-): Promise<HookVerdict<JsonValue>> {
-  const { dispatch, registry, hooks, signal, log } = turn;
-  const { dispatchId } = dispatch;
-  const what = { on: 'tool_call', dispatchId, agentId, toolCallId, tool } as const;
-  return askHooks<JsonValue>(
-    { hooks, signal, createId: log.createId },
-    {
-      value: input,
-      ask: (value) => ({ ...what, input: value, agents: registry.list() }),
-      alteredBy: (decision) => decision.input,
-      data: { toolCallId },
-      // Nothing else in the log shows what the tool was called with.
-      alterationData: (value) => ({ input: value }),
-      links: { agentId, cause: callId },
-    },
-  );
-}
-
-/** Rejects only when the session is stopped or its log failed: what a tool does wrong is its result. */
+/** Rejects only when the session is stopped or its log failed. An error of the tool is its result. */
 async function callTool(
   turn: TurnResources,
   record: AgentRecord,
   call: ModelToolCall,
   callId: string,
   respond: Respond,
-): Promise<ToolOutcome> {
+): Promise<Required<Pick<CallResult, 'outcome' | 'failures'>>> {
   const { dispatch, toolbox, signal, log } = turn;
   const agents = new ToolCallHost(turn, record, callId, respond);
   const { agentId } = record;
@@ -113,7 +117,7 @@ async function callTool(
       log.check(resultEvents(turn, record, call, { outcome: given, via: null, events: [] })),
     );
     log.assertOpen();
-    return outcome;
+    return { outcome, failures: [...agents.failures] };
   } finally {
     agents.end();
   }
@@ -123,11 +127,11 @@ function resultEvents(
   { log }: TurnResources,
   { agentId }: AgentRecord,
   { toolCallId, tool }: ModelToolCall,
-  { outcome, via, durationMs }: CallResult,
+  { outcome, via, durationMs, failures = [] }: CallResult,
 ): NewEvent[] {
   const isError = outcome.status === 'error';
   const message = { role: 'tool', content: outcome.text, toolCallId, tool, isError } as const;
-  const links = { ...madeFrom(outcome), ...(via === null ? {} : { via }) };
+  const links = { ...causesOf(outcome, failures), ...(via === null ? {} : { via }) };
   const more: JsonObject = {
     metadata: outcome.metadata ?? {},
     ...(durationMs === undefined ? {} : { durationMs }),
@@ -139,12 +143,13 @@ function resultEvents(
   }));
 }
 
-/** How a result is linked to the utterances that it is made of (S4). */
-function madeFrom({ madeFrom = [] }: ToolOutcome) {
-  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom is no list of ids.');
-  const [first, ...more] = new Set<string>(madeFrom);
+/** The links of a result to the utterances from which it is made (S4), and to the failures that brought it about. */
+function causesOf({ madeFrom = [] }: ToolOutcome, failures: readonly string[]) {
+  if (!Array.isArray(madeFrom)) throw new TypeError('madeFrom must be a list of ids.');
+  const [first, ...more] = new Set<string>([...madeFrom, ...failures]);
   if (first === undefined) return {};
-  return more.length === 0 ? { substance: first } : { cause: [first, ...more] };
+  const carriesFirst = more.length === 0 && failures.length === 0;
+  return carriesFirst ? { substance: first } : { cause: [first, ...more] };
 }
 
 function refused(text: string): CallResult {

@@ -1,28 +1,30 @@
 import { newEvent } from '@hansard/events';
-import type {
-  AgentHost,
-  AgentInfo,
-  Delivery,
-  DeliveryOutcome,
-  LoggedText,
-  NewAgent,
+import {
+  type AgentHost,
+  type AgentInfo,
+  type Delivery,
+  type DeliveryOutcome,
+  LoggedString,
+  type NewAgent,
 } from '@hansard/provider';
 import type { AgentRecord } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
 import { SessionError } from '../session-error.ts';
 import { deliver } from './deliver.ts';
+import { eventOfFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
-export type Respond = (agentId: string) => Promise<LoggedText>;
+export type Respond = (agentId: string) => Promise<LoggedString>;
 
-/** What one tool call may do with the agents of its session; nothing any more once the call is over. */
+/** What one tool call may do with the agents of its session until the call ends. */
 export class ToolCallHost implements AgentHost {
   readonly #turn: TurnResources;
   readonly #caller: AgentRecord;
   readonly #callId: string;
   readonly #respond: Respond;
+  readonly #failures: string[] = [];
   #isOver = false;
 
   /** `callId` is the event of the tool call. */
@@ -63,13 +65,13 @@ export class ToolCallHost implements AgentHost {
     return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.#callId }));
   }
 
-  logPieceOfText(text: string): Promise<LoggedText> {
+  logPieceOfText(text: string): Promise<LoggedString> {
     return this.#act(async () => {
       const { log } = this.#turn;
       const messageId = log.createId();
       const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
       await log.append([newEvent('agent:piece_of_text', { text }, links)]);
-      return { text, messageId };
+      return new LoggedString(text, messageId);
     });
   }
 
@@ -86,18 +88,31 @@ export class ToolCallHost implements AgentHost {
     const delivery = {
       from: from ?? this.#caller.agentId,
       to: agentId,
-      text,
-      substance,
+      text: String(text),
+      substance: substance ?? (typeof text === 'string' ? undefined : text.messageId),
       cause: this.#callId,
     };
     return this.#act(() => deliver(this.#turn, delivery));
   }
 
-  respond(agentId: string): Promise<LoggedText> {
-    return this.#act(() => this.#respond(agentId));
+  respond(agentId: string): Promise<LoggedString> {
+    return this.#act(async () => {
+      try {
+        return await this.#respond(agentId);
+      } catch (error) {
+        const failure = eventOfFailure(error);
+        if (failure !== null) this.#failures.push(failure);
+        throw error;
+      }
+    });
   }
 
-  /** The call has its result: what its tool still does is not recorded. */
+  /** The recorded failures of agents that the tool let speak. */
+  get failures(): readonly string[] {
+    return this.#failures;
+  }
+
+  /** The call has its result. Later actions of its tool are not recorded. */
   end(): void {
     this.#isOver = true;
   }
@@ -112,7 +127,7 @@ export class ToolCallHost implements AgentHost {
   #isOverError(): SessionError {
     return new SessionError(
       'SESSION_CALL_OVER',
-      `The tool call ${this.#callId} is over; a tool must await all it does with agents.`,
+      `The tool call ${this.#callId} has ended; a tool must await everything that it does with agents.`,
       { details: { eventId: this.#callId } },
     );
   }

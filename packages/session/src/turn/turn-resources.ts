@@ -1,5 +1,5 @@
-import type { Clock, Toolbox } from '@hansard/dispatch';
-import type { HookProvider, LanguageModelProvider } from '@hansard/provider';
+import type { HookAsking, Toolbox } from '@hansard/dispatch';
+import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/contexts.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 
@@ -7,9 +7,12 @@ import type { SessionRecord } from '../log/session-record.ts';
 export interface TurnResources extends SessionRecord {
   readonly model: LanguageModelProvider;
   readonly toolbox: Toolbox;
-  readonly hooks: readonly HookProvider[];
+  /** How the hooks are asked. */
+  readonly asking: HookAsking;
   readonly clock: Clock;
   readonly maxToolRounds: number;
+  /** How many tool calls of one answer are made at the same time, from 1. */
+  readonly parallelToolCalls: number;
   /** Null: no limit. */
   readonly modelTimeoutMs: number | null;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */

@@ -173,16 +173,15 @@ function comparePerspective(views: AskedViews, played: PlayedSession, agentId: s
   check('perspective', `of ${agentId}`, [...new Set(found)], expected);
 }
 
-/** An alteration became the delivery that its chain of decisions leads to, or nothing that the log shows. */
+/** An alteration became the delivery that its chain of decisions leads to, or nothing. */
 function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, check: Check): void {
   const found = views.interventions();
   check('outcomes', 'the number of decisions', found.length, truth.decisions.length);
-  for (const [number, { on, decision, became, isLast }] of truth.decisions.entries()) {
+  for (const [number, { on, decision, became }] of truth.decisions.entries()) {
     if (on !== 'delivery' || decision !== 'alter') continue;
     const { outcome = null } = found[number] ?? {};
     const id = became === null ? null : receivedBy(became.agentId, events)[became.place]?.id;
-    const isUnlinked = outcome === null && !isLast;
-    check('outcomes', `decision ${number}`, isUnlinked ? id : (outcome?.id ?? null), id);
+    check('outcomes', `decision ${number}`, outcome?.id ?? null, id);
   }
 }
 

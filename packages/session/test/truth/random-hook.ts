@@ -8,6 +8,7 @@ export function randomHook(name: string, random: Random, truth: TruthRecord): Ho
     contract: 1,
     name,
     decide(question) {
+      if (question.on === 'tool_result') return { decision: 'allow' };
       if (random.chance(0.7)) return { decision: 'allow' };
       if (question.on === 'tool_call') {
         if (random.chance(0.7)) {

@@ -76,7 +76,7 @@ class RandomPlay {
   /** Something happens: a message, a question, an answer of a model. */
   async step(): Promise<void> {
     const next = this.#random.next();
-    if (next < 0.18) await this.#tell();
+    if (next < 0.18) await this.#harken();
     else if (next < 0.22) await this.#observe();
     else if (next < 0.26) await this.#compact();
     else if (next < 0.45) await this.#inform();
@@ -150,7 +150,7 @@ class RandomPlay {
       this.#agents.set(agentId, await session.getAgent(agentId));
   }
 
-  async #tell(to?: string): Promise<void> {
+  async #harken(to?: string): Promise<void> {
     const [agentId, agent] = this.#anyone(to);
     const text = this.#random.words();
     await agent.harken(text);
@@ -257,7 +257,7 @@ class RandomPlay {
   async #race(): Promise<void> {
     while (this.#open.size === 0) await this.#ask();
     const [agentId = ''] = [...this.#open.keys()];
-    await this.#tell(agentId);
+    await this.#harken(agentId);
   }
 
   async #drain(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AgentHost, LoggedText, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
+import type { AgentHost, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
 import { done, hostOf, tools } from '../scripted.ts';
 import type { Random } from './random.ts';
 import type { TrueSaying, TruthRecord } from './truth-record.ts';
@@ -16,7 +16,7 @@ export interface ToolSetting {
   /** The agents that nobody asks at the moment. */
   idle(): readonly string[];
   /** Lets an agent speak, and gives its utterance. */
-  respond(host: AgentHost, agentId: string): Promise<Utterance & LoggedText>;
+  respond(host: AgentHost, agentId: string): Promise<Utterance & { readonly text: string }>;
 }
 
 export const toolNames = ['collect_votes', 'ask', 'gather', 'broadcast'] as const;

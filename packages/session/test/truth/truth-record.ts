@@ -34,8 +34,6 @@ export interface TrueDecision {
   readonly decision: 'alter' | 'deny';
   /** The delivery that an altered text became, by agent and place; null: none. */
   became: { readonly agentId: string; readonly place: number } | null;
-  /** Whether it was the last decision about that delivery. */
-  isLast: boolean;
 }
 
 type Waiting =
@@ -105,7 +103,7 @@ export class TruthRecord {
 
   /** A hook altered or denied something. What becomes of a delivery shows when it is made. */
   decide(on: TrueDecision['on'], decision: TrueDecision['decision']): void {
-    const made: TrueDecision = { on, decision, became: null, isLast: false };
+    const made: TrueDecision = { on, decision, became: null };
     this.decisions.push(made);
     if (on === 'delivery') this.#undelivered.push(made);
   }
@@ -121,8 +119,6 @@ export class TruthRecord {
     saying.hearings.push({ agentId, way });
     const place = this.#deliver(agentId, { kind: 'message', text, saying, wasAltered: way === 'altered' });
     for (const decision of this.#undelivered) decision.became = { agentId, place };
-    const last = this.#undelivered.at(-1);
-    if (last !== undefined) last.isLast = true;
     this.#undelivered = [];
   }
 

@@ -5,8 +5,8 @@ import type { LogNode } from '../log/log-node.ts';
 import { referencesIn } from '../log/references.ts';
 
 /**
- * Why an event exists. `cause`, `substance`, `via`, `subject`: as recorded. `call`: the tool call that a result answers or
- * a hook decided on. Of an answer, what its model was given and no earlier answer was: `heard`, a message or the result of a
+ * Why an event exists. `cause`, `substance`, `via`, `subject`, `previous`: as recorded. `call`: the tool call that a result
+ * answers or a hook decided on. Of an answer, what its model was given and no earlier answer was: `heard`, a message or the result of a
  * call; `observed`, values; `summary`, of a compaction. `replaces`: what the summary of a compaction stands for.
  */
 export type LinkKind =
@@ -14,6 +14,7 @@ export type LinkKind =
   | 'substance'
   | 'via'
   | 'subject'
+  | 'previous'
   | 'call'
   | 'heard'
   | 'observed'

@@ -8,17 +8,26 @@ export interface Intervention {
   /** The id of the decision. */
   readonly id: string;
   readonly hook: string;
-  /** `tool_call`, `delivery` … */
+  /** `tool_call`, `tool_result`, `delivery` … */
   readonly on: string;
   readonly decision: 'allow' | 'deny' | 'alter';
   readonly reason: string | null;
-  /** The agent that made the call or would receive the delivery. '' for the dispatched agent itself. */
+  /** The agent that made the call or would receive the delivery or result. '' for the dispatched agent itself. */
   readonly agentId: string;
   /** The call or content that was decided on; null: not in the log. */
   readonly subject: IdentifiedText | null;
-  /** `stopped`: the call was not made. `withheld`: nothing was delivered. `altered`: the call or the delivery was changed. */
+  /** The decision before it on the same call or delivery; null: it is the first. */
+  readonly previous: string | null;
+  /** What was decided on, if it is not as in the subject: what the decision before made, or the text that the decision recorded. */
+  readonly given: string | null;
+  /** What an alteration made: the new text, or the new input as JSON. */
+  readonly made: string | null;
+  /** `stopped`: the call was not made. `withheld`: the text was not passed on. `altered`: the call or the text was changed. */
   readonly effect: 'none' | 'stopped' | 'withheld' | 'altered';
-  /** The result of the stopped call, the altered input or the altered delivery; null: none. */
+  /**
+   * The altered input, the delivery or result that an alteration led to, or the result that an agent received in place of what was
+   * denied. Found only along the chain of decisions; null: none, or not recorded.
+   */
   readonly outcome: IdentifiedText | null;
   /** The utterance of the agent that decided; null: no agent did. */
   readonly verdict: (IdentifiedText & { readonly agentId: string }) | null;
@@ -33,26 +42,63 @@ type Decision = LogIndex['decisions'][number];
 
 /** The interventions of all hooks, in the order of the log. */
 export function interventionsOf(index: LogIndex): Intervention[] {
-  const results = new Map<LogNode, LogNode>();
-  for (const node of index.nodes) {
-    const call = node.event.type === 'agent:tool_result' ? index.callOf(node) : null;
-    if (call !== null) results.set(call, node);
-  }
-  return index.decisions.map((node) => {
-    const call = index.callOf(node);
-    return intervention(index, node, call, call === null ? null : (results.get(call) ?? null));
-  });
+  const chains = new DecisionChains(index);
+  return index.decisions.map((node) => intervention(index, node, chains));
 }
 
-function intervention(
-  index: LogIndex,
-  node: Decision,
-  call: LogNode | null,
-  result: LogNode | null,
-): Intervention {
+/** The decisions on a call or a delivery lead from the first to the last, which what they led to names as `via`. */
+class DecisionChains {
+  readonly #index: LogIndex;
+  readonly #decisions = new Map<string, Decision>();
+  /** By the id of a decision: the one after it. */
+  readonly #next = new Map<string, Decision>();
+  /** By the id of a decision: the message that names it as `via`. */
+  readonly #led = new Map<string, LogNode>();
+  /** By call. */
+  readonly #results = new Map<LogNode, LogNode>();
+
+  constructor(index: LogIndex) {
+    this.#index = index;
+    for (const node of index.decisions) {
+      const { id, data } = node.event;
+      const before = data.previous === undefined ? undefined : this.#decisions.get(data.previous);
+      if (before !== undefined) this.#next.set(before.event.id, node);
+      this.#decisions.set(id, node);
+    }
+    for (const node of index.nodes) {
+      const { type, via } = node.event;
+      if (via !== undefined && !this.#led.has(via) && index.messageOf(node) !== null)
+        this.#led.set(via, node);
+      const call = type === 'agent:tool_result' ? index.callOf(node) : null;
+      if (call !== null) this.#results.set(call, node);
+    }
+  }
+
+  before({ event }: Decision): Decision | null {
+    return this.#decisions.get(event.data.previous ?? '') ?? null;
+  }
+
+  /** The message that the chain led to, from any of its decisions. */
+  outcomeOf(decision: Decision): LogNode | null {
+    let last = decision;
+    for (let next = this.#next.get(last.event.id); next !== undefined; next = this.#next.get(last.event.id))
+      last = next;
+    return this.#led.get(last.event.id) ?? null;
+  }
+
+  /** The result that an agent received because of a denial. That of a call that was not made need not name the decision. */
+  insteadOf(decision: Decision): LogNode | null {
+    const { id, data } = decision.event;
+    const call = data.on === 'tool_call' ? this.#index.callOf(decision) : null;
+    return this.#led.get(id) ?? (call === null ? null : (this.#results.get(call) ?? null));
+  }
+}
+
+function intervention(index: LogIndex, node: Decision, chains: DecisionChains): Intervention {
   const { id, agentId = '', data } = node.event;
-  const { hook, on, decision, reason = null, subject: subjectId } = data;
-  const subject = subjectId === undefined ? call : index.find(subjectId);
+  const { hook, on, decision, reason = null, previous = null } = data;
+  const subject = data.subject === undefined ? index.callOf(node) : index.find(data.subject);
+  const before = chains.before(node);
   return {
     id,
     hook,
@@ -61,24 +107,25 @@ function intervention(
     reason,
     agentId,
     subject: textOf(index, subject),
+    previous,
+    given: data.given ?? (before?.event.data.on === on ? madeBy(before) : null),
+    made: madeBy(node),
     effect: effectOf(data),
-    outcome:
-      decision === 'alter'
-        ? alteration(index, node, subject)
-        : decision === 'deny'
-          ? textOf(index, result)
-          : null,
+    outcome: outcomeOf(index, node, chains),
     verdict: verdictOf(index, node),
   };
 }
 
-/** The new input of a call, or the delivery that names the decision as its `via`. */
-function alteration(index: LogIndex, { event }: Decision, subject: LogNode | null): IdentifiedText | null {
-  const { id, data } = event;
+function outcomeOf(index: LogIndex, node: Decision, chains: DecisionChains): IdentifiedText | null {
+  const { id, data } = node.event;
+  if (data.decision === 'allow') return null;
+  if (data.decision === 'deny') return textOf(index, chains.insteadOf(node));
   if (data.input !== undefined) return { id, text: compactJson(data.input) };
-  const saying = subject === null ? null : index.sayingOf(subject);
-  const heard = saying?.hearings.find(({ via, text }) => via === id && text !== null);
-  return heard === undefined ? null : { id: heard.event.id, text: heard.text ?? '' };
+  return textOf(index, chains.outcomeOf(node));
+}
+
+function madeBy({ event: { data } }: Decision): string | null {
+  return data.text ?? (data.input === undefined ? null : compactJson(data.input));
 }
 
 /** The first utterance among the causes of a decision. */
@@ -96,7 +143,7 @@ function verdictOf(index: LogIndex, { event }: Decision): Intervention['verdict'
 function effectOf({ on, decision }: Decision['event']['data']): Intervention['effect'] {
   if (decision === 'allow') return 'none';
   if (decision === 'alter') return 'altered';
-  return on === 'delivery' ? 'withheld' : 'stopped';
+  return on === 'tool_call' ? 'stopped' : 'withheld';
 }
 
 function textOf(index: LogIndex, node: LogNode | null): IdentifiedText | null {

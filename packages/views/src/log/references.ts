@@ -4,7 +4,7 @@ import type { EventIds } from './event-ids.ts';
 import type { LogNode } from './log-node.ts';
 
 export interface Reference {
-  readonly kind: 'cause' | 'substance' | 'via' | 'subject';
+  readonly kind: 'cause' | 'substance' | 'via' | 'subject' | 'previous';
   readonly id: string;
 }
 
@@ -19,7 +19,11 @@ export function referencesIn({ type, cause, substance, via, data }: CapturedEven
   else if (cause !== undefined) for (const id of cause) references.push({ kind: 'cause', id });
   if (substance !== undefined) references.push({ kind: 'substance', id: substance });
   if (via !== undefined) references.push({ kind: 'via', id: via });
-  if (isDecision && typeof data.subject === 'string') references.push({ kind: 'subject', id: data.subject });
+  if (!isDecision) return references;
+  if (typeof data.subject === 'string') references.push({ kind: 'subject', id: data.subject });
+  if (typeof data.previous === 'string') references.push({ kind: 'previous', id: data.previous });
+  for (const id of Array.isArray(data.madeFrom) ? data.madeFrom : [])
+    if (typeof id === 'string') references.push({ kind: 'subject', id });
   return references;
 }
 

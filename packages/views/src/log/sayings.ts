@@ -46,7 +46,7 @@ export function gatherSayings(
     }
   }
   for (const delivery of deliveries) addHearings(delivery);
-  const withheld = new Set(decisions.flatMap((decision) => addWithheld(decision) ?? []));
+  const withheld = new Set(decisions.flatMap(addWithheld));
   for (const { hearings } of withheld) hearings.sort(byPosition);
   return { sayings: sayings.sort(byPosition), sayingAt, hearingAt };
 
@@ -114,13 +114,18 @@ export function gatherSayings(
     return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
   }
 
-  function addWithheld({ event, position }: ReadLog['decisions'][number]): OpenSaying | null {
+  function addWithheld({ event, position }: ReadLog['decisions'][number]): readonly OpenSaying[] {
     const { agentId = '', id: via, data } = event;
-    if (data.on !== 'delivery' || data.decision !== 'deny' || data.subject === undefined) return null;
-    const subject = find(data.subject);
-    const saying = subject === null ? null : carriedBy(subject);
-    saying?.hearings.push({ agentId, text: null, how: 'withheld', event, position, via });
-    return saying;
+    if (data.decision !== 'deny') return [];
+    const withheldIds = data.on === 'delivery' ? [data.subject ?? []].flat() : (data.madeFrom ?? []);
+    const found = withheldIds.flatMap((id) => {
+      const subject = find(id);
+      return subject === null ? [] : (carriedBy(subject) ?? []);
+    });
+    const sayings = [...new Set(found)];
+    for (const { hearings } of sayings)
+      hearings.push({ agentId, text: null, how: 'withheld', event, position, via });
+    return sayings;
   }
 
   /** The saying that an event is or carries, over any number of deliveries. Stored for each delivery on the way. */

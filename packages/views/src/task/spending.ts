@@ -40,8 +40,8 @@ function hasTokens({
 }
 
 /**
- * An amount as `$1.20`; with estimates in it as `≈$1.20`, and with `+` after it where calls of models without a price are
- * missing. Null: nothing is known.
+ * An amount as `$1.20`; with estimates in it as `≈$1.20`, or as `≈$1.20+` where calls of models without a price are missing.
+ * Null: nothing is known.
  */
 export function formatSpending({ costUsd, estimatedUsd, unpricedModels }: Spending): string | null {
   if (estimatedUsd === null) return costUsd === null ? null : formatCost(costUsd);
@@ -49,16 +49,27 @@ export function formatSpending({ costUsd, estimatedUsd, unpricedModels }: Spendi
   return `≈${formatCost((costUsd ?? 0) + estimatedUsd)}${more}`;
 }
 
-/** What the signs of `formatSpending` mean for these dispatches, as a sentence. Null: nothing is estimated. */
+/**
+ * What the signs of `formatSpending` mean for these dispatches, and which models have no price, as a sentence. Null: nothing
+ * was looked up in a price table.
+ */
 export function explainEstimates(envelopes: readonly Costs[]): string | null {
   const spending = envelopes.map(spendingOf).reduce(addSpending, nothingSpent);
   const tables = new Set(
     envelopes.flatMap(({ cost, prices }) => (cost !== null || prices === null ? [] : [nameOf(prices)])),
   );
   const { estimatedUsd, unpricedModels } = spending;
-  const unpriced = unpricedModels.length === 0 ? [] : [`no price for ${unpricedModels.join(', ')}`];
-  if (estimatedUsd === null && unpriced.length === 0) return null;
-  return `≈ estimated from ${[[...tables].join(' and '), ...unpriced].join('; ')}.`;
+  const source = [...tables].join(' and ');
+  if (estimatedUsd === null)
+    return unpricedModels.length === 0 ? null : `No price for ${inWords(unpricedModels)} in ${source}.`;
+  return `≈ estimated from ${source}${unpricedModels.length === 0 ? '' : `; no price for ${inWords(unpricedModels)}`}.`;
+}
+
+const mostNamed = 5;
+
+function inWords(names: readonly string[]): string {
+  const others = names.length - mostNamed;
+  return `${names.slice(0, mostNamed).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 }
 
 function nameOf({ name, version, date }: PriceSource): string {
@@ -70,26 +81,28 @@ export function costInWords(costs: Costs): string | null {
   const spending = spendingOf(costs);
   const { unpricedModels, estimatedUsd } = spending;
   const { prices } = costs;
-  if (prices === null || (estimatedUsd === null && unpricedModels.length === 0))
-    return formatSpending(spending);
-  const unpriced = unpricedModels.length === 0 ? '' : `; no price for ${unpricedModels.join(', ')}`;
-  return `${formatSpending(spending) ?? 'not known'} (estimated from ${nameOf(prices)}${unpriced})`;
+  const amount = formatSpending(spending);
+  if (prices === null || (estimatedUsd === null && unpricedModels.length === 0)) return amount;
+  if (estimatedUsd === null)
+    return `not known (no price for ${inWords(unpricedModels)} in ${nameOf(prices)})`;
+  const unpriced = unpricedModels.length === 0 ? '' : `; no price for ${inWords(unpricedModels)}`;
+  return `${amount} (estimated from ${nameOf(prices)}${unpriced})`;
 }
 
 /** What each model used, where a dispatch called several: `opus: 3 calls, 300 in, 60 out, $0.20; haiku: …`. Null: at most one. */
 export function modelsInWords({ cost, models }: Pick<Costs, 'cost' | 'models'>): string | null {
   if (models === null || models.length < 2) return null;
-  const inWords = models.map(({ model, calls, costUsd, estimatedUsd = null, ...usage }) => {
+  const facts = models.map(({ model, calls, costUsd, estimatedUsd = null, ...usage }) => {
     const spent = {
       costUsd: costUsd ?? null,
       estimatedUsd: cost === null ? estimatedUsd : null,
       unpricedModels: [],
     };
     const amount = formatSpending(spent);
-    const facts = [formatCount(calls, 'call'), formatUsage(usage), ...(amount === null ? [] : [amount])];
-    return `${model}: ${facts.join(', ')}`;
+    const its = [formatCount(calls, 'call'), formatUsage(usage), ...(amount === null ? [] : [amount])];
+    return `${model}: ${its.join(', ')}`;
   });
-  return inWords.join('; ');
+  return facts.join('; ');
 }
 
 /** The sum of several. */

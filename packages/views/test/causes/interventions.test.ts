@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, interventionsOf, renderInterventions } from '../../src/index.ts';
+import { causesOf, createLogIndex, interventionsOf, renderInterventions } from '../../src/index.ts';
 import { anyEvent } from '../make.ts';
 import { calls, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
@@ -21,17 +21,88 @@ describe('interventionsOf', () => {
     ]);
   });
 
-  it('gives the delivery that names the alteration, never another one of the same content', () => {
-    const altered = { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1' } as const;
+  it('gives the final delivery as the outcome of each of several alterations', () => {
+    const altered = { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1', text: 'Rye' } as const;
     const index = createLogIndex([
       says('e1', 'ben', 'Rye, 240 degrees, 3 euro'),
       decides('e2', 'ann', altered),
-      decides('e3', 'ann', { ...altered, decision: 'deny' }),
-      decides('e4', 'ann', altered),
-      heard('e5', 'ann', 'Rye', { substance: 'e1', via: 'e4' }),
-      heard('e6', 'ann', 'Rye, 240 degrees, 3 euro', { substance: 'e1' }),
+      decides('e3', 'ann', { ...altered, previous: 'e2', text: 'Bread' }),
+      heard('e4', 'ann', 'Bread', { substance: 'e1', via: 'e3' }),
     ]);
-    expect(interventionsOf(index).map(({ outcome }) => outcome?.id)).toEqual([undefined, undefined, 'e5']);
+    expect(interventionsOf(index)).toMatchObject([
+      { id: 'e2', previous: null, given: null, made: 'Rye', outcome: { id: 'e4', text: 'Bread' } },
+      { id: 'e3', previous: 'e2', given: 'Rye', made: 'Bread', outcome: { id: 'e4' } },
+    ]);
+  });
+
+  it('gives no outcome for an alteration that no delivery names, even if the content is delivered later', () => {
+    const index = createLogIndex([
+      says('e1', 'ben', 'Rye, 240 degrees'),
+      decides('e2', 'ann', { hook: 'h', on: 'delivery', decision: 'alter', subject: 'e1', text: 'Rye' }),
+      decides('e3', 'ann', { hook: 'g', on: 'delivery', decision: 'deny', subject: 'e1', previous: 'e2' }),
+      heard('e4', 'ann', 'Rye, 240 degrees', { substance: 'e1' }),
+    ]);
+    expect(interventionsOf(index).map(({ outcome }) => outcome)).toEqual([null, null]);
+  });
+
+  it('gives the result that a hook altered or withheld, and what it was before', () => {
+    const onResult = {
+      on: 'tool_result',
+      toolCallId: 'c1',
+      subject: 'e2',
+      given: 'Rye, 240 degrees',
+    } as const;
+    const log = (decision: 'alter' | 'deny') => [
+      says('e1', 'ben', 'Rye, 240 degrees'),
+      calls('e2', 'olga', 'c1', 'talk'),
+      decides('e3', 'olga', {
+        ...onResult,
+        hook: 'h',
+        decision,
+        madeFrom: ['e1'],
+        ...(decision === 'alter' ? { text: 'Rye' } : {}),
+      }),
+      receives('e4', 'olga', 'c1', decision === 'alter' ? 'Rye' : 'Error: withheld', {
+        ...(decision === 'alter' ? { substance: 'e1' } : {}),
+        via: 'e3',
+      }),
+    ];
+    const altered = createLogIndex(log('alter'));
+    expect(interventionsOf(altered)).toMatchObject([
+      { given: 'Rye, 240 degrees', made: 'Rye', effect: 'altered', outcome: { id: 'e4', text: 'Rye' } },
+    ]);
+    expect(altered.sayings[0]?.hearings).toMatchObject([{ agentId: 'olga', how: 'altered', text: 'Rye' }]);
+    const denied = createLogIndex(log('deny'));
+    expect(interventionsOf(denied)).toMatchObject([
+      { made: null, effect: 'withheld', outcome: { id: 'e4', text: 'Error: withheld' } },
+    ]);
+    expect(denied.sayings[0]?.hearings).toMatchObject([{ agentId: 'olga', how: 'withheld', text: null }]);
+  });
+
+  it('follows the chain in why: from the result over the last decision to the first', () => {
+    const index = createLogIndex([
+      calls('e1', 'olga', 'c1', 'task', { name: 'Dan' }),
+      decides('e2', 'olga', {
+        hook: 'h',
+        on: 'tool_call',
+        decision: 'alter',
+        toolCallId: 'c1',
+        input: 'Don',
+      }),
+      decides('e3', 'olga', {
+        hook: 'g',
+        on: 'tool_result',
+        decision: 'alter',
+        toolCallId: 'c1',
+        previous: 'e2',
+        given: 'Don',
+        text: 'D.',
+      }),
+      receives('e4', 'olga', 'c1', 'D.', { via: 'e3' }),
+    ]);
+    const because = new Map(causesOf(index, 'e4').map(({ id, because }) => [id, because]));
+    expect(because.get('e4')).toContainEqual({ kind: 'via', id: 'e3', isLost: false });
+    expect(because.get('e3')).toContainEqual({ kind: 'previous', id: 'e2', isLost: false });
   });
 
   it('gives the call that was stopped, and the result that the agent received', () => {

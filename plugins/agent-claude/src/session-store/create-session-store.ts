@@ -16,27 +16,27 @@ import { mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
 import { Turns } from './turns.ts';
 
 export interface SessionStoreOptions {
-  /** Where the sessions are kept: an open store of Hansard. It stays its opener's to close. */
+  /** The open Hansard store for the sessions. The caller closes it. */
   readonly store: SessionLog;
   /**
-   * The task whose dispatches the sessions become, or how it is found by `projectKey`. Name the task of a captured
-   * dispatch to have both in one place. Absent: a task of its own for each project, below `claude-sessions`.
+   * The task of the sessions' dispatches, or a function from `projectKey` to it. Name the task of a captured dispatch to
+   * have both in one place. Absent: one task for each project, below `claude-sessions`.
    */
   readonly taskDir?: string | ((projectKey: string) => string);
-  /** Milliseconds since 1970: the clock of `mtime`. Absent: the system's. */
+  /** The clock of `mtime`, in milliseconds since 1970. Absent: the system clock. */
   readonly now?: () => number;
 }
 
 /**
- * A `SessionStore` of the Claude Agent SDK on a store of Hansard. A session is a dispatch, and each of its entries one
- * event that holds it unchanged; a part of a session (`subpath`: the transcript of a sub-agent) is a child dispatch.
+ * A `SessionStore` of the Claude Agent SDK on a Hansard store. A session is a dispatch, and each of its entries one event
+ * with the unchanged entry; a part of a session (`subpath`: the transcript of a sub-agent) is a child dispatch.
  *
- * An entry whose `uuid` the transcript has already adds nothing, in whichever process it was stored; the other entries
- * of its batch are stored all or none. Entries without a `uuid` are stored each time. Appends to one session keep the
+ * An entry whose `uuid` is already in the transcript adds nothing, whichever process stored it; the other entries of its
+ * batch are stored all or none. Entries without a `uuid` are stored each time. Appends to one session keep the
  * order of their calls. `delete` of a session deletes its parts first.
  *
  * Every method rejects with the STORE_ codes of the store; `append` also with EVENT_NOT_JSON, and with STORE_LOCKED
- * while another process appends to the session (the SDK tries again); `delete` with STORE_UNSUPPORTED where the store
+ * while another process appends to the session (the SDK tries again); `delete` with STORE_UNSUPPORTED if the store
  * can't delete. An empty `subpath` is a TypeError.
  */
 export function createSessionStore(options: SessionStoreOptions): Required<SessionStore> {
@@ -145,7 +145,7 @@ interface Shared {
   readonly turns: Turns;
 }
 
-/** Session stores on one store object take turns with each other, and know the same. */
+/** Session stores on one store object share their queues and their cached transcripts. */
 const sharedByStore = new WeakMap<SessionLog, Shared>();
 
 function sharedOn(store: SessionLog): Shared {

@@ -1,8 +1,8 @@
 import type { BatchNote } from './session-events.ts';
 
-/** What was read of a transcript, so that the next append need not read it again. */
+/** The known content of a transcript, so that the next append does not read it again. */
 export interface KnownTranscript {
-  /** Tells a transcript from one that was deleted and written anew. */
+  /** Distinguishes a transcript from a deleted one with the same id. */
   readonly startedAt: string;
   /** The position of the last event that was read or written; -1: none. */
   position: number;
@@ -13,7 +13,7 @@ export interface KnownTranscript {
 /** Some 100 bytes each. */
 const mostUuids = 200_000;
 
-/** Keeps what is known of the transcripts used last, up to a number of uuids; what is let go is read again when needed. */
+/** Keeps the content of the transcripts used last, up to a number of uuids. A forgotten transcript is read again when needed. */
 export class KnownTranscripts {
   readonly #most: number;
   readonly #transcripts = new Map<string, { readonly known: KnownTranscript; readonly weight: number }>();
@@ -27,7 +27,7 @@ export class KnownTranscripts {
     return this.#transcripts.get(name)?.known ?? null;
   }
 
-  /** Keeps a transcript as the one used last, and lets go of those that were not used for longest. */
+  /** Keeps a transcript as the one used last, and forgets the least recently used ones above the limit. */
   keep(name: string, known: KnownTranscript): void {
     this.forget(name);
     // A transcript without uuids weighs something too.

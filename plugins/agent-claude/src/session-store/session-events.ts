@@ -8,7 +8,7 @@ import {
   toTimestamp,
 } from '@hansard/events';
 
-/** What ends each batch of entries: whose they are, and what the SDK wants to know of the session without reading it. */
+/** The last event of each batch: its session, and the summary that the SDK requests without reading the entries. */
 export interface BatchNote extends SessionKey {
   /** When the batch was stored, in milliseconds since 1970; never earlier than the one before. */
   readonly mtime: number;
@@ -47,7 +47,7 @@ export function batchNoteOf({ type, data }: CapturedEvent): BatchNote | null {
   return type === batchType ? (data as unknown as BatchNote) : null;
 }
 
-/** Types that have no letter to begin with are told from each other by the entry itself. */
+/** Types without a letter share one name; the entry has the original. */
 function snakeCase(type: unknown): string {
   const words = String(type)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -24,8 +24,8 @@ export class TranscriptWriter {
   }
 
   /**
-   * Appends what is new, in one piece with its note. While it looks and writes, the dispatch is `running`, so that no
-   * other process writes between the two; then it is `completed` and free for the next one.
+   * Appends new entries and their note in one batch. Meanwhile the dispatch is claimed and `running`, so that no other
+   * process writes between the read and the write; then it is `completed` and released.
    */
   async append(
     place: TranscriptPlace,
@@ -41,7 +41,7 @@ export class TranscriptWriter {
       if (fresh.length > 0) await this.#write(dispatch, key, known, fresh);
       this.#known.keep(name, known);
     } catch (error) {
-      // What is known may be what is wrong: the next append reads it again.
+      // The cached content can be wrong: the next append reads it again.
       this.#known.forget(name);
       // If the store still fails, the first error is the one to report.
       await this.#end(dispatch).catch(() => dispatch.abandon());
@@ -129,7 +129,7 @@ function withoutKnown(batch: readonly EntryEvent[], known: ReadonlySet<string>):
   });
 }
 
-/** The SDK is loaded when it is needed first: who appends to a session store has it. */
+/** Loads the SDK at the first use: a program that appends to a session store has it. */
 async function foldSummary(
   { note }: KnownTranscript,
   key: SessionKey,

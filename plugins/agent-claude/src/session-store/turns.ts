@@ -1,10 +1,10 @@
-/** Lets work under one name happen in the order of the calls, one after the other; other names don't wait for it. */
+/** Runs work under one name sequentially, in the order of the calls. Other names do not wait. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#last.get(name) ?? Promise.resolve()).then(work);
-    // Who waits next wants to know that this is over, not how it went: that is told to the caller.
+    // The next work waits for the end only. The caller receives the result or the error.
     const over = result.then(
       () => {},
       () => {},

@@ -35,7 +35,7 @@ describe('a command that the agent left in the background', () => {
     expect(envelope).toMatchObject({ status: 'completed', usage: { inputTokens: 300, outputTokens: 60 } });
   });
 
-  it('and that never ends is stopped after a while, which the log tells, and asks the model nothing', async () => {
+  it('that never ends is stopped after a while, which the log records, without a request to the model', async () => {
     const { events, envelope, requests } = await live.run(starts('tail -f /dev/null'), {
       agentOptions: { backgroundMs: 100 },
     });

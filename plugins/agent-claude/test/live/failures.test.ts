@@ -44,7 +44,7 @@ describe('an agent that can not run', () => {
     expect(ofType(events, 'session:complete')).toHaveLength(1);
   });
 
-  it('any more, with a key that is refused in the middle: what was used is told', async () => {
+  it('any more, with a key that is refused in the middle: the usage is reported', async () => {
     const { events, envelope } = await live.run((_, index) =>
       index > 0
         ? { status: 401, error: 'revoked' }
@@ -93,7 +93,7 @@ describe('an agent that can not run', () => {
     expect(failure.message).toContain(cwd);
   });
 
-  it.skipIf(process.platform === 'win32')('whose engine dies: what it wrote last is told', async () => {
+  it.skipIf(process.platform === 'win32')('whose engine exits: its last output is reported', async () => {
     const executable = join(live.newFolder(), 'claude');
     writeFileSync(executable, '#!/bin/sh\necho "out of luck" >&2\nexit 3\n');
     chmodSync(executable, 0o755);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../packages/dispatch/test/manual-clock.ts';
 import type { MessagesScript } from '../../../../scripts/engines/scripted-messages-api.ts';
 import { dataOf, ofType } from '../run-agent.ts';
 import { useLiveAgents } from './live-agent.ts';
@@ -16,7 +16,7 @@ const bash = (id: string, command: string) => [
 const restless: MessagesScript = (_, index) => bash(`toolu_${index}`, 'true');
 
 describe('the stall limit', () => {
-  it('ends an agent that hangs, though the engine goes on saying that it is there', async () => {
+  it('ends an agent that hangs, even if the engine still sends signs of life', async () => {
     const clock = new ManualClock();
     let beats = 0;
     const { events, envelope } = await live.run(() => bash('toolu_1', 'true'), {

@@ -134,7 +134,7 @@ describe('a live dispatch', () => {
     expect(envelope.status).toBe('completed');
   });
 
-  it('another dispatch goes on with its session, and counts only what it used itself', async () => {
+  it('another dispatch resumes its session, and counts only its own usage', async () => {
     const first = await live.run(() => [{ type: 'text', text: 'The word is plum.' }]);
     const sessionId = String(dataOf(first.events, 'session:init').sessionId);
     const second = await live.run(() => [{ type: 'text', text: 'It was plum.' }], {
@@ -149,7 +149,7 @@ describe('a live dispatch', () => {
     expect(second.envelope.cost).toBeCloseTo(first.envelope.cost ?? 0, 10);
   });
 
-  it('another dispatch goes on with its session from the log alone, where all that the engine kept is gone', async () => {
+  it('another dispatch resumes its session from the log alone, after the files of the engine were deleted', async () => {
     const taskDir = 'tea-shop/tasks/stock-taking';
     const root = live.newFolder();
     const open = () => openDispatchStore(openJsonFileStore({ root }));
@@ -187,7 +187,7 @@ describe('a live dispatch', () => {
     expect(roles.sort()).toEqual(['claude-session completed', 'tester completed', 'tester completed']);
   });
 
-  it('goes on with no session that the engine does not have: it says which, and why', async () => {
+  it('does not resume a session that the engine does not have, and reports which and why', async () => {
     const resumeSessionId = '7f1f3c5e-0b1e-4a55-9d8e-2f6f6a3f6c11';
     const { envelope, events, requests } = await live.run(() => [], { resumeSessionId });
     expect(requests).toEqual([]);

@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     expect(processesWith(folder)).toEqual([]);
   });
 
-  it('while a session is loaded to go on with keeps the engine from being started', async () => {
+  it('while a session is loaded for resuming prevents the start of the engine', async () => {
     const folder = live.newFolder();
     const sessionId = '7f1f3c5e-0b1e-4a55-9d8e-2f6f6a3f6c11';
     const controller = new AbortController();
@@ -188,7 +188,7 @@ describe.skipIf(process.platform !== 'linux')('an abort', () => {
     expect(processesWith(folder)).toEqual([]);
   });
 
-  it('ends an engine by force that does not end when it is told', async () => {
+  it('ends an engine by force if it does not end on request', async () => {
     const folder = live.newFolder();
     const executable = join(folder, 'claude');
     writeFileSync(executable, `#!/bin/sh\ntrap '' TERM\ntouch ${folder}/began\nexec tail -f /dev/null\n`);

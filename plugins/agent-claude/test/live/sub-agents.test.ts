@@ -55,7 +55,7 @@ describe('a sub-agent', () => {
     ]);
   });
 
-  it('that goes on in the background after the result is captured to its end, and the totals grow', async () => {
+  it('that continues in the background after the result is captured to its end, and the totals grow', async () => {
     const resultSeen = Promise.withResolvers<void>();
     const asked: (string | undefined)[] = [];
     const { events, envelope } = await live.run(

@@ -114,7 +114,7 @@ export function sessionStoreContract(
       expect(await store.listSessions('never-written')).toEqual([]);
     });
 
-    it('tells a later write by a later or equal mtime, also where its entries are older', async () => {
+    it('gives a later write a later or equal mtime, even if its entries are older', async () => {
       const store = await makeStore();
       await store.append(main, [entry({ timestamp: '2026-06-01T00:00:00.000Z' })]);
       const [before] = await store.listSessions('project');

@@ -117,7 +117,7 @@ it('keeps the summary of what load gives, also for a replay of older entries', a
   expect(summary?.data).toMatchObject({ customTitle: 'new' });
 });
 
-it('tells no earlier mtime when the clock goes back', async () => {
+it('gives no earlier mtime when the clock goes back', async () => {
   const { store } = inMemory();
   let now = Date.UTC(2026, 1);
   const sessions = createSessionStore({ store, taskDir: task, now: () => now });
@@ -138,7 +138,7 @@ it('gives mtime in whole milliseconds', async () => {
   ]);
 });
 
-it('finds its notes also where somebody else wrote into the dispatch', async () => {
+it('finds its notes even if another program wrote to the dispatch', async () => {
   const { store, sessions } = inMemory();
   await sessions.append(main, [entry({ uuid: 'a', customTitle: 'kept' })]);
   const [{ dispatchId = '' } = {}] = await store.getDispatchEnvelopes(task);
@@ -183,7 +183,7 @@ it('shows each entry under its own type and time, and what belongs together', as
   expect(events.at(-1)?.data).toMatchObject({ projectKey: 'project', sessionId: 'session' });
 });
 
-it('stores nothing of a batch that JSON cannot hold, and goes on with the next', async () => {
+it('stores nothing of a batch that JSON cannot represent, and accepts the next one', async () => {
   const { store, sessions } = inMemory();
   const bad = [entry({ uuid: 'a' }), entry({ uuid: 'b', n: Number.NaN })];
   await expect(sessions.append(main, bad)).rejects.toMatchObject({ code: 'EVENT_NOT_JSON' });

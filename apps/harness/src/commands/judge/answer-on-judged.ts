@@ -18,7 +18,7 @@ export interface MappedOptions extends JudgedOptions {
   readonly mapping: string;
 }
 
-/** Finds the judged dispatch, asks about it, and prints the answer once no progress is shown any more. */
+/** Finds the judged dispatch, asks about it, and prints the answer after the progress line is removed. */
 export async function answerOnJudged(
   context: CliContext,
   task: string,
@@ -39,12 +39,12 @@ export async function answerOnJudged(
 }
 
 export function withDispatch(command: Command): Command {
-  return command.option('--dispatch <dispatch>', dispatchHelp, 'latest');
+  return command.option('--dispatch <dispatch>', `select the dispatch: ${dispatchHelp}`, 'latest');
 }
 
 export function withMapping(command: Command): Command {
   return withDispatch(command).requiredOption(
     '--mapping <file>',
-    'what is speech, an action and reasoning: a game mapping (JSON or YAML), as for `export --as streams`',
+    'use this game mapping (JSON or YAML), as for `export --as streams`',
   );
 }

@@ -11,8 +11,8 @@ import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-jud
 
 export function addVerdictImport(judge: Command, context: CliContext): void {
   withMapping(withCommonOptions(judge.command('import').argument('<task>', taskHelp)))
-    .argument('<file>', 'verdicts, one JSON object a line')
-    .description('bring verdicts into the log of what was judged, each with the events that it cites')
+    .argument('<file>', 'verdicts, one JSON object per line')
+    .description('import verdicts into the log of the judged dispatch, each with the events that it cites')
     .addHelpText(
       'after',
       '\nA verdict:\n  {"judge":"ann","pass":"external","target":"P3","question":"deceptive?","label":"yes","citations":[4,9],"packet_sha256":"…"}\nExample:\n  hansard judge import game/village verdicts.jsonl --mapping village.yaml',
@@ -31,17 +31,17 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         const fresh = events.filter(({ id }) => !known.has(id ?? ''));
         await using dispatch = await store.openDispatch(log, { write: true });
         await dispatch.append(fresh);
-        const there = events.length - fresh.length;
-        const others = there === 0 ? '' : `, ${there} already imported`;
+        const existing = events.length - fresh.length;
+        const others = existing === 0 ? '' : `, ${existing} already imported`;
         return {
-          rows: [{ dispatchId, verdicts: fresh.length, alreadyThere: there }],
+          rows: [{ dispatchId, verdicts: fresh.length, alreadyThere: existing }],
           text: `${fresh.length} verdicts on ${dispatchId}${others}`,
         };
       }),
     );
 }
 
-/** The events as they come, and the ids of the verdicts among them. */
+/** Yields the events unchanged and adds the ids of verdicts to `ids`. */
 async function* noteVerdicts(
   events: AsyncIterable<CapturedEvent>,
   ids: Set<string>,
@@ -60,7 +60,7 @@ function readText(context: CliContext, file: string): string {
     throw new CliError(
       exitCode.failed,
       `${path} can't be read: ${messageOf(cause)}`,
-      'Check the path. Nothing was taken in.',
+      'Check the path. Nothing was imported.',
       { cause },
     );
   }

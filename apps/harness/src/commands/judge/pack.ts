@@ -13,7 +13,7 @@ interface PackOptions extends MappedOptions {
 export function addPack(judge: Command, context: CliContext): void {
   withMapping(withCommonOptions(judge.command('pack').argument('<task>', taskHelp)))
     .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
-    .requiredOption('--out <folder>', 'the new folder to write')
+    .requiredOption('--out <folder>', 'write to this new folder')
     .addHelpText(
       'after',
       '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',

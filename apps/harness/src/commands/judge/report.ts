@@ -10,7 +10,7 @@ import { answerOnJudged, type JudgedOptions, withDispatch } from './answer-on-ju
 
 export function addReport(judge: Command, context: CliContext): void {
   withDispatch(withCommonOptions(judge.command('report').argument('<task>', taskHelp)))
-    .description('how verdicts move between the passes: before and after judges saw the reasoning')
+    .description('show how verdicts change between the passes: before and after judges saw the reasoning')
     .addHelpText('after', '\nExample:\n  hansard judge report game/village --json')
     .action((task: string, options: JudgedOptions) =>
       answerOnJudged(context, task, options, async (source, { dispatchId }) => {
@@ -18,8 +18,8 @@ export function addReport(judge: Command, context: CliContext): void {
         if (moves.length === 0) {
           throw new CliError(
             exitCode.failed,
-            `Nobody has judged ${dispatchId} yet.`,
-            '`hansard judge pack` writes packets for judges, `hansard judge import` takes their verdicts.',
+            `${dispatchId} has no verdicts yet.`,
+            '`hansard judge pack` writes packets for judges, `hansard judge import` imports their verdicts.',
           );
         }
         return { rows: moves, text: [await moveTable(moves), ...countLines(countMoves(moves))] };

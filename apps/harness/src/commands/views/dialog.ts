@@ -10,7 +10,7 @@ interface DialogOptions extends SessionViewOptions {
 export const addDialog: AddCommand = (command, context) => {
   command.option(
     '--agents <names>',
-    'only between these, by names or ids parted by commas (default: everything that was said)',
+    'print only what these agents said to each other: names or ids, separated by commas',
   );
   addSessionView<DialogOptions>(command, context, {
     example: 'dialog chat/cafe --agents jack,jill',

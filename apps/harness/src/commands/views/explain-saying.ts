@@ -1,6 +1,6 @@
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 
-/** Asks for what was said by its id: an id of anything else, or of what was compiled from several lines, is explained. */
+/** Looks up an utterance by id. @throws CliError for the id of another event, or of text compiled from several utterances */
 export function explainSaying<Rows>(ask: () => Rows): Rows {
   try {
     return ask();
@@ -9,7 +9,7 @@ export function explainSaying<Rows>(ask: () => Rows): Rows {
     throw new CliError(
       exitCode.failed,
       error.message,
-      '`hansard dialog TASK` shows the ids of what was said.',
+      '`hansard dialog TASK` prints the ids of utterances.',
       { cause: error },
     );
   }

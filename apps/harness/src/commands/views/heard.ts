@@ -21,8 +21,8 @@ interface HeardOptions extends SessionViewOptions {
 
 export const addHeard: AddCommand = (command, context) => {
   command
-    .option('--at <id>', 'what the agent had heard when this event or message had happened')
-    .option('--never <id>', 'the agents that this never reached, or of which it is not known');
+    .option('--at <id>', 'show what the agent had heard up to this event or message')
+    .option('--never <id>', 'list the agents that this never reached, or of which it is not known');
   addSessionView<HeardOptions>(command, context, {
     example: 'heard chat/cafe jill --at 01JM8Z7T3V0000000000000000',
     view: (index, [agent], options) => heard(index, agent, options),
@@ -30,9 +30,9 @@ export const addHeard: AddCommand = (command, context) => {
 };
 
 function heard(index: LogIndex, agent: string | undefined, { at, never }: HeardOptions): Answer {
-  if (at !== undefined && agent === undefined) wrongWords('--at needs an agent: what had it heard by then?');
+  if (at !== undefined && agent === undefined) wrongWords('--at needs an agent.');
   if (never !== undefined && agent !== undefined)
-    wrongWords('--never tells of every agent; leave the agent out.');
+    wrongWords('--never lists all agents, so it can not be combined with an agent.');
   if (at !== undefined) assertEvent(index, at);
   if (never !== undefined) {
     assertEvent(index, never);

@@ -10,7 +10,7 @@ export interface SessionViewOptions extends CommonOptions {
   readonly dispatch: string;
 }
 
-/** A view of one session as a command: `words` are its arguments after the task. */
+/** A view of one session as a command. `words` are the arguments after the task. */
 export interface SessionViewCommand<Options extends SessionViewOptions> {
   readonly example: string;
   view(index: LogIndex, words: readonly string[], options: Options): Answer;
@@ -22,7 +22,7 @@ export function addSessionView<Options extends SessionViewOptions>(
   { example, view }: SessionViewCommand<Options>,
 ): void {
   withCommonOptions(command)
-    .option('--dispatch <dispatch>', 'the dispatch that holds the session', 'latest')
+    .option('--dispatch <dispatch>', 'select the dispatch of the session', 'latest')
     .addHelpText('after', `\nExample:\n  hansard ${example}`)
     .action((task: string, ...rest: unknown[]) => {
       const words = rest.filter((word): word is string => typeof word === 'string');

@@ -1,0 +1,75 @@
+import type { ImportReport, UnchangedLog } from '@hansard/import';
+import { noteTaskProblem } from '../tasks/ensure-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
+import { type CliContext, note } from '../terminal/context.ts';
+
+/** Prints the problems of one imported dispatch on standard error. */
+export function noteImport(context: CliContext, report: ImportReport): void {
+  if (report.taskProblem !== undefined) noteTaskProblem(context, report.taskProblem);
+  noteDiagnostics(context, report);
+}
+
+/** The diagnostics of a log that is read line by line can be many: they are only in the JSON. */
+function noteDiagnostics(
+  context: CliContext,
+  { files, lines, diagnostics, rewritten, isIdentifiedByPlace }: ImportReport,
+): void {
+  const name = lines === undefined ? files.join(', ') : (files[0] ?? '');
+  if (lines === undefined)
+    for (const { file = name, line, message } of diagnostics) note(context, `${file}:${line}: ${message}`);
+  for (const id of rewritten)
+    note(context, `${name}: an earlier import of the event ${id} has other content; the store keeps both.`);
+  if (rewritten.length > 0 && isIdentifiedByPlace)
+    note(context, `${name}: if this is a different log, import it into another task (--task).`);
+}
+
+/** The line of text of one imported dispatch. */
+export function importLine(report: ImportReport | UnchangedLog): string {
+  if (report.kind === 'unchanged')
+    return `${toTaskName(report.taskDir)} ${report.dispatchId}: ${report.format}, unchanged since its last import`;
+  const { taskDir, counts, rewrittenCount } = report;
+  const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
+  const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
+  return [
+    `${toTaskName(taskDir)} ${report.dispatchId}: ${report.format}`,
+    recordsOf(report),
+    `events: ${eventsOf(report)}`,
+    `diagnostics: ${diagnostics.join(', ') || 'none'}`,
+  ].join(', ');
+}
+
+function recordsOf({ role, number, of, lines, records }: ImportReport): string {
+  if (lines !== undefined) return `lines: ${lines}`;
+  return role === 'game' ? `game ${number} of ${of}, records: ${records}` : `records: ${records}`;
+}
+
+function eventsOf({ events, added, lines, notInLog }: ImportReport): string {
+  const more = lines !== undefined || (notInLog ?? 0) === 0 ? '' : `, ${notInLog} not in the file`;
+  return `${added} new, ${events - added} already imported${more}`;
+}
+
+/** The columns of a JSON row: of a log that is read line by line, of a game, and of a session. */
+const columns = {
+  lines: ['file', 'files', 'taskDir', 'dispatchId', 'format', 'lines', 'records', 'events', 'added'],
+  game: ['files', 'taskDir', 'dispatchId', 'format', 'game', 'records', 'events', 'added'],
+  session: ['file', 'taskDir', 'dispatchId', 'format', 'records', 'events', 'added'],
+} as const;
+const lastColumns = {
+  lines: ['rewritten', 'counts', 'diagnostics'],
+  game: ['rewritten', 'notInLog', 'diagnostics'],
+  session: ['rewritten', 'notInLog', 'diagnostics'],
+} as const;
+
+/** The JSON row of one imported dispatch. */
+export function importRow(report: ImportReport | UnchangedLog): object {
+  if (report.kind === 'unchanged') {
+    const { files, taskDir, dispatchId, format } = report;
+    return { file: files[0], files, taskDir, dispatchId, format, added: 0, unchanged: true };
+  }
+  const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
+  const { files, number: game, rewrittenCount: rewritten } = report;
+  const values = { ...report, file: files[0], game, rewritten };
+  return Object.fromEntries(
+    [...columns[kind], ...lastColumns[kind]].map((column) => [column, values[column]]),
+  );
+}

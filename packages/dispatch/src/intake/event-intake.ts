@@ -1,0 +1,72 @@
+import {
+  type CapturedEvent,
+  type EventDataSchemas,
+  eventDataSchemas,
+  type IdSource,
+  inLineOrder,
+  isUsualEvent,
+  type NewEvent,
+  parseEvent,
+  toTimestamp,
+} from '@hansard/events';
+import type { Clock } from '@hansard/provider';
+import { copyJson, ownPlainJson, ownValues } from './copy-json.ts';
+
+export interface EventIntakeOptions {
+  readonly clock: Clock;
+  readonly createId: IdSource;
+  readonly schemas: EventDataSchemas | undefined;
+  readonly redact: ((event: CapturedEvent) => CapturedEvent) | undefined;
+}
+
+/** How an event without an id or a time gets one. */
+export interface EventMinting {
+  readonly createId?: IdSource | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Prepares every event that is recorded: mints an absent id and time, checks, copies and redacts. */
+export class EventIntake {
+  readonly #clock: Clock;
+  readonly #createId: IdSource;
+  readonly #schemas: EventDataSchemas;
+  readonly #redact: EventIntakeOptions['redact'];
+
+  constructor({ clock, createId, schemas, redact }: EventIntakeOptions) {
+    this.#clock = clock;
+    this.#createId = createId;
+    this.#schemas = schemas === undefined ? eventDataSchemas : { ...schemas, ...eventDataSchemas };
+    this.#redact = redact;
+  }
+
+  /**
+   * `minting` mints an absent id and time. Absent: as the store does.
+   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
+   */
+  take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
+    const captured = this.#own(this.#mint(event, minting));
+    if (this.#redact === undefined) return captured;
+    return copyJson(parseEvent(this.#redact(captured), this.#schemas));
+  }
+
+  /** The event with values of its own. Nearly all events take the fast path; the full check throws the errors. */
+  #own(minted: unknown): CapturedEvent {
+    const isUsual =
+      typeof minted === 'object' &&
+      minted !== null &&
+      ownPlainJson(minted) &&
+      isUsualEvent(minted, this.#schemas);
+    return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
+  }
+
+  /** Returns a new object, or a value that is not an object unchanged. */
+  #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
+    if (typeof event !== 'object' || event === null) return event;
+    return inLineOrder({
+      ...event,
+      id: event.id ?? createId(),
+      timestamp: event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now()),
+    });
+  }
+}

@@ -1,0 +1,167 @@
+import { type DispatchEnvelope, type ModelUsage, newEvent, toTimestamp } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
+import {
+  addSpending,
+  costInWords,
+  DispatchTotals,
+  explainEstimates,
+  formatSpending,
+  modelsInWords,
+  nothingSpent,
+  type PriceTable,
+  spendingOf,
+} from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+
+const prices: PriceTable = {
+  name: 'a table',
+  version: '3',
+  date: '2026-03-01',
+  priceOf: ({ model, usage }) =>
+    model.startsWith('priced') ? { usd: usage.inputTokens / 1_000, model: `a/${model}` } : null,
+};
+const { priceOf: _, ...source } = prices;
+
+interface Call {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly costUsd?: number;
+}
+
+function totalsOf(calls: readonly Call[], table: PriceTable | null = prices): DispatchTotals {
+  const totals = new DispatchTotals(table);
+  for (const [index, { model, costUsd, ...tokens }] of calls.entries()) {
+    const cost = costUsd === undefined ? {} : { costUsd };
+    const data = { model, usage: { outputTokens: 1, ...tokens }, ...cost };
+    const event = newEvent('agent:inference', data);
+    totals.observe({ ...event, id: `call_${index}`, timestamp: toTimestamp(index) });
+  }
+  return totals;
+}
+
+type Costs = Pick<DispatchEnvelope, 'cost' | 'models' | 'prices'>;
+
+const costsOf = (calls: readonly Call[]): Costs => {
+  const { costUsd, models, prices: table } = totalsOf(calls);
+  return { cost: costUsd, models, prices: table };
+};
+
+describe('the usage of a dispatch by model', () => {
+  it('adds up the calls of each model, with cache tokens, stated costs and estimates', () => {
+    const totals = totalsOf([
+      { model: 'priced-1', inputTokens: 100, cacheReadTokens: 7 },
+      { model: 'other', inputTokens: 5, costUsd: 0.5 },
+      { model: 'priced-1', inputTokens: 200 },
+      { model: 'nobody-knows', inputTokens: 9 },
+    ]);
+    expect(totals.models).toEqual([
+      {
+        model: 'priced-1',
+        calls: 2,
+        inputTokens: 300,
+        outputTokens: 2,
+        cacheReadTokens: 7,
+        estimatedUsd: expect.closeTo(0.3),
+        pricedAs: 'a/priced-1',
+      },
+      { model: 'other', calls: 1, inputTokens: 5, outputTokens: 1, costUsd: 0.5 },
+      { model: 'nobody-knows', calls: 1, inputTokens: 9, outputTokens: 1 },
+    ]);
+    expect(totals.prices).toEqual(source);
+  });
+
+  it('is null where no call is recorded, and names no price table where nothing is estimated', () => {
+    expect(totalsOf([])).toMatchObject({ models: null, prices: null });
+    expect(totalsOf([{ model: 'priced-1', inputTokens: 1 }], null).prices).toBeNull();
+    expect(totalsOf([{ model: 'priced-1', inputTokens: 1, costUsd: 1 }]).prices).toBeNull();
+  });
+
+  it('adds up to the usage of the dispatch for any calls', () => {
+    const seed = Number(process.env.HANSARD_SEED ?? 7);
+    const random = randomFrom(seed);
+    for (let round = 0; round < 200; round += 1) {
+      const calls = Array.from({ length: Math.floor(random() * 30) }, () => ({
+        model: ['priced-1', 'priced-2', 'x'][Math.floor(random() * 3)] ?? '',
+        inputTokens: Math.floor(random() * 1_000),
+        ...(random() < 0.5 ? {} : { cacheReadTokens: Math.floor(random() * 50) }),
+        ...(random() < 0.5 ? {} : { costUsd: random() }),
+      }));
+      const totals = totalsOf(calls);
+      const models = totals.models ?? [];
+      const sum = (field: keyof ModelUsage) =>
+        models.reduce((total, model) => total + Number(model[field] ?? 0), 0);
+      const where = `HANSARD_SEED=${seed}, round ${round}`;
+      expect(sum('calls'), where).toBe(calls.length);
+      expect(sum('inputTokens'), where).toBe(totals.tokens?.inputTokens ?? 0);
+      expect(sum('cacheReadTokens'), where).toBe(totals.tokens?.cacheReadTokens ?? 0);
+      expect(sum('costUsd'), where).toBeCloseTo(totals.costUsd ?? 0, 9);
+      const unstated = calls.filter(({ model, costUsd }) => model !== 'x' && costUsd === undefined);
+      const expected = unstated.reduce((total, { inputTokens }) => total + inputTokens / 1_000, 0);
+      expect(sum('estimatedUsd'), where).toBeCloseTo(expected, 9);
+    }
+  });
+});
+
+describe('what a dispatch cost', () => {
+  it('is what the log states, wherever it states a cost', () => {
+    const costs = { ...costsOf([{ model: 'priced-1', inputTokens: 5_000 }]), cost: 0.25 };
+    expect(formatSpending(spendingOf(costs))).toBe('$0.25');
+    expect(costInWords(costs)).toBe('$0.25');
+    expect(explainEstimates([costs])).toBeNull();
+  });
+
+  it('is marked as an estimate, with its price table, where the log states none', () => {
+    const costs = costsOf([{ model: 'priced-1', inputTokens: 1_500 }]);
+    expect(formatSpending(spendingOf(costs))).toBe('≈$1.50');
+    expect(costInWords(costs)).toBe('≈$1.50 (estimated from a table 3 (2026-03-01))');
+    expect(explainEstimates([costs])).toBe('≈ estimated from a table 3 (2026-03-01).');
+  });
+
+  it('names the models without a price, and is never 0 for them', () => {
+    const some = costsOf([
+      { model: 'priced-1', inputTokens: 1_500 },
+      { model: 'nobody-knows', inputTokens: 1 },
+    ]);
+    expect(formatSpending(spendingOf(some))).toBe('≈$1.50+');
+    expect(costInWords(some)).toContain('; no price for nobody-knows)');
+    expect(explainEstimates([some])).toContain('; no price for nobody-knows.');
+    const none = costsOf([{ model: 'nobody-knows', inputTokens: 1 }]);
+    const unpricedModels = ['nobody-knows'];
+    expect(spendingOf(none)).toEqual({ costUsd: null, estimatedUsd: null, unpricedModels });
+    expect(formatSpending(spendingOf(none))).toBeNull();
+    expect(costInWords(none)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
+    expect(explainEstimates([none])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
+    // Engines record answers that they made up as calls of a model.
+    expect(
+      spendingOf(costsOf([{ model: '<synthetic>', inputTokens: 0, outputTokens: 0 }])).unpricedModels,
+    ).toEqual([]);
+  });
+
+  it('names the first of many models without a price, and counts the others', () => {
+    const many = costsOf(Array.from({ length: 40 }, (_, at) => ({ model: `m${at}`, inputTokens: 1 })));
+    expect(spendingOf(many).unpricedModels).toHaveLength(40);
+    for (const text of [explainEstimates([many]), costInWords(many)])
+      expect(text).toContain('o price for m0, m1, m2, m3, m4 and 35 more in a table 3');
+  });
+
+  it('keeps stated and estimated amounts apart in a sum', () => {
+    const stated = spendingOf({ cost: 2, models: null, prices: null });
+    const estimated = spendingOf(costsOf([{ model: 'priced-1', inputTokens: 500 }]));
+    const sum = [stated, estimated, nothingSpent].reduce(addSpending, nothingSpent);
+    expect(sum).toEqual({ costUsd: 2, estimatedUsd: 0.5, unpricedModels: [] });
+    expect(formatSpending(sum)).toBe('≈$2.50');
+  });
+
+  it('is shown by model where a dispatch called several', () => {
+    const costs = costsOf([
+      { model: 'priced-1', inputTokens: 500 },
+      { model: 'priced-2', inputTokens: 1_000 },
+    ]);
+    expect(modelsInWords(costs)).toBe(
+      'priced-1: 1 call, 500 in, 1 out, ≈$0.50; priced-2: 1 call, 1K in, 1 out, ≈$1.00',
+    );
+    expect(modelsInWords(costsOf([{ model: 'priced-1', inputTokens: 500 }]))).toBeNull();
+  });
+});
