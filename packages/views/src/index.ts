@@ -11,13 +11,6 @@ export {
   hearingMatrix,
 } from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
-export {
-  type KnowledgeStep,
-  type KnownRow,
-  knownBy,
-  type NeverHeardRow,
-  neverHeard,
-} from './causes/knowledge.ts';
 export { renderCauses } from './causes/render-causes.ts';
 export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
 export { renderInterventions } from './causes/render-interventions.ts';
@@ -58,6 +51,12 @@ export { renderContext } from './context/render-context.ts';
 export { renderContextText, renderManifest } from './context/render-context-text.ts';
 export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
+export type { AgentKnowledge } from './knowledge/agent-knowledge.ts';
+export type { GivenAnswer } from './knowledge/given-answer.ts';
+export { type Knowledge, knowledgeOf } from './knowledge/knowledge-of.ts';
+export { type KnowledgeStep, type KnownRow, knownBy } from './knowledge/known-by.ts';
+export { type Basis, type ItemState, type KnownItem, textOfItem } from './knowledge/known-item.ts';
+export { type NeverHeardRow, neverHeard } from './knowledge/never-heard.ts';
 export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';

@@ -217,7 +217,7 @@ describe('discuss', () => {
           const { promise, resolve } = Promise.withResolvers<string>();
           asked.push(agentId);
           answers.set(agentId, resolve);
-          return { text: await promise, messageId: `${agentId}_1` };
+          return new LoggedString(await promise, `${agentId}_1`);
         },
       },
     );

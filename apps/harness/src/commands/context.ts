@@ -129,11 +129,11 @@ async function render(
 }
 
 function contextAnswer(rendered: RenderedCall, { policy }: ContextCommandOptions): Answer {
-  const { inference, agentId, recorded, manifest, messages } = rendered;
+  const { inference, agentId, basis, recorded, manifest, messages } = rendered;
   const shown = recorded === null || policy !== undefined ? manifest : recorded;
   const call = neutraliseControlsInLine(`call     ${inference.id}${agentId === '' ? '' : ` of ${agentId}`}`);
   return {
-    rows: [{ inference: inference.id, agentId, recorded, manifest, messages }],
+    rows: [{ inference: inference.id, agentId, basis, recorded, manifest, messages }],
     text: [call, renderContextText({ messages, manifest: shown })],
     notesBefore: differencesInWords(rendered, policy !== undefined),
   };

@@ -1,16 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
-import {
-  causesOf,
-  compareContexts,
-  createLogIndex,
-  effectsOf,
-  hearingMatrix,
-  knownBy,
-  type LogIndex,
-  neverHeard,
-  renderCalls,
-} from '@hansard/views';
-import type { PlayedSession } from './played-session.ts';
+import { compareContexts, renderCalls } from '@hansard/views';
+import { type PlayedSession, receivedBy } from './played-session.ts';
+import type { TruePromptNow } from './true-prompt.ts';
+import type { AskedViews } from './views-under-test.ts';
 
 /** How many of a kind were compared, and those that were wrong, in words. */
 export interface Comparison {
@@ -22,36 +14,40 @@ export const comparedKinds = [
   'cells',
   'never heard',
   'causes',
+  'links',
   'effects',
   'known',
+  'given',
+  'reconstructed',
+  'perspective',
+  'outcomes',
   'awaited',
   'prompts',
   'prompts again',
 ] as const;
 
-export type Comparisons = Record<(typeof comparedKinds)[number], Comparison>;
+export type ComparedKind = (typeof comparedKinds)[number];
+
+export type Comparisons = Record<ComparedKind, Comparison>;
 
 export function noComparisons(): Comparisons {
   const none = comparedKinds.map((kind) => [kind, { compared: 0, wrong: [] }]);
   return Object.fromEntries(none) as Comparisons;
 }
 
+type Check = (kind: ComparedKind, where: string, is: unknown, should: unknown) => void;
+
+type ViewsOf = (events: readonly CapturedEvent[]) => AskedViews;
+
 /** Compares the views and the session with the record of the truth. */
-export function compare(seed: number, played: PlayedSession, into: Comparisons): void {
-  const index = createLogIndex(played.events);
-  const check = (kind: keyof Comparisons, where: string, is: unknown, should: unknown) => {
-    const comparison = into[kind];
-    comparison.compared += 1;
-    const [found, expected] = [JSON.stringify(is), JSON.stringify(should)];
-    if (found !== expected) comparison.wrong.push(`seed ${seed}, ${where}: ${found}, not ${expected}`);
-  };
-  compareCells(index, played, check);
-  compareAnswers(index, played, check);
+export function compare(seed: number, played: PlayedSession, viewsOf: ViewsOf, into: Comparisons): void {
+  const check = checkInto(seed, into);
+  compareViews(seed, played, viewsOf, into);
   for (const [at, { agentId, says, does }] of played.awaited.entries())
     check('awaited', `${agentId} at ${at}`, says, does);
   for (const [at, { agentId, messages, expected }] of played.prompts.entries()) {
     const lines = messages.map(({ role, text }) => `${role}: ${text}`);
-    if (expected !== null) check('prompts', `call ${at} of ${agentId}`, lines, expected);
+    check('prompts', `call ${at} of ${agentId}`, lines, expected);
   }
   const given = new Map<string, unknown[]>();
   for (const { agentId, messages } of played.prompts)
@@ -62,70 +58,145 @@ export function compare(seed: number, played: PlayedSession, into: Comparisons):
   }
 }
 
-type Check = (kind: keyof Comparisons, where: string, is: unknown, should: unknown) => void;
+/** Compares the views alone with the record of the truth. */
+export function compareViews(seed: number, played: PlayedSession, viewsOf: ViewsOf, into: Comparisons): void {
+  const check = checkInto(seed, into);
+  const views = viewsOf(played.events);
+  const unrecorded = viewsOf(played.events.map(withoutContext));
+  compareCells(views, played, check);
+  compareOutcomes(views, played, check);
+  for (const agentId of played.truth.agents.keys()) {
+    compareAnswers(views, played, agentId, check);
+    comparePerspective(views, played, agentId, check);
+    compareReconstructed(unrecorded, played, agentId, check);
+  }
+}
 
-function compareCells(index: LogIndex, { truth }: PlayedSession, check: Check): void {
-  const { rows } = hearingMatrix(index);
-  const said = (number: number) => rows[number]?.saying;
+function checkInto(seed: number, into: Comparisons): Check {
+  return (kind, where, is, should) => {
+    const comparison = into[kind];
+    comparison.compared += 1;
+    const [found, expected] = [JSON.stringify(is), JSON.stringify(should)];
+    if (found !== expected) comparison.wrong.push(`seed ${seed}, ${where}: ${found}, not ${expected}`);
+  };
+}
+
+function compareCells(views: AskedViews, { truth }: PlayedSession, check: Check): void {
+  const rows = views.matrix();
   check('cells', 'the number of rows', rows.length, truth.sayings.length);
   for (const [number, { speaker, text, hearings }] of truth.sayings.entries()) {
-    const saying = said(number);
-    check('cells', `row ${number}`, [saying?.speaker.agentId ?? null, saying?.text], [speaker, text]);
-    const silent: string[] = [];
+    const row = rows[number];
+    const found = [row?.saying.speaker.agentId ?? null, row?.saying.text];
+    check('cells', `row ${number}`, found, [speaker, text]);
+    const silent: unknown[] = [];
     for (const agentId of truth.agents.keys()) {
       const ways = hearings.filter((hearing) => hearing.agentId === agentId).map(({ way }) => way);
       const cell = speaker === agentId ? ['said', ...ways] : ways;
-      check('cells', `row ${number} of ${agentId}`, rows[number]?.cells.get(agentId) ?? [], cell);
-      if (cell.every((way) => way === 'withheld')) silent.push(agentId);
+      check('cells', `row ${number} of ${agentId}`, row?.cells.get(agentId) ?? [], cell);
+      if (cell.every((way) => way === 'withheld')) silent.push([agentId, 'never', cell.length > 0]);
     }
-    const never = saying === undefined ? [] : neverHeard(index, saying.id);
-    check(
-      'never heard',
-      `row ${number}`,
-      never.map(({ agent }) => agent.agentId),
-      silent,
-    );
+    const never = row === undefined ? [] : views.never(row.saying.id);
+    const said = never.map(({ agent, answer, withheldBy }) => [agent.agentId, answer, withheldBy !== null]);
+    check('never heard', `row ${number}`, said, silent);
   }
 }
 
-function compareAnswers(index: LogIndex, { events, truth }: PlayedSession, check: Check): void {
-  for (const [agentId, { answers, deliveries }] of truth.agents) {
-    const own = events.filter((event) => event.agentId === agentId);
-    const received = own.filter(isReceived).map(({ id }) => id);
-    const answered = [...new Set(own.filter(isAnswer).map(({ messageId = '' }) => messageId))];
-    const effects = new Map<string, string[]>();
-    for (const [number, { heard, known }] of answers.entries()) {
-      const messageId = answered[number] ?? '';
-      const heardIds = heard
-        .filter((place) => deliveries[place]?.kind !== 'system')
-        .map((place) => received[place]);
-      for (const id of heardIds) effects.set(id ?? '', [messageId]);
-      for (const block of own.filter((event) => isAnswer(event) && event.messageId === messageId)) {
-        const causes = causesOf(index, block.id).find(({ id }) => id === block.id)?.because ?? [];
-        check(
-          'causes',
-          `${block.type} ${block.id} of ${agentId}`,
-          causes.map(({ kind, id }) => [kind, id]),
-          heardIds.map((id) => ['heard', id]),
-        );
-      }
-      const knownIds = knownBy(index, agentId, messageId).map(({ id }) => id);
-      check('known', `answer ${messageId} of ${agentId}`, knownIds, received.slice(0, known));
+const linkKinds = { message: 'heard', result: 'heard', output: 'observed', summary: 'summary' } as const;
+
+/** The ids of what reached an agent, of its answers, and what its prompts say of them. */
+function readAgent({ events, truth }: PlayedSession, agentId: string) {
+  const { answers, deliveries, course } = truth.of(agentId);
+  const received = receivedBy(agentId, events).map(({ id }) => id);
+  const own = events.filter((event) => event.agentId === agentId && isAnswer(event));
+  const messageIds = [...new Set(own.map(({ messageId = '' }) => messageId))];
+  const idOf = (place: number) => received[place] ?? '';
+  const newLinks = (prompts: readonly TruePromptNow[]) => {
+    const before = new Set<number>();
+    return prompts.map(({ places }) => {
+      const added = places.filter((place) => !before.has(place)).sort((one, other) => one - other);
+      for (const place of added) before.add(place);
+      return added.flatMap((place) => {
+        const { kind = 'system' } = deliveries[place] ?? {};
+        return kind === 'system' ? [] : [[linkKinds[kind], idOf(place)] as const];
+      });
+    });
+  };
+  return { answers, deliveries, course, received, own, messageIds, idOf, newLinks };
+}
+
+function compareAnswers(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
+  const { answers, deliveries, received, own, messageIds, idOf, newLinks } = readAgent(played, agentId);
+  const effects = new Map<string, string[]>();
+  const links = newLinks(answers.map(({ prompt }) => prompt));
+  check('causes', `the answers of ${agentId}`, messageIds.length, answers.length);
+  for (const [number, { prompt, known }] of answers.entries()) {
+    const messageId = messageIds[number] ?? '';
+    const expected = links[number] ?? [];
+    for (const [, id] of expected) effects.set(id, [messageId]);
+    for (const block of own.filter((event) => event.messageId === messageId)) {
+      const row = views.causes(block.id).find(({ id }) => id === block.id);
+      const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
+      check('causes', `${block.type} ${block.id} of ${agentId}`, [row?.basis, found], ['recorded', expected]);
+      for (const [at, link] of expected.entries()) check('links', `${block.id}, ${at}`, found[at], link);
     }
-    check('causes', `the answers of ${agentId}`, answered.length, answers.length);
-    for (const [place, id] of received.entries()) {
-      if (deliveries[place]?.kind === 'system') continue;
-      const rows = effectsOf(index, id).filter(({ because }) =>
-        because.some((link) => link.kind === 'heard' && link.id === id),
-      );
-      const messages = [...new Set(rows.map(({ event }) => event.messageId))];
-      check('effects', `of ${id}, heard by ${agentId}`, messages, effects.get(id) ?? []);
-    }
+    const rows = inOrderOf(received, views.known(agentId, messageId));
+    const expectedRows = received.slice(0, known).map((id, place) => [id, prompt.states[place], 'recorded']);
+    const foundRows = rows.map(({ id, state, basis }) => [id, state, basis]);
+    check('known', `answer ${messageId} of ${agentId}`, foundRows, expectedRows);
+    check('given', `answer ${messageId} of ${agentId}`, views.given(messageId), prompt.places.map(idOf));
+  }
+  for (const [place, id] of received.entries()) {
+    if (deliveries[place]?.kind === 'system') continue;
+    const direct = views.effects(id).filter(({ because }) => because.some((link) => isOfPrompt(link, id)));
+    const messages = [...new Set(direct.map(({ event }) => event.messageId))];
+    check('effects', `of ${id}, heard by ${agentId}`, messages, effects.get(id) ?? []);
   }
 }
 
-function isReceived({ type }: CapturedEvent): boolean {
-  return type === 'user:message' || type === 'agent:tool_result' || type === 'agent:system_prompt';
+/** Without what the log records of the calls, all that came before an answer counts as given to it. */
+function compareReconstructed(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
+  const { answers, received, messageIds, newLinks } = readAgent(played, agentId);
+  for (const [number, expected] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
+    const messageId = messageIds[number] ?? '';
+    const row = views.causes(messageId).find(({ event }) => event.messageId === messageId);
+    const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
+    const where = `answer ${messageId} of ${agentId}`;
+    check('reconstructed', where, [row?.basis, found], ['reconstructed', expected]);
+  }
+}
+
+function comparePerspective(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
+  const { course, messageIds, idOf } = readAgent(played, agentId);
+  const answers = [...messageIds];
+  const expected = course.map((place) => (place === 'answer' ? (answers.shift() ?? '') : idOf(place)));
+  const found = views.perspective(agentId).map(({ event }) => event.messageId ?? event.id);
+  check('perspective', `of ${agentId}`, [...new Set(found)], expected);
+}
+
+/** An alteration became the delivery that its chain of decisions leads to, or nothing. */
+function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, check: Check): void {
+  const found = views.interventions();
+  check('outcomes', 'the number of decisions', found.length, truth.decisions.length);
+  for (const [number, { on, decision, became }] of truth.decisions.entries()) {
+    if (on !== 'delivery' || decision !== 'alter') continue;
+    const { outcome = null } = found[number] ?? {};
+    const id = became === null ? null : receivedBy(became.agentId, events)[became.place]?.id;
+    check('outcomes', `decision ${number}`, outcome?.id ?? null, id);
+  }
+}
+
+function inOrderOf<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): T[] {
+  return [...rows].sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id));
+}
+
+function isOfPrompt(link: { readonly kind: string; readonly id: string }, id: string): boolean {
+  return link.id === id && ['heard', 'observed', 'summary'].includes(link.kind);
+}
+
+function withoutContext(event: CapturedEvent): CapturedEvent {
+  if (event.type !== 'agent:inference') return event;
+  const { context: _, ...data } = event.data;
+  return { ...event, data };
 }
 
 function isAnswer({ type }: CapturedEvent): boolean {

@@ -2,12 +2,24 @@ import type { CapturedEvent } from '@hansard/events';
 import type { ModelMessage } from '@hansard/provider';
 import type { TruthRecord } from './truth-record.ts';
 
+const receivedTypes: ReadonlySet<string> = new Set([
+  'user:message',
+  'agent:tool_result',
+  'agent:system_prompt',
+  'agent:output',
+  'session:compaction',
+]);
+
+/** The events by which things reached an agent, in the order of its deliveries in the record of the truth. */
+export function receivedBy(agentId: string, events: readonly CapturedEvent[]): CapturedEvent[] {
+  return events.filter((event) => event.agentId === agentId && receivedTypes.has(event.type));
+}
+
 /** What a model was given in a call, as it came, and as it should be. */
 export interface GivenPrompt {
   readonly agentId: string;
   readonly messages: readonly ModelMessage[];
-  /** Null: its context has a policy that shows less than there is. */
-  readonly expected: readonly string[] | null;
+  readonly expected: readonly string[];
 }
 
 /** Whether an agent says that it owes a response, beside whether it does. */

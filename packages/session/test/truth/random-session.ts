@@ -1,12 +1,12 @@
-import type { ModelToolCall } from '@hansard/provider';
+import type { DispatchStoreProvider, ModelToolCall } from '@hansard/provider';
 import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
-import type { AwaitedResponse, GivenPrompt, PlayedSession } from './played-session.ts';
+import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
 import { Random } from './random.ts';
 import { randomHook } from './random-hook.ts';
 import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
-import { type TrueCall, type TrueDelivery, type TrueSaying, TruthRecord } from './truth-record.ts';
+import { type TrueArrival, type TrueCall, type TrueSaying, TruthRecord } from './truth-record.ts';
 
 interface OpenCall {
   readonly gated: GatedCall;
@@ -14,20 +14,30 @@ interface OpenCall {
 }
 
 /** Plays one session. At any time at most one of its agents runs; all others wait for their models. */
-export async function playRandomSession(seed: number, steps: number): Promise<PlayedSession> {
-  const play = new RandomPlay(seed);
+export async function playRandomSession(
+  seed: number,
+  steps: number,
+  provider?: DispatchStoreProvider,
+): Promise<PlayedSession> {
+  const play = new RandomPlay(seed, provider);
   await play.begin();
   for (let step = 0; step < steps; step += 1) {
     await play.step();
     if (step === Math.floor(steps / 2) && seed % 3 === 0) await play.loadAgain();
   }
+  while ((await play.countEvents()) < leastEvents) await play.step();
   return play.end();
 }
 
+const leastEvents = 60;
+
+/** Of the prompts of every fourth session. */
+const mostMessages = 6;
+
 class RandomPlay {
   readonly #random: Random;
-  readonly #truth = new TruthRecord();
-  readonly #prepared = prepare();
+  readonly #truth: TruthRecord;
+  readonly #prepared: ReturnType<typeof prepare>;
   readonly #utterances: Utterance[] = [];
   readonly #prompts: GivenPrompt[] = [];
   readonly #awaited: AwaitedResponse[] = [];
@@ -43,9 +53,11 @@ class RandomPlay {
   #calls = 0;
   #ids = 0;
 
-  constructor(seed: number) {
+  constructor(seed: number, provider?: DispatchStoreProvider) {
     this.#seed = seed;
+    this.#prepared = prepare(provider);
     this.#random = new Random(seed);
+    this.#truth = new TruthRecord(this.#isFaded ? mostMessages : Number.POSITIVE_INFINITY);
   }
 
   async begin(): Promise<void> {
@@ -64,13 +76,19 @@ class RandomPlay {
   /** Something happens: a message, a question, an answer of a model. */
   async step(): Promise<void> {
     const next = this.#random.next();
-    if (next < 0.2) await this.#harken();
+    if (next < 0.18) await this.#harken();
+    else if (next < 0.22) await this.#observe();
+    else if (next < 0.26) await this.#compact();
     else if (next < 0.45) await this.#inform();
     else if (next < 0.55) await this.#relay();
     else if (next < 0.75) await this.#ask();
     else if (next < 0.97) await this.#answer();
     else await this.#session?.evictAgent(this.#random.pick([...this.#agents.keys()]));
     this.#noteAwaited();
+  }
+
+  async countEvents(): Promise<number> {
+    return (await this.#prepared.events()).length;
   }
 
   async loadAgain(): Promise<void> {
@@ -82,10 +100,13 @@ class RandomPlay {
   }
 
   async end(): Promise<PlayedSession> {
+    if (this.#races === 0) await this.#race();
     await this.#drain();
     await this.#session?.close();
+    const events = await this.#prepared.events();
+    await this.#prepared.store.close();
     return {
-      events: await this.#prepared.events(),
+      events,
       truth: this.#truth,
       prompts: this.#prompts,
       awaited: this.#awaited,
@@ -118,7 +139,7 @@ class RandomPlay {
       },
       model: new GatedModel((gated) => this.#called(gated)),
       tools: [randomTools(setting)],
-      ...(this.#isFaded ? { context: { name: 'lastMessages', count: 6 } as const } : {}),
+      ...(this.#isFaded ? { context: { name: 'lastMessages', count: mostMessages } as const } : {}),
       hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth)],
     };
   }
@@ -129,8 +150,8 @@ class RandomPlay {
       this.#agents.set(agentId, await session.getAgent(agentId));
   }
 
-  async #harken(): Promise<void> {
-    const [agentId, agent] = this.#anyone();
+  async #harken(to?: string): Promise<void> {
+    const [agentId, agent] = this.#anyone(to);
     const text = this.#random.words();
     await agent.harken(text);
     this.#arrived(agentId);
@@ -156,6 +177,24 @@ class RandomPlay {
     }
   }
 
+  async #observe(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    const text = this.#random.words();
+    await agent.observe([text]);
+    this.#truth.observe(agentId, text);
+  }
+
+  async #compact(): Promise<void> {
+    const [agentId, agent] = this.#anyone();
+    const { deliveries } = this.#truth.of(agentId);
+    const isKept = agent.awaitsResponse || this.#random.chance(0.5);
+    const place = isKept ? this.#random.pick([...deliveries.keys()]) : null;
+    const id = place === null ? undefined : receivedBy(agentId, await this.#prepared.events())[place]?.id;
+    const summary = `Before: ${this.#random.words()}`;
+    await agent.compact(summary, id === undefined ? {} : { keptFrom: id });
+    this.#truth.compact(agentId, summary, place);
+  }
+
   /** Passes on what reached an agent. */
   async #relay(): Promise<void> {
     const [from, speaker] = this.#anyone();
@@ -167,10 +206,7 @@ class RandomPlay {
     const place = this.#random.pick(places);
     const before = this.#truth.of(from).deliveries[place];
     if (before === undefined || before.saying === null) return;
-    const received = (await this.#prepared.events()).filter(
-      ({ agentId, type }) =>
-        agentId === from && ['user:message', 'agent:tool_result', 'agent:system_prompt'].includes(type),
-    );
+    const received = receivedBy(from, await this.#prepared.events());
     const words = new LoggedString(this.#framed(from, before.text), received[place]?.id ?? '');
     await this.#deliver(speaker, listener, words, before.saying, before);
   }
@@ -180,7 +216,7 @@ class RandomPlay {
     listener: Agent,
     words: string | LoggedString,
     saying: TrueSaying,
-    before?: TrueDelivery,
+    before?: TrueArrival,
   ): Promise<void> {
     const { status, text } = await speaker.inform(listener, words);
     const to = listener.agentId;
@@ -212,9 +248,16 @@ class RandomPlay {
     const toolCalls = !isLast && this.#random.chance(0.4) ? this.#someCalls() : [];
     const text = toolCalls.length > 0 && this.#random.chance(0.5) ? '' : this.#random.words();
     this.#open.delete(agentId);
-    this.#truth.answer(truth, text);
+    this.#truth.answer(truth, text, toolCalls.length);
     if (toolCalls.length === 0) this.#truth.say(agentId, text);
     await this.#untilRest(() => gated.answer({ text, toolCalls }));
+  }
+
+  /** A message arrives while its agent answers. */
+  async #race(): Promise<void> {
+    while (this.#open.size === 0) await this.#ask();
+    const [agentId = ''] = [...this.#open.keys()];
+    await this.#harken(agentId);
   }
 
   async #drain(): Promise<void> {
@@ -225,8 +268,7 @@ class RandomPlay {
     const { agentId, messages } = gated;
     const truth = this.#truth.call(agentId);
     this.#open.set(agentId, { gated, truth });
-    const expected = this.#isFaded ? null : [...this.#truth.of(agentId).transcript];
-    this.#prompts.push({ agentId, messages, expected });
+    this.#prompts.push({ agentId, messages, expected: truth.prompt.lines });
     this.#onRest();
   }
 
@@ -258,8 +300,8 @@ class RandomPlay {
     return this.#random.pick([text, `[${from}]: ${text}`, `[${from}]: ${text}`, this.#random.words()]);
   }
 
-  #anyone(): [string, Agent] {
-    return this.#random.pick([...this.#agents]);
+  #anyone(to?: string): [string, Agent] {
+    return this.#random.pick([...this.#agents].filter(([agentId]) => to === undefined || agentId === to));
   }
 
   #arrived(agentId: string): void {

@@ -1,3 +1,5 @@
+import { type TrueDelivery, TruePrompt, type TruePromptNow } from './true-prompt.ts';
+
 export type Way = 'said' | 'same' | 'wrapped' | 'altered' | 'withheld';
 
 export interface TrueSaying {
@@ -8,10 +10,8 @@ export interface TrueSaying {
   readonly hearings: { readonly agentId: string; readonly way: Way }[];
 }
 
-/** Something that reached an agent: a message, the result of a call, or its system prompt. */
-export interface TrueDelivery {
-  readonly kind: 'message' | 'result' | 'system';
-  readonly text: string;
+/** Something that reached an agent. */
+export interface TrueArrival extends TrueDelivery {
   /** What it carries on; null: nothing that was said, or more than one thing. */
   readonly saying: TrueSaying | null;
   /** Whether it came in other words than were said, by a hook or by the agent that passed it on. */
@@ -20,26 +20,44 @@ export interface TrueDelivery {
 
 /** One model call that was answered. */
 export interface TrueAnswer {
-  /** What the agent was given in this call and in none before, by place among its deliveries. */
-  readonly heard: readonly number[];
-  /** How many of its deliveries it was given in all; the others came later. */
+  /** The prompt that its model was given. */
+  readonly prompt: TruePromptNow;
+  /** How much had reached the agent when its model was called; the rest came later. */
   readonly known: number;
+  /** The prompt as the order of the log alone lets it appear: with what came before the answer. */
+  readonly inOrder: TruePromptNow;
 }
 
+/** A decision of a hook that the log has: all but those that allow. */
+export interface TrueDecision {
+  readonly on: 'tool_call' | 'delivery';
+  readonly decision: 'alter' | 'deny';
+  /** The delivery that an altered text became, by agent and place; null: none. */
+  became: { readonly agentId: string; readonly place: number } | null;
+}
+
+type Waiting =
+  | { readonly place: number }
+  | { readonly place: number; readonly keptFrom: number | null; readonly isCompaction: true };
+
 interface AgentTruth {
-  readonly deliveries: TrueDelivery[];
+  readonly deliveries: TrueArrival[];
   readonly answers: TrueAnswer[];
-  /** The prompt as it was in the latest call, with the answer and its results. */
-  readonly transcript: string[];
-  /** What its next call is given beside that. */
-  readonly waiting: number[];
+  readonly prompt: TruePrompt;
+  readonly inOrder: TruePrompt;
+  /** What its next call is given beside the prompt so far. */
+  readonly waiting: Waiting[];
   readonly unanswered: Set<number>;
+  /** The places of what reached it, and `answer`, in the order in which its model is given them. */
+  readonly course: (number | 'answer')[];
+  /** What came during the call that is under way; null: there is none. */
+  duringCall: number[] | null;
 }
 
 /** What is given to the model in a call that is under way. */
 export interface TrueCall {
   readonly agentId: string;
-  readonly given: readonly number[];
+  readonly prompt: TruePromptNow;
   readonly known: number;
 }
 
@@ -47,16 +65,28 @@ export interface TrueCall {
 export class TruthRecord {
   readonly sayings: TrueSaying[] = [];
   readonly agents = new Map<string, AgentTruth>();
+  readonly decisions: TrueDecision[] = [];
+  readonly #most: number;
+  #undelivered: TrueDecision[] = [];
+
+  /** `most`: how many messages a prompt may have. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   enter(agentId: string, systemPrompt: string): void {
-    const system: TrueDelivery = { kind: 'system', text: systemPrompt, saying: null, wasAltered: false };
+    const deliveries: TrueArrival[] = [];
     this.agents.set(agentId, {
-      deliveries: [system],
+      deliveries,
       answers: [],
-      transcript: [],
-      waiting: [0],
+      prompt: new TruePrompt(deliveries, this.#most),
+      inOrder: new TruePrompt(deliveries, Number.POSITIVE_INFINITY),
+      waiting: [],
       unanswered: new Set(),
+      course: [],
+      duringCall: null,
     });
+    this.#deliver(agentId, { kind: 'system', text: systemPrompt, saying: null, wasAltered: false });
   }
 
   of(agentId: string): AgentTruth {
@@ -71,20 +101,30 @@ export class TruthRecord {
     return saying;
   }
 
+  /** A hook altered or denied something. What becomes of a delivery shows when it is made. */
+  decide(on: TrueDecision['on'], decision: TrueDecision['decision']): void {
+    const made: TrueDecision = { on, decision, became: null };
+    this.decisions.push(made);
+    if (on === 'delivery') this.#undelivered.push(made);
+  }
+
   /** A message reaches an agent. `before` is the delivery that it passes on. */
   message(
     agentId: string,
     text: string,
     saying: TrueSaying,
-    { isAltered = false, before }: { readonly isAltered?: boolean; readonly before?: TrueDelivery } = {},
+    { isAltered = false, before }: { readonly isAltered?: boolean; readonly before?: TrueArrival } = {},
   ): void {
     const way = isAltered ? 'altered' : wayOf(saying.text, text, before?.wasAltered === true);
     saying.hearings.push({ agentId, way });
-    this.#deliver(agentId, { kind: 'message', text, saying, wasAltered: way === 'altered' });
+    const place = this.#deliver(agentId, { kind: 'message', text, saying, wasAltered: way === 'altered' });
+    for (const decision of this.#undelivered) decision.became = { agentId, place };
+    this.#undelivered = [];
   }
 
   withhold(agentId: string, saying: TrueSaying): void {
     saying.hearings.push({ agentId, way: 'withheld' });
+    this.#undelivered = [];
   }
 
   /** A call has its result, made from what was said. */
@@ -93,37 +133,63 @@ export class TruthRecord {
     for (const { text: said, hearings } of sayings) hearings.push({ agentId, way: wayOf(said, text, false) });
     const [only = null, ...others] = sayings;
     const saying = others.length === 0 ? only : null;
-    const place = this.#deliver(agentId, { kind: 'result', text, saying, wasAltered: false });
     const agent = this.of(agentId);
-    agent.transcript.push(`tool: ${text}`);
-    agent.waiting.splice(agent.waiting.indexOf(place), 1);
+    const place = agent.deliveries.push({ kind: 'result', text, saying, wasAltered: false }) - 1;
+    agent.unanswered.add(place);
+    agent.course.push(place);
+    agent.prompt.takeResult(place);
+    agent.inOrder.takeResult(place);
+  }
+
+  /** An agent observes a value, which asks for no answer. */
+  observe(agentId: string, text: string): void {
+    this.#deliver(agentId, { kind: 'output', text, saying: null, wasAltered: false });
+  }
+
+  /** A summary takes the place of what came before `keptFrom`, a place; null: of everything so far. */
+  compact(agentId: string, text: string, keptFrom: number | null): void {
+    const agent = this.of(agentId);
+    const place = agent.deliveries.push({ kind: 'summary', text, saying: null, wasAltered: false }) - 1;
+    agent.course.push(place);
+    agent.inOrder.compact(place, keptFrom);
+    agent.waiting.push({ place, keptFrom, isCompaction: true });
   }
 
   /** The model of an agent is called: all that reached the agent by now is given to it. */
   call(agentId: string): TrueCall {
-    const { deliveries, answers, transcript, waiting } = this.of(agentId);
-    const known = deliveries.length;
-    const heardBefore = new Set(answers.flatMap(({ heard }) => heard));
-    const given = deliveries.flatMap((_, place) => (heardBefore.has(place) ? [] : [place]));
-    for (const place of waiting.splice(0)) {
-      const { kind, text } = deliveries[place] as TrueDelivery;
-      transcript.push(`${kind === 'system' ? 'system' : 'user'}: ${text}`);
-    }
-    return { agentId, given, known };
-  }
-
-  answer({ agentId, given, known }: TrueCall, text: string): void {
     const agent = this.of(agentId);
-    agent.answers.push({ heard: given, known });
-    for (const place of given) agent.unanswered.delete(place);
-    agent.transcript.push(`assistant: ${text}`);
+    this.#takeWaiting(agent, () => true);
+    agent.duringCall = [];
+    return { agentId, prompt: agent.prompt.now, known: agent.deliveries.length };
   }
 
-  #deliver(agentId: string, delivery: TrueDelivery): number {
-    const { deliveries, waiting, unanswered } = this.of(agentId);
+  answer({ agentId, prompt, known }: TrueCall, text: string, calls: number): void {
+    const agent = this.of(agentId);
+    agent.answers.push({ prompt, known, inOrder: agent.inOrder.now });
+    for (let place = 0; place < known; place += 1) agent.unanswered.delete(place);
+    // A summary that came during the call is before the answer, and what else came is after it.
+    this.#takeWaiting(agent, (waiting) => 'isCompaction' in waiting);
+    agent.prompt.answer(text, calls);
+    agent.inOrder.answer(text, calls);
+    agent.course.push('answer', ...(agent.duringCall ?? []));
+    agent.duringCall = null;
+  }
+
+  #takeWaiting({ waiting, prompt }: AgentTruth, isTaken: (waiting: Waiting) => boolean): void {
+    const taken = waiting.filter(isTaken);
+    waiting.splice(0, waiting.length, ...waiting.filter((one) => !isTaken(one)));
+    for (const one of taken)
+      if ('isCompaction' in one) prompt.compact(one.place, one.keptFrom);
+      else prompt.take(one.place);
+  }
+
+  #deliver(agentId: string, delivery: TrueArrival): number {
+    const { deliveries, waiting, unanswered, course, duringCall, inOrder } = this.of(agentId);
     const place = deliveries.push(delivery) - 1;
-    waiting.push(place);
-    unanswered.add(place);
+    waiting.push({ place });
+    (duringCall ?? course).push(place);
+    inOrder.take(place);
+    if (delivery.kind === 'message') unanswered.add(place);
     return place;
   }
 }

@@ -1,14 +1,25 @@
+import { type Knowledge, knowledgeOf } from '../knowledge/knowledge-of.ts';
+import type { KnownItem } from '../knowledge/known-item.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { referencesIn } from '../log/references.ts';
-import { type GivenMessages, givenMessages } from './given-messages.ts';
 
 /**
- * Why an event exists. `cause`, `substance`, `via`, `subject`, `previous`: as recorded. `call`: the tool call that a result answers or
- * a hook decided on. `heard`: for an answer without a recorded cause, a message that its model was given, and that no
- * earlier answer was given.
+ * Why an event exists. `cause`, `substance`, `via`, `subject`, `previous`: as recorded. `call`: the tool call that a result
+ * answers or a hook decided on. Of an answer, what its model was given and no earlier answer was: `heard`, a message or the result of a
+ * call; `observed`, values; `summary`, of a compaction. `replaces`: what the summary of a compaction stands for.
  */
-export type LinkKind = 'cause' | 'substance' | 'via' | 'subject' | 'previous' | 'call' | 'heard';
+export type LinkKind =
+  | 'cause'
+  | 'substance'
+  | 'via'
+  | 'subject'
+  | 'previous'
+  | 'call'
+  | 'heard'
+  | 'observed'
+  | 'summary'
+  | 'replaces';
 
 export interface GraphLink {
   readonly kind: LinkKind;
@@ -38,8 +49,8 @@ export function causalGraph(index: LogIndex): CausalGraph {
 const none: readonly GraphLink[] = [];
 
 function linkEvents(index: LogIndex): CausalGraph {
-  const given = givenMessages(index);
-  const causesAt = index.nodes.map((node) => linksOf(index, node, given));
+  const knowledge = knowledgeOf(index);
+  const causesAt = index.nodes.map((node) => linksOf(index, node, knowledge));
   const effectsAt = new Array<GraphLink[] | null>(causesAt.length).fill(null);
   for (const [position, links] of causesAt.entries()) {
     const node = index.nodes[position];
@@ -65,24 +76,47 @@ function isActing(index: LogIndex, node: LogNode): boolean {
   return message === undefined || (message.content === null && message.toolCalls === undefined);
 }
 
-function linksOf(index: LogIndex, node: LogNode, { newTo }: GivenMessages): readonly GraphLink[] {
+function linksOf(index: LogIndex, node: LogNode, { agents }: Knowledge): readonly GraphLink[] {
   const { event } = node;
   const message = index.messageOf(node);
   const isLinked = event.cause !== undefined || event.substance !== undefined;
   // The references of a message are recorded with its first block.
   const recorded = isLinked ? event : (message?.blocks[0]?.event ?? event);
   const links: GraphLink[] = [];
-  let isUnlinked = true;
+  let hasOrigin = false;
   for (const { kind, id } of referencesIn(recorded)) {
     const target = index.find(id);
     links.push({ kind, id: target?.event.id ?? id, node: target });
-    if (kind === 'cause' || kind === 'substance') isUnlinked = false;
+    // The call that asked for an answer is not what the answer was made from.
+    if (kind === 'substance' || (kind === 'cause' && target?.event.type !== 'agent:tool_call'))
+      hasOrigin = true;
   }
   const call = index.callOf(node);
   if (call !== null && !links.some((link) => link.node === call))
     links.push({ kind: 'call', id: call.event.id, node: call });
-  if (!isUnlinked || message === null) return links;
-  for (const { main, entry } of newTo.get(message) ?? [])
-    if (entry.message.role !== 'system') links.push({ kind: 'heard', id: main.event.id, node: main });
+  const ofAgent = agents.get(event.agentId ?? '');
+  if (event.type === 'session:compaction')
+    for (const { node: replaced } of ofAgent?.replacedBy(node) ?? [])
+      links.push(linkTo('replaces', replaced));
+  const answer = message === null ? null : (ofAgent?.answerOf(message) ?? null);
+  // A recorded origin is preferred to what is only reconstructed.
+  if (answer === null || (hasOrigin && answer.basis === 'reconstructed')) return links;
+  for (const item of answer.newItems) {
+    const kind = givenKinds[item.kind];
+    if (kind !== null && !links.some((link) => link.node === item.node)) links.push(linkTo(kind, item.node));
+  }
   return links;
+}
+
+const givenKinds: Readonly<Record<KnownItem['kind'], LinkKind | null>> = {
+  system: null,
+  message: 'heard',
+  result: 'heard',
+  output: 'observed',
+  summary: 'summary',
+  answer: null,
+};
+
+function linkTo(kind: LinkKind, node: LogNode): GraphLink {
+  return { kind, id: node.event.id, node };
 }

@@ -1,4 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
+import { knowledgeOf } from '../knowledge/knowledge-of.ts';
+import type { Basis } from '../knowledge/known-item.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { causalGraph, type GraphLink, type LinkKind } from './causal-graph.ts';
@@ -12,6 +14,10 @@ export interface CausalRow {
   readonly distance: number;
   /** Its causes, by the ids of other rows. `isLost`: the event is not in this log, and the id is as recorded. */
   readonly because: readonly { readonly kind: LinkKind; readonly id: string; readonly isLost: boolean }[];
+  /** Of an answer: how it is known what its model was given. Null: not an answer. */
+  readonly basis: Basis | null;
+  /** Of the first answer of a turn: whether the log has the tool call that asked for it as a cause. Null: any other event. */
+  readonly asked: 'recorded' | 'not recorded' | null;
 }
 
 type LinksOf = (node: LogNode) => readonly GraphLink[];
@@ -24,7 +30,7 @@ type LinksOf = (node: LogNode) => readonly GraphLink[];
  */
 export function causesOf(index: LogIndex, id: string): CausalRow[] {
   const graph = causalGraph(index);
-  return rowsFrom(blocksNamed(index, id), graph.causesOf, graph.causesOf);
+  return rowsFrom(index, blocksNamed(index, id), graph.causesOf, graph.causesOf);
 }
 
 /**
@@ -34,7 +40,7 @@ export function causesOf(index: LogIndex, id: string): CausalRow[] {
  */
 export function effectsOf(index: LogIndex, id: string): CausalRow[] {
   const graph = causalGraph(index);
-  const rows = rowsFrom(blocksNamed(index, id), graph.effectsOf, graph.causesOf);
+  const rows = rowsFrom(index, blocksNamed(index, id), graph.effectsOf, graph.causesOf);
   const shown = new Set(rows.map((row) => row.id));
   return rows.map((row) => ({
     ...row,
@@ -48,7 +54,12 @@ function blocksNamed(index: LogIndex, id: string): readonly LogNode[] {
   return node.event.messageId === id ? (index.messageOf(node)?.blocks ?? [node]) : [node];
 }
 
-function rowsFrom(start: readonly LogNode[], neighboursOf: LinksOf, reasonsOf: LinksOf): CausalRow[] {
+function rowsFrom(
+  index: LogIndex,
+  start: readonly LogNode[],
+  neighboursOf: LinksOf,
+  reasonsOf: LinksOf,
+): CausalRow[] {
   const distances = new Map(start.map((node) => [node, 0]));
   // The iteration of a Map includes the entries that are added during it.
   for (const [node, distance] of distances) {
@@ -63,7 +74,29 @@ function rowsFrom(start: readonly LogNode[], neighboursOf: LinksOf, reasonsOf: L
         id: link.id,
         isLost: link.node === null,
       }));
-      return { id: node.event.id, event: node.event, position: node.position, distance, because };
+      const { event, position } = node;
+      return {
+        id: event.id,
+        event,
+        position,
+        distance,
+        because,
+        ...answerFacts(index, node, reasonsOf(node)),
+      };
     })
     .sort((one, other) => one.position - other.position);
+}
+
+function answerFacts(
+  index: LogIndex,
+  node: LogNode,
+  links: readonly GraphLink[],
+): Pick<CausalRow, 'basis' | 'asked'> {
+  const answer = index.messageOf(node) === null ? null : knowledgeOf(index).answerOf(node);
+  if (answer === null) return { basis: null, asked: null };
+  const isAsked = links.some(
+    ({ kind, node: cause }) => kind === 'cause' && cause?.event.type === 'agent:tool_call',
+  );
+  const asked = isAsked ? 'recorded' : 'not recorded';
+  return { basis: answer.basis, asked: answer.beginsTurn ? asked : null };
 }

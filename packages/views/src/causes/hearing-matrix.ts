@@ -23,8 +23,8 @@ export function hearingMatrix(index: LogIndex): HearingMatrix {
   const present = new Set<string>();
   const rows = index.sayings.map((saying): HearingRow => {
     const cells = new Map<string, (HowHeard | 'said')[]>();
-    const { kind, agentId: speaker } = saying.speaker;
-    if (kind === 'agent' && speaker !== undefined) cells.set(speaker, ['said']);
+    const { kind, agentId: speaker = '' } = saying.speaker;
+    if (kind === 'agent') cells.set(speaker, ['said']);
     for (const { agentId, how } of saying.hearings) {
       const cell = cells.get(agentId);
       if (cell === undefined) cells.set(agentId, [how]);

@@ -3,6 +3,7 @@ import type { LogIndex } from '../log/log-index.ts';
 import { eventLine } from '../rows/event-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import type { LinkKind } from './causal-graph.ts';
 import type { CausalRow } from './causality.ts';
 
 /** Causes or effects: a line with id, agent, kind and text, and below it the ids of its causes. */
@@ -14,11 +15,21 @@ export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): strin
       return [neutraliseControlsInLine(id), agentLabel(index, event.agentId ?? ''), kind, what];
     }),
   ).split('\n');
-  return rows.flatMap((row, position) => [lines[position] ?? '', ...reasonLine(row)]).join('\n');
+  return rows.flatMap((row, position) => [lines[position] ?? '', ...reasonLine(index, row)]).join('\n');
 }
 
-function reasonLine({ because }: CausalRow): string[] {
-  if (because.length === 0) return [];
-  const reasons = because.map(({ kind, id, isLost }) => `${kind} ${id}${isLost ? ' (not in this log)' : ''}`);
-  return [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
+const given: ReadonlySet<LinkKind> = new Set(['heard', 'observed', 'summary']);
+
+function reasonLine(index: LogIndex, row: CausalRow): string[] {
+  const reasons = row.because.map(({ kind, id, isLost }) => {
+    const note = row.basis === 'reconstructed' && given.has(kind) ? ' (reconstructed)' : '';
+    return `${kind} ${id}${isLost ? ' (not in this log)' : note}`;
+  });
+  if (isUnasked(index, row)) reasons.push('asked by: not recorded');
+  return reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
+}
+
+/** Whether it is worth a note that nothing is recorded: only tool calls let an agent speak that a tool call created. */
+function isUnasked({ agents }: LogIndex, { event: { agentId = '' }, asked, because }: CausalRow): boolean {
+  return asked === 'not recorded' && because.length > 0 && agents.get(agentId)?.created?.cause !== undefined;
 }

@@ -1,11 +1,13 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
+import { basisNote } from '../knowledge/basis-note.ts';
+import type { KnowledgeStep, KnownRow } from '../knowledge/known-by.ts';
+import type { NeverHeardRow } from '../knowledge/never-heard.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { HearingCell, HearingMatrix } from './hearing-matrix.ts';
-import type { KnowledgeStep, KnownRow, NeverHeardRow } from './knowledge.ts';
 
 const textColumns = 40;
 
@@ -34,20 +36,28 @@ function cellInWords(cell: HearingCell = []): string {
 /** The messages that an agent knew, each followed by its paths. */
 export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
-  return rows
-    .map(({ id, kind, text, paths }) => {
-      const ways = paths.map((path) => `    ${path.map((step) => stepInWords(index, step)).join(' → ')}`);
-      return [hangingLines(`${neutraliseControlsInLine(id)}  ${kind}: `, text), ...ways].join('\n');
-    })
-    .join('\n');
+  const lines = rows.map(({ id, kind, text, state, paths }) => {
+    const ways = paths.map((path) => `    ${path.map((step) => stepInWords(index, step)).join(' → ')}`);
+    const head = `${neutraliseControlsInLine(id)}  ${kind}${stateWords[state]}: `;
+    return [hangingLines(head, text), ...ways].join('\n');
+  });
+  return [...basisNote(rows), ...lines].join('\n');
 }
 
-/** The agents that never heard something, one per line. */
+const stateWords = {
+  shown: '',
+  compacted: ' (replaced by a summary)',
+  omitted: ' (not in the prompt)',
+  superseded: ' (not in the prompt)',
+} as const;
+
+/** The agents that never heard something, or of which it is not known, one per line. */
 export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
   if (rows.length === 0) return '(every agent heard it)';
   return rows
-    .map(({ agent, withheldBy }) => {
-      const note = withheldBy === null ? '' : ` (withheld via ${withheldBy})`;
+    .map(({ agent, answer, withheldBy }) => {
+      const unknown = answer === 'not known' ? ' (not known)' : '';
+      const note = withheldBy === null ? unknown : ` (withheld via ${withheldBy})`;
       return neutraliseControlsInLine(agent.label + note);
     })
     .join('\n');
@@ -56,6 +66,7 @@ export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
 const stepWords = {
   said: 'said it',
   returned: 'returned it',
+  observed: 'observed it',
   same: 'heard it',
   wrapped: 'heard it wrapped',
   altered: 'heard it altered',

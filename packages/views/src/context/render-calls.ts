@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
+import type { Basis } from '../knowledge/known-item.ts';
 import { ContextError } from './context-error.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
@@ -27,6 +28,8 @@ export interface RenderedCall extends RenderedContext {
   readonly agentId: string;
   /** The recorded manifest; null: none, and the prompt was rendered by `policy`. */
   readonly recorded: ContextManifest | null;
+  /** `reconstructed`: the log does not record what the model was given. */
+  readonly basis: Basis;
 }
 
 interface Call {
@@ -93,6 +96,7 @@ export function* renderCalls(
 function renderedCall(call: Call, context: RenderedContext): RenderedCall {
   return {
     ...call,
+    basis: call.recorded === null ? 'reconstructed' : 'recorded',
     manifest: context.manifest,
     get messages() {
       return context.messages;

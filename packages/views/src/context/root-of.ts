@@ -1,15 +1,18 @@
 import type { CapturedEvent } from '@hansard/events';
 
+const takesPart = /^(agent|user):/;
+
 /**
- * The agent that events without `agentId` belong to: the first agent created without a cause, else the first in the log, else ''.
- * If the first one created without a cause is a peer, the log has no root: ''.
+ * The agent that events without `agentId` belong to: the first agent created without a cause; '' if that is a peer, because
+ * the log then has no root. Otherwise '' if such an event is part of a conversation, else the first agent in the log, else ''.
  */
 export function rootOf(events: readonly CapturedEvent[]): string {
-  let first = '';
+  let first: string | null = null;
+  let isUnnamed = false;
   for (const { type, agentId, cause, data } of events) {
-    if (agentId === undefined) continue;
-    if (type === 'agent:created' && cause === undefined) return data.peer === true ? '' : agentId;
-    if (first === '') first = agentId;
+    if (agentId === undefined) isUnnamed ||= takesPart.test(type);
+    else if (type === 'agent:created' && cause === undefined) return data.peer === true ? '' : agentId;
+    else first ??= agentId;
   }
-  return first;
+  return isUnnamed ? '' : (first ?? '');
 }

@@ -37,8 +37,9 @@ function concerns(saying: Saying, chosen: ReadonlySet<string>): boolean {
 }
 
 function chosenSpeaker({ speaker }: Pick<Saying, 'speaker'>, chosen: ReadonlySet<string>): string | null {
-  if (speaker.kind !== 'agent' || speaker.agentId === undefined) return null;
-  return chosen.has(speaker.agentId) ? speaker.agentId : null;
+  // An agent without an id is the dispatched agent.
+  const { kind, agentId = '' } = speaker;
+  return kind === 'agent' && chosen.has(agentId) ? agentId : null;
 }
 
 /** A repeated delivery to an agent counts once, unless its text or the way it was heard differs. */

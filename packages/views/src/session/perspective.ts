@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { givenMessages } from '../causes/given-messages.ts';
+import { knowledgeOf } from '../knowledge/knowledge-of.ts';
+import { type Basis, type KnownItem, textOfItem } from '../knowledge/known-item.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage } from '../log/log-node.ts';
@@ -12,9 +13,10 @@ export interface PerspectiveRow {
   readonly event: CapturedEvent;
   /**
    * `heard`: a message or a system prompt. `thought`: thinking, or text beside a tool call, which nobody hears. `did`: a tool
-   * call. `received`: the result of a tool call. `said`: an utterance.
+   * call. `received`: the result of a tool call. `observed`: observed values. `summary`: of a compaction. `said`: an
+   * utterance.
    */
-  readonly kind: 'heard' | 'thought' | 'did' | 'received' | 'said';
+  readonly kind: 'heard' | 'thought' | 'did' | 'received' | 'observed' | 'summary' | 'said';
   readonly text: string;
   /** The speaker of what it heard or received; null: none. */
   readonly from: Speaker | null;
@@ -22,43 +24,65 @@ export interface PerspectiveRow {
   readonly how: HowHeard | null;
   /** The name of the tool that it used; null: none, or not known. */
   readonly tool: string | null;
+  /** How its place is known: the basis of the answer that it is part of or was given to first. Null: no answer was given it. */
+  readonly basis: Basis | null;
 }
 
 /**
- * All that an agent, named by id or name, heard, thought, did, received and said, in the order in which its model was
- * given it: a message that arrived during a call comes after the answer to that call.
+ * All that an agent, named by id or name, heard, thought, did, received, observed and said, in the order in which its
+ * model was given it: a message that arrived during a call comes after the answer to that call.
  *
  * @throws TypeError for an agent that is not in the log, or a name that several have
  */
 export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] {
   const { agentId } = agentNamed(index, agent);
-  return givenMessages(index)
-    .transcriptOf(agentId)
-    .flatMap((message) =>
-      message.entry.message.role === 'assistant' ? ownRows(message) : [heardRow(index, message)],
-    );
+  const known = knowledgeOf(index).agents.get(agentId);
+  if (known === undefined) return [];
+  const bases = new Map<KnownItem, Basis>();
+  for (const { newItems, basis } of known.answers) for (const item of newItems) bases.set(item, basis);
+  return known.items.flatMap((item) => {
+    const { kind, message } = item;
+    if (kind === 'answer' && message !== null)
+      return ownRows(message, known.answerOf(message)?.basis ?? null);
+    return [receivedRow(index, item, bases.get(item) ?? null)];
+  });
 }
 
-function heardRow(index: LogIndex, { main, entry }: LogMessage): PerspectiveRow {
-  const { event } = main;
-  const { role, source, content, tool = null } = entry.message;
-  const sender = role === 'system' ? { kind: 'system' as const } : (source ?? { kind: 'user' as const });
+const kinds = {
+  system: 'heard',
+  message: 'heard',
+  result: 'received',
+  output: 'observed',
+  summary: 'summary',
+  answer: 'said',
+} as const;
+
+function receivedRow(index: LogIndex, item: KnownItem, basis: Basis | null): PerspectiveRow {
+  const { kind, node } = item;
   return {
-    id: event.id,
-    event,
-    kind: role === 'tool' ? 'received' : 'heard',
-    text: content ?? '',
-    from: index.sayingOf(main)?.speaker ?? (role === 'tool' ? null : sender),
-    how: index.hearingOf(main)?.how ?? null,
-    tool,
+    id: node.event.id,
+    event: node.event,
+    kind: kinds[kind],
+    text: textOfItem(item),
+    from: senderOf(index, item),
+    how: index.hearingOf(node)?.how ?? null,
+    tool: item.message?.entry.message.tool ?? null,
+    basis,
   };
 }
 
-function ownRows({ blocks, entry }: LogMessage): PerspectiveRow[] {
+function senderOf(index: LogIndex, { kind, node, message }: KnownItem): Speaker | null {
+  const speaker = index.sayingOf(node)?.speaker;
+  if (speaker !== undefined) return speaker;
+  if (kind === 'system') return { kind: 'system' };
+  return kind === 'message' ? (message?.entry.message.source ?? { kind: 'user' }) : null;
+}
+
+function ownRows({ blocks, entry }: LogMessage, basis: Basis | null): PerspectiveRow[] {
   const isAloud = entry.message.toolCalls === undefined;
   return blocks.map(({ event }): PerspectiveRow => {
     const { id, type, data } = event;
-    const row = { id, event, from: null, how: null, tool: null };
+    const row = { id, event, from: null, how: null, tool: null, basis };
     switch (type) {
       case 'agent:tool_call': {
         const input = data.input === undefined ? '' : compactJson(data.input);

@@ -1,4 +1,5 @@
 import { speakerLabel } from '../agents/agent-label.ts';
+import { basisNote } from '../knowledge/basis-note.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
@@ -7,9 +8,8 @@ import type { PerspectiveRow } from './perspective.ts';
 /** One paragraph for each row. */
 export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
-  return rows
-    .map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text))
-    .join('\n');
+  const lines = rows.map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text));
+  return [...basisNote(rows), ...lines].join('\n');
 }
 
 function startOf(index: LogIndex, { kind, from, how, tool }: PerspectiveRow): string {

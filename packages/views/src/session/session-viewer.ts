@@ -75,10 +75,9 @@ export class SessionViewer {
     // The translator that a delivery passed through is nearer than the original utterance.
     const passed = links.find(({ kind, node: parent }) => kind === 'via' && !isDecision(parent));
     if (passed?.node != null) return passed.node;
-    const first = links.find(
-      ({ kind, node: parent }) => kind !== 'heard' && kind !== 'via' && parent !== null,
-    );
-    return (first ?? links.findLast(isHeard))?.node ?? null;
+    const first = links.find((link) => link.kind !== 'via' && !isOfPrompt(link) && link.node !== null);
+    const last = links.findLast(({ kind }) => kind === 'heard') ?? links.findLast(isOfPrompt);
+    return (first ?? last)?.node ?? null;
   }
 }
 
@@ -86,8 +85,9 @@ function isDecision(node: LogNode | null): boolean {
   return node?.event.type === 'harness:hook_decision';
 }
 
-function isHeard({ kind }: GraphLink): boolean {
-  return kind === 'heard';
+/** Whether a link leads to something that a model was given, or that a summary stands for. */
+function isOfPrompt({ kind }: GraphLink): boolean {
+  return kind === 'heard' || kind === 'observed' || kind === 'summary' || kind === 'replaces';
 }
 
 function messageIdOf({ event }: LogNode): string {

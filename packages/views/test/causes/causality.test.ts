@@ -178,7 +178,11 @@ describe('renderCauses', () => {
       says('e3', 'ben', 'Rye.'),
     ]);
     expect(renderCauses(index, causesOf(index, 'e3'))).toBe(
-      ['e2  Ben  message  from user What is⏎there?', 'e3  Ben  text     Rye.', '    ← heard e2'].join('\n'),
+      [
+        'e2  Ben  message  from user What is⏎there?',
+        'e3  Ben  text     Rye.',
+        '    ← heard e2 (reconstructed)',
+      ].join('\n'),
     );
   });
 });

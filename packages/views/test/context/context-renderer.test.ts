@@ -238,6 +238,21 @@ describe('the last messages', () => {
 });
 
 describe('a compaction', () => {
+  it('shows the summary after the system prompt, also if it replaces nothing and was rendered before', () => {
+    for (const first of [[system('Be brief')], []]) {
+      const kept = heard('a');
+      const renderer = createContextRenderer();
+      for (const event of [...first, kept]) renderer.observe(event);
+      renderer.render();
+      renderer.observe(compacted('So far: nothing.', first[0]?.id ?? kept.id));
+      expect(renderer.render().messages.map(({ text }) => text)).toEqual([
+        ...(first.length === 0 ? [] : ['Be brief']),
+        'So far: nothing.',
+        'a',
+      ]);
+    }
+  });
+
   it('replaces the messages before the event that it kept, after the system prompts', () => {
     const kept = heard('kept');
     const events = [

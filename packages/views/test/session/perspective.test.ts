@@ -65,6 +65,7 @@ describe('renderPerspective', () => {
     const index = createLogIndex(marketLog());
     expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe(
       [
+        '(reconstructed: the log does not record what the model was given)',
         'heard     from Olga: It is early. The stalls open.',
         'heard     from Ben (altered): [Ben]: Rye with caraway, baked at [hidden]',
         'did       task {"name":"Conscience"}',

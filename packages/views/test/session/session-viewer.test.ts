@@ -32,7 +32,8 @@ describe('SessionViewer', () => {
   it('extracts a dialog and a perspective', () => {
     expect(ids(viewer.extractDialog(['ben', 'ann']))).toEqual(['e12', 'e15', 'e27']);
     expect(viewer.extractAgentPerspective('inner')).toBe(
-      'heard     from Ann: Shall I haggle?\nsaid      No. He was up at three.',
+      '(reconstructed: the log does not record what the model was given)\n' +
+        'heard     from Ann: Shall I haggle?\nsaid      No. He was up at three.',
     );
   });
 

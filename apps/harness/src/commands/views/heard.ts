@@ -22,7 +22,7 @@ interface HeardOptions extends SessionViewOptions {
 export const addHeard: AddCommand = (command, context) => {
   command
     .option('--at <id>', 'show what the agent had heard up to this event or message')
-    .option('--never <id>', 'list the agents that this event or message never reached');
+    .option('--never <id>', 'list the agents that this never reached, or of which it is not known');
   addSessionView<HeardOptions>(command, context, {
     example: 'heard chat/cafe jill --at 01JM8Z7T3V0000000000000000',
     view: (index, [agent], options) => heard(index, agent, options),

@@ -141,7 +141,8 @@ export class ContextZones {
       add(this.#sumOf(0), part, 1);
     }
     for (const [zone, end] of this.#ends.entries()) this.#ends[zone] = Math.max(end, upTo);
-    this.#changedFrom = 0;
+    // The summary is before all groups, also if it replaces none.
+    this.#changedFrom = -1;
   }
 
   /** Shows the newest group at the lowest detail except for its newest message, or ends that. */

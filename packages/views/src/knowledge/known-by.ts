@@ -1,0 +1,137 @@
+import type { CapturedEvent } from '@hansard/events';
+import { agentNamed } from '../log/log-agents.ts';
+import { type LogIndex, nodeNamed } from '../log/log-index.ts';
+import type { LogNode } from '../log/log-node.ts';
+import type { HowHeard, Speaker } from '../log/saying.ts';
+import { knowledgeOf } from './knowledge-of.ts';
+import { type Basis, type ItemState, type KnownItem, textOfItem } from './known-item.ts';
+
+/** Something that an agent had received. */
+export interface KnownRow {
+  readonly id: string;
+  readonly event: CapturedEvent;
+  /**
+   * `heard`: a message or a system prompt. `received`: the result of a tool call. `observed`: observed values. `summary`: of
+   * a compaction.
+   */
+  readonly kind: 'heard' | 'received' | 'observed' | 'summary';
+  readonly text: string;
+  /** How it is known that the agent's model was given it. */
+  readonly basis: Basis;
+  /** Whether the prompt still had it. */
+  readonly state: ItemState;
+  /**
+   * Its ways to the agent, each from the speaker over all deliveries. Several if it was compiled from several sayings; empty
+   * if its origin is not recorded.
+   */
+  readonly paths: readonly (readonly KnowledgeStep[])[];
+}
+
+export interface KnowledgeStep {
+  readonly id: string;
+  /** Where the content was at this step. */
+  readonly kind: Speaker['kind'] | 'tool';
+  /** Null: not an agent, or not recorded. */
+  readonly agentId: string | null;
+  readonly how: HowHeard | 'said' | 'returned' | 'observed';
+}
+
+/**
+ * All that an agent, named by id or name, had received when the event or message `atId` happened; without `atId`, by the end
+ * of the log. If `atId` is an answer of this agent, what had arrived when its model was called; `state` says what was in
+ * its prompt.
+ *
+ * @throws TypeError for an agent or an id that is not in the log
+ */
+export function knownBy(index: LogIndex, agent: string, atId?: string): KnownRow[] {
+  const { agentId } = agentNamed(index, agent);
+  const known = knowledgeOf(index).agents.get(agentId);
+  const at = atId === undefined ? null : nodeNamed(index, atId);
+  if (known === undefined) return [];
+  const answer = at === null || (at.event.agentId ?? '') !== agentId ? null : knowledgeOf(index).answerOf(at);
+  if (answer !== null)
+    return answer.arrived.flatMap((item) => rowOf(index, item, answer.basis, answer.stateOf(item)));
+  const end = at?.position ?? Number.POSITIVE_INFINITY;
+  const before = [...known.answers].filter(({ message }) => message.main.position <= end);
+  const basis = before.every((one) => one.basis === 'recorded') ? 'recorded' : 'reconstructed';
+  return known.items
+    .filter(({ node }) => node.position <= end)
+    .flatMap((item) => rowOf(index, item, basis, known.stateAt(end, item)));
+}
+
+/** An earlier answer of the agent itself is not a row. */
+function rowOf(index: LogIndex, item: KnownItem, basis: Basis, state: ItemState): KnownRow[] {
+  if (item.kind === 'answer') return [];
+  const { event } = item.node;
+  return [
+    {
+      id: event.id,
+      event,
+      kind: kinds[item.kind],
+      text: textOfItem(item),
+      basis,
+      state,
+      paths: pathsTo(index, item),
+    },
+  ];
+}
+
+const kinds = {
+  system: 'heard',
+  message: 'heard',
+  result: 'received',
+  output: 'observed',
+  summary: 'summary',
+} as const;
+
+function pathsTo(index: LogIndex, { node, message }: KnownItem): KnowledgeStep[][] {
+  if (message === null) return observedPaths(index, node);
+  const { main, entry } = message;
+  if (index.sayingOf(main) !== null) return [pathTo(index, main)];
+  const compiled = (entry.cause ?? []).flatMap((id) => {
+    const cause = index.find(id);
+    const saying = cause === null ? null : index.sayingOf(cause);
+    const hearing = saying?.hearings.find(({ event }) => event === main.event);
+    if (cause === null || hearing === undefined) return [];
+    return [[...pathTo(index, cause), arrival(main, hearing.how)]];
+  });
+  if (compiled.length > 0) return compiled;
+  const { id } = (index.callOf(main) ?? main).event;
+  const origin: KnowledgeStep =
+    entry.message.role === 'tool'
+      ? { id, kind: 'tool', agentId: null, how: 'returned' }
+      : { id, kind: 'system', agentId: null, how: 'said' };
+  return [[origin, arrival(main, 'same')]];
+}
+
+/** From the tool calls that an observation has as its causes, if they are recorded. */
+function observedPaths(index: LogIndex, node: LogNode): KnowledgeStep[][] {
+  if (node.event.type !== 'agent:output') return [];
+  return [node.event.cause ?? []].flat().flatMap((id) => {
+    const cause = index.find(id);
+    if (cause?.event.type !== 'agent:tool_call') return [];
+    const origin = { id: cause.event.id, kind: 'tool', agentId: null, how: 'returned' } as const;
+    return [[origin, arrival(node, 'observed')]];
+  });
+}
+
+function arrival({ event: { id, agentId = '' } }: LogNode, how: HowHeard | 'observed'): KnowledgeStep {
+  return { id, kind: 'agent', agentId, how };
+}
+
+/** The steps from the speaker over each delivery to this one. */
+function pathTo(index: LogIndex, node: LogNode): KnowledgeStep[] {
+  const saying = index.sayingOf(node);
+  if (saying === null) return [];
+  const { kind, agentId = null } = saying.speaker;
+  const steps: KnowledgeStep[] = [];
+  for (let current: LogNode | null = node; current !== null; current = index.substanceOf(current)) {
+    const { event } = current;
+    const hearing = index.hearingOf(current);
+    // A prompt that one call gave to several agents has its first delivery as its event. The others did not get it from there.
+    if (event === saying.event && current !== node) break;
+    if (hearing !== null) steps.push(arrival(current, hearing.how));
+  }
+  steps.push({ id: saying.id, kind, agentId, how: 'said' });
+  return steps.reverse();
+}

@@ -1,0 +1,37 @@
+import { outputText } from '../context/history/output-text.ts';
+import type { LogMessage, LogNode } from '../log/log-node.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+
+/**
+ * How it is known what a model was given. `recorded`: the `agent:inference` of the answer has a manifest.
+ * `reconstructed`: from the order of the transcript and the compactions that the source records.
+ */
+export type Basis = 'recorded' | 'reconstructed';
+
+/** Something that an agent's model can be given. */
+export interface KnownItem {
+  /** `output`: observed values. `summary`: of a compaction. `answer`: an earlier answer of the agent itself. */
+  readonly kind: 'system' | 'message' | 'result' | 'output' | 'summary' | 'answer';
+  /** Of a message, its `main` block. */
+  readonly node: LogNode;
+  /** Null: observed output, or a summary. */
+  readonly message: LogMessage | null;
+  /** Its place in a prompt. An answer and the results of its calls have the same rank. */
+  readonly rank: number;
+  /** The order of the items of one rank. */
+  readonly step: number;
+}
+
+/**
+ * Whether the prompt of a model call has an item. `compacted`: replaced by the summary of a compaction. `omitted`: too old for the
+ * policy of the context, or a result whose call is not in the log. `superseded`: output that was observed before the
+ * last action.
+ */
+export type ItemState = 'shown' | 'compacted' | 'omitted' | 'superseded';
+
+/** The text of an item as it was recorded. */
+export function textOfItem({ node: { event }, message }: KnownItem): string {
+  if (message !== null) return message.entry.message.content ?? '';
+  if (isReadableAs(event, 'agent:output')) return outputText(event.data);
+  return isReadableAs(event, 'session:compaction') ? (event.data.summary ?? '') : '';
+}
