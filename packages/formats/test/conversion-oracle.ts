@@ -47,11 +47,11 @@ export function silentChanges(
   return [...new Set(changes)].filter((change) => !reported.has(change));
 }
 
-/** The number of records of a log that a conversion may leave out: those of a kind that the other dialect does not have. */
-export function isOnlyIn(format: SessionFormatId, { event_type: type, role }: JsonObject): boolean {
+/** Whether a conversion may leave a record out: a piece of text, or of a kind that neither dialect has. */
+export function mayBeLeftOut({ event_type: type, role }: JsonObject): boolean {
   if (type === undefined || type === 'transcript_entry')
     return !['system', 'user', 'assistant', 'tool'].includes(role as string);
-  return type !== 'agent_created' || (format === 'session-v2' && type === 'piece_of_text');
+  return type !== 'agent_created';
 }
 
 const links = ['substance', 'cause', 'utterance_ref', 'caused_by', 'source', 'event_type'];

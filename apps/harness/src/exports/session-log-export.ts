@@ -22,7 +22,10 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       notes.push(...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`));
       if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
         notes.unshift('recorded as a narrative: what tools were given and gave is not in the log.');
-      return { summary: { leftOut, diagnostics }, notes };
+      return {
+        summary: { leftOut, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+        notes,
+      };
     },
   };
 }
