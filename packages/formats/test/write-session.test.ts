@@ -1,7 +1,20 @@
-import { type CapturedEvent, createIdSource, type NewEvent, newEvent, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  createIdSource,
+  type JsonObject,
+  type NewEvent,
+  newEvent,
+  toTimestamp,
+} from '@hansard/events';
 import { createLogIndex, dialogOf } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { readSessionV1, readSessionV2, writeSessionV1, writeSessionV2 } from '../src/index.ts';
+import {
+  readSessionV1,
+  readSessionV2,
+  sessionFormats,
+  writeSessionV1,
+  writeSessionV2,
+} from '../src/index.ts';
 import { bookClubV1, bookClubV2, inexactLines, logOf, now, recordsIn } from './make.ts';
 
 const mintId = createIdSource({ now });
@@ -133,6 +146,37 @@ describe('a session that Hansard recorded', () => {
   it('is read again without a diagnostic', () => {
     expect(readSessionV2(writeSessionV2(session).text).report.diagnostics).toEqual([]);
     expect(readSessionV1(writeSessionV1(session).text).report.diagnostics).toEqual([]);
+  });
+
+  it('names the call that is meant, of a message with several, and is read with the same call', () => {
+    const calls = ['k1', 'k2', 'k3'].map((toolCallId, index) => {
+      const id = index === 0 ? 'ask' : `ask.${index}`;
+      return newEvent('agent:tool_call', { ...toolCall, toolCallId }, { ...host, id, messageId: 'ask' });
+    });
+    const created = (id: string, cause: string | string[]) =>
+      newEvent('agent:created', {}, { id, agentId: id, cause });
+    const events = recorded(
+      newEvent('agent:created', {}, { ...host, id: 'root' }),
+      ...calls,
+      created('first', 'ask'),
+      created('second', 'ask.1'),
+      created('third', ['ask.2', 'root']),
+      created('of_all', ['ask', 'ask.1', 'ask.2']),
+      created('of_two', ['ask', 'ask.1']),
+    );
+    for (const { read, write } of Object.values(sessionFormats)) {
+      const { text, diagnostics } = write(events);
+      const names = recordsIn(text).map((record) => (record as JsonObject).cause_tool_call_id);
+      expect(names).toEqual([undefined, undefined, 'k1', 'k2', 'k3', undefined, undefined]);
+      const again = read(text, { now });
+      const causes = again.events.filter(({ type }) => type === 'agent:created').map(({ cause }) => cause);
+      const all = ['ask', 'ask.1', 'ask.2'];
+      expect(causes).toEqual([undefined, 'ask', 'ask.1', ['ask.2', 'root'], all, all]);
+      // Two of three calls cannot be named.
+      expect(diagnostics.map(({ eventId, field }) => [eventId, field])).toEqual([
+        ['of_two', 'cause_tool_call_id'],
+      ]);
+    }
   });
 
   it('is empty without agents', () => {

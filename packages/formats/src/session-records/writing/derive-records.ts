@@ -6,7 +6,7 @@ import {
   type TranscriptToolCall,
 } from '@hansard/views';
 import { type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
-import { createLinkWriter, type LostLink, type WrittenLinks } from './link-writer.ts';
+import { createLinkWriter, type WrittenLinks } from './link-writer.ts';
 import { sameNames, type WrittenNames } from './written-names.ts';
 
 /** A record derived from its events alone, without fields that only the original record has. */
@@ -14,8 +14,8 @@ export interface DerivedRecord {
   readonly record: JsonObject;
   /** The events of its content. The first one gives it its id. */
   readonly events: readonly [CapturedEvent, ...CapturedEvent[]];
-  /** The links that the dialect cannot hold. */
-  readonly lost: readonly LostLink[];
+  /** The keys of the links that the dialect cannot hold. */
+  readonly lost: ReadonlySet<string>;
   /** The value of a v1 log for the sender of a user message. */
   readonly source?: string;
 }

@@ -5,17 +5,10 @@ import type { SessionDialect } from '../session-dialect.ts';
 import { createCallWriter } from './call-writer.ts';
 import type { WrittenNames } from './written-names.ts';
 
-/** The links of a record in the form of a dialect, and those that the dialect cannot hold. */
+/** The links of a record in the form of a dialect, and the keys of those that the dialect cannot hold. */
 export interface WrittenLinks {
   readonly fields: JsonObject;
-  readonly lost: readonly LostLink[];
-}
-
-export interface LostLink {
-  /** The key that the record would have for it. */
-  readonly field: string;
-  /** The event that it names. */
-  readonly id: string;
+  readonly lost: ReadonlySet<string>;
 }
 
 /** Writes the links of each record, in order. */
@@ -46,12 +39,12 @@ export function createLinkWriter(
   const known = new Map(events.map((event) => [event.id, event]));
 
   /** Leaves out references to events that are not written. A reference to an unknown id stays. */
-  function refer(id: string, field: string, lost: LostLink[]): string[] {
+  function refer(id: string, field: string, lost: Set<string>): string[] {
     const recordId = recordIds.get(id);
     if (recordId !== undefined) return [recordId];
     const event = known.get(id);
     if (event === undefined) return [id];
-    if (!isAddedByReader(event)) lost.push({ field, id });
+    if (!isAddedByReader(event)) lost.add(field);
     return [];
   }
 
@@ -62,14 +55,14 @@ export function createLinkWriter(
   }
 
   return ({ substance, cause = [], via }, blocks, { toolCallId: ownCallId, source } = noMessage) => {
-    const lost: LostLink[] = [];
+    const lost = new Set<string>();
     const piece = unwrittenPiece(substance);
     const [carried] =
       substance === undefined || piece !== undefined ? [] : refer(substance, substanceKey, lost);
-    if (piece !== undefined && !isAddedByReader(piece)) lost.push({ field: substanceKey, id: piece.id });
-    const [lostSubstance] = lost;
+    if (piece !== undefined && !isAddedByReader(piece)) lost.add(substanceKey);
+    const isSubstanceLost = lost.size > 0;
     // The cause of a piece takes its place; a log with both links may have named its substance as its cause, too.
-    if (lostSubstance !== undefined) lost.push({ field: causeKey, id: lostSubstance.id });
+    if (isSubstanceLost) lost.add(causeKey);
     const named: string[] = [piece?.cause ?? cause].flat();
     const causes = named.flatMap((id) => refer(id, causeKey, lost));
     if (substance !== undefined && via !== undefined) {
@@ -78,9 +71,9 @@ export function createLinkWriter(
         causes.push(...passed);
         named.push(via);
       } else if (passed.length > 0) {
-        lost.push({ field: causeKey, id: via });
+        lost.add(causeKey);
         const { callId } = calls.meantCall([...named, via], ownCallId);
-        if (callId !== undefined) lost.push({ field: exactCallKey, id: via });
+        if (callId !== undefined) lost.add(exactCallKey);
       }
     }
     // A content that came directly has the same record as its cause.
@@ -91,12 +84,11 @@ export function createLinkWriter(
       onlyCause === undefined || otherCauses.length > 0 ? undefined : calls.soleCaller(onlyCause);
     if (!dialect.kinds.includes('piece_of_text') && caller !== undefined && source?.agentId === caller) {
       // In such a dialect, these are the links of a delivery of a piece of text, and are read as that.
-      lost.push({ field: substanceKey, id: blocks[0]?.id ?? '' }, { field: causeKey, id: onlyCause ?? '' });
+      lost.add(substanceKey).add(causeKey);
     }
     const meant = calls.meantCall(named, ownCallId);
     calls.add(blocks);
-    const isOther = lostSubstance !== undefined && meant.callId !== undefined;
-    if (meant.isLost || isOther) lost.push({ field: exactCallKey, id: named.join(' ') });
+    if (meant.isLost || (isSubstanceLost && meant.callId !== undefined)) lost.add(exactCallKey);
     const [first, ...others] = new Set(causes);
     return {
       fields: {

@@ -44,13 +44,12 @@ export function writeSession(dialect: SessionDialect, events: readonly CapturedE
 /** The record with the fields that its events lack, and the keys of those fields that it cannot have. */
 function complete(
   dialect: SessionDialect,
-  { record, events: [first], lost: lostLinks }: DerivedRecord,
+  { record, events: [first], lost }: DerivedRecord,
 ): { record: JsonObject; lost: Set<string> } {
   // A record of an unknown kind is written as it is.
   if (first.type.startsWith(unknownTypePrefix(dialect))) return { record, lost: new Set() };
-  const lost = new Set(lostLinks.map(({ field }) => field));
   const kept = keptRemainder(first);
-  if (kept === null) return { record, lost };
+  if (kept === null) return { record, lost: new Set(lost) };
   if (kept.format !== dialect.id) return crossDialect(dialect, record, kept, lost);
   return { record: applyRemainder(record, kept), lost: new Set() };
 }
