@@ -17,7 +17,7 @@ export const fidelities = ['narrative', 'full'] as const;
 export const envelopeSchemaVersion = 1;
 
 /** The log that an imported dispatch was read from. */
-export const dispatchSourceSchema = z.object({
+const dispatchSourceSchema = z.object({
   /** The id of its importer. */
   format: z.string().min(1),
   /** The files as they were when the last complete import read them. Empty: no import was complete. */
