@@ -68,7 +68,9 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
     const [cells] = heard
       .filter(({ speaker }) => speaker.agentId === 'agent_jill_inner')
       .map((row) => row.cells);
-    expect(Object.keys(cells ?? {}).sort()).toEqual(['agent_jill', 'agent_jill_inner']);
+    // In v2, the result does not name the utterance as its substance: that Jill heard it is not recorded.
+    const recorded = format === 'session-v1' ? ['agent_jill', 'agent_jill_inner'] : ['agent_jill_inner'];
+    expect(Object.keys(cells ?? {}).sort()).toEqual(recorded);
   });
 
   it.skipIf(!isThere)(`3: hooks shows the denial, who denied it, and what it stopped${skipped}`, async () => {

@@ -199,6 +199,55 @@ describe('snapshot', () => {
   });
 });
 
+describe('an observed error', () => {
+  class QueryError extends Error {
+    override name = 'QueryError';
+    code = 'E42';
+    connection = new Connection();
+  }
+
+  it('comes back with its message, stack, cause and properties, also inside other values', () => {
+    const cause = new TypeError('no such column');
+    const error = new QueryError('the query failed', { cause });
+    const [restored] = roundTrip([error]) as [QueryError];
+    expect(restored).toBeInstanceOf(Error);
+    expect(restored).toMatchObject({ name: 'QueryError', message: 'the query failed', code: 'E42' });
+    expect(restored.stack).toBe(error.stack);
+    expect(restored.cause).toBeInstanceOf(Error);
+    expect(restored.cause).toMatchObject({
+      name: 'TypeError',
+      message: 'no such column',
+      stack: cause.stack,
+    });
+    expect(restored.connection).toBeInstanceOf(PrintedForm);
+    expect(String(roundTrip(error))).toBe('QueryError: the query failed');
+  });
+
+  it('keeps the errors of an AggregateError, and a cause that is not an error', () => {
+    const both = new AggregateError([new Error('one'), new Error('other')], 'both failed');
+    expect(roundTrip(both)).toMatchObject({
+      name: 'AggregateError',
+      errors: [{ message: 'one' }, { message: 'other' }],
+    });
+    expect((roundTrip(new Error('e', { cause: { status: 503 } })) as Error).cause).toEqual({ status: 503 });
+    expect(Object.hasOwn(roundTrip(new Error('e')) as Error, 'cause')).toBe(false);
+  });
+
+  it('is printed if it is its own cause or a property of it throws', () => {
+    const own = new Error('round and round');
+    own.cause = own;
+    const throwing = Object.defineProperty(new Error('e'), 'message', {
+      get() {
+        throw new Error('no');
+      },
+    });
+    const restored = roundTrip([own]) as [unknown];
+    expect(restored[0]).toBeInstanceOf(PrintedForm);
+    expect(String((restored[0] as PrintedForm).text)).toContain('round and round');
+    expect(snapshot([throwing]).kind).toBe('repr');
+  });
+});
+
 /** A random value by seed: all encodable kinds, nested, with shared references and cycles. */
 function randomValue(seed: number): unknown {
   let state = seed * 7_919;

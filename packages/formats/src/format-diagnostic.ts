@@ -20,6 +20,7 @@ export type FormatDiagnosticCode =
   | 'recipient_missing'
   | 'reference_ahead'
   | 'reference_missing'
+  | 'reference_not_exact'
   | 'substance_and_cause'
   | 'time_goes_back'
   | 'time_missing'
@@ -35,4 +36,14 @@ export interface FormatDiagnostic extends Diagnostic<FormatDiagnosticCode> {
 export interface FormatReport {
   readonly records: number;
   readonly diagnostics: readonly FormatDiagnostic[];
+}
+
+/**
+ * Something that a written session log does not hold. `field_not_written`: a value of a record; `record_not_written`: a
+ * record of the other dialect.
+ */
+export interface WriteDiagnostic extends Diagnostic<'field_not_written' | 'record_not_written'> {
+  readonly eventId: string;
+  /** The key of the value: of the written dialect or, if it does not have the key, of the other one. */
+  readonly field?: string;
 }

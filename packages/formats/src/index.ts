@@ -1,4 +1,9 @@
-export type { FormatDiagnostic, FormatDiagnosticCode, FormatReport } from './format-diagnostic.ts';
+export type {
+  FormatDiagnostic,
+  FormatDiagnosticCode,
+  FormatReport,
+  WriteDiagnostic,
+} from './format-diagnostic.ts';
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
@@ -22,7 +27,7 @@ export {
 export type { LogOrigin } from './session-records/log-origin.ts';
 export type { ReadOptions, ReadSession } from './session-records/read-session.ts';
 export type { SessionFormatId } from './session-records/session-dialect.ts';
-export type { WrittenSession } from './session-records/write-session.ts';
+export type { WrittenSession } from './session-records/writing/write-session.ts';
 export { readSessionV1 } from './session-v1/read-session-v1.ts';
 export { writeSessionV1 } from './session-v1/write-session-v1.ts';
 export { readSessionV2 } from './session-v2/read-session-v2.ts';

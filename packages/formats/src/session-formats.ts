@@ -7,7 +7,7 @@ import {
   recordKind,
   type SessionFormatId,
 } from './session-records/session-dialect.ts';
-import type { WrittenSession } from './session-records/write-session.ts';
+import type { WrittenSession } from './session-records/writing/write-session.ts';
 import { readSessionV1 } from './session-v1/read-session-v1.ts';
 import { sessionV1Dialect } from './session-v1/session-v1-dialect.ts';
 import { writeSessionV1 } from './session-v1/write-session-v1.ts';

@@ -36,16 +36,17 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read 
     },
   );
 
-  it.skipIf(!isCorpusThere)(`2: only Jill hears the inner voice${skipped}`, () => {
+  it.skipIf(!isCorpusThere)(`2: nobody but Jill hears the inner voice${skipped}`, () => {
     const index = indexOf('2');
     const { rows } = hearingMatrix(index);
     const inner = rows.filter(({ saying }) => saying.speaker.agentId === 'agent_jill_inner');
+    // In v2, the result does not name the utterance as its substance: that Jill heard it is not recorded.
+    const heardByJill = id === 'session-v1' ? [['agent_jill', ['same']]] : [];
     expect(inner.map(({ cells }) => [...cells].sort())).toEqual([
-      [
-        ['agent_jill', ['same']],
-        ['agent_jill_inner', ['said']],
-      ],
+      [...heardByJill, ['agent_jill_inner', ['said']]],
     ]);
+    const received = perspectiveOf(index, 'agent_jill').find(({ kind }) => kind === 'received');
+    expect(received?.text).toBe('Be friendly but not over-eager. A simple greeting with a smile.');
     expect(perspectiveOf(index, 'agent_jill').map(({ kind }) => kind)).toEqual([
       'did',
       'heard',

@@ -21,6 +21,9 @@ export function call(id: string, name: string, input: JsonValue): JsonObject {
 
 const library = { agent_id: 'agent_001', language_model: 'test/small' };
 
+/** The lines of both book clubs that name a message with two calls as a cause, without the call. */
+export const inexactLines = { 'session-v1': [4, 5, 7], 'session-v2': [4, 5] } as const;
+
 /** A librarian sends one question to two readers of a book; Mona answers, Otto hears it and is silent. */
 export const bookClubV2: JsonObject[] = [
   { message_id: 'm1', event_type: 'agent_created', ...library },

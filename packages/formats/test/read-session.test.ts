@@ -1,5 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { FormatError, isFormatError } from '@hansard/events';
+import { causesOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
   detectSessionFormat,
@@ -48,7 +49,8 @@ describe('readSessionV2', () => {
     });
     expect(eventOf(events, 'm4')).toMatchObject({
       type: 'agent:created',
-      cause: 'm3',
+      // The message made two calls, and the record does not say which of them.
+      cause: ['m3.1', 'm3.2'],
       data: { name: 'Mona' },
     });
     expect(eventOf(events, 'm6')).toMatchObject({
@@ -88,27 +90,46 @@ describe('readSessionV2', () => {
     expect(eventOf(read.events, 'n2')?.cause).toEqual(['m13', 'm2']);
   });
 
-  it('links a result to the only utterance of another agent since the call with the same text', () => {
+  it('never links a result to an utterance because their texts are equal', () => {
     const result = (id: string, text: string, more: JsonObject = {}) =>
       entry({ message_id: id, role: 'tool', tool_call_id: 'k', content: text, ...more });
     const says = (id: string, agent: string, text: string) =>
       entry({ message_id: id, agent_id: agent, role: 'assistant', content: text });
     const records = [
-      says('s0', 'agent_002', 'yes'),
       entry({ message_id: 'c', role: 'assistant', tool_calls: [call('k', 'discuss', {})] }),
-      result('r0', 'yes'),
       says('s1', 'agent_002', 'yes'),
       result('r1', 'yes'),
       says('s2', 'agent_003', 'yes'),
       result('r2', 'yes'),
-      says('s3', 'agent_002', 'no'),
-      says('s4', 'agent_003', 'no'),
-      result('r3', 'no'),
-      result('r4', 'no', { cause: 'c' }),
+      result('r3', 'yes', { substance: 's1' }),
+      result('r4', 'yes', { cause: ['s1', 's2'] }),
     ];
     const { events: read } = readSessionV2(logOf(...records), { now });
-    const links = ['r0', 'r1', 'r2', 'r3', 'r4'].map((id) => eventOf(read, id)?.substance);
-    expect(links).toEqual([undefined, 's1', 's2', undefined, undefined]);
+    const { sayings } = createLogIndex(read);
+    const hearers = ['s1', 's2'].map((id) =>
+      sayings.find((saying) => saying.id === id)?.hearings.map(({ event }) => event.id),
+    );
+    expect(hearers).toEqual([['r3', 'r4'], ['r4']]);
+    expect(recordsIn(writeSessionV2(read).text)).toEqual(records);
+  });
+
+  it('reads the cause of a result as the call that it answers, if the message made several', () => {
+    const records = [
+      ...bookClubV2,
+      entry({ message_id: 'n1', role: 'tool', tool_call_id: 'k2', content: 'Otto left', cause: 'm3' }),
+      entry({
+        message_id: 'n2',
+        role: 'tool',
+        tool_call_id: 'k1',
+        content: 'Mona left',
+        cause: ['m13', 'm3'],
+      }),
+    ];
+    const { events: read } = readSessionV2(logOf(...records), { now });
+    expect(['n1', 'n2'].map((id) => eventOf(read, id)?.cause)).toEqual(['m3.2', ['m13', 'm3.1']]);
+    const index = createLogIndex(read);
+    const why = causesOf(index, 'n1').find(({ id }) => id === 'n1')?.because;
+    expect(why).toEqual([{ kind: 'cause', id: 'm3.2', isLost: false }]);
     expect(recordsIn(writeSessionV2(read).text)).toEqual(records);
   });
 
@@ -176,11 +197,37 @@ describe('readSessionV2', () => {
     expect(eventOf(denied, 'd4')).toMatchObject({ via: 'd4:hook', data: { status: 'error', tool: 'task' } });
   });
 
+  it('names no verdict if the hook agent said several things during the call, or two agents have its name', () => {
+    const doorkeeper = (id: string) => ({ message_id: id, event_type: 'agent_created', name: 'Doorkeeper' });
+    const no = (id: string, agent: string) =>
+      entry({ message_id: id, agent_id: agent, role: 'assistant', content: 'No.' });
+    const causeOf = (...records: JsonObject[]) => {
+      const denial = "Error: Action blocked by hook 'Doorkeeper': No.";
+      const log = logOf(
+        { ...doorkeeper('d1'), agent_id: 'agent_009' },
+        no('early', 'agent_009'),
+        entry({ message_id: 'd2', role: 'assistant', tool_calls: [call('k9', 'task', {})] }),
+        ...records,
+        entry({ message_id: 'd4', role: 'tool', tool_call_id: 'k9', content: denial }),
+      );
+      return eventOf(readSessionV2(log, { now }).events, 'd4:hook')?.cause;
+    };
+    expect(causeOf()).toBe('d2');
+    expect(causeOf(no('n1', 'agent_009'))).toEqual(['d2', 'n1']);
+    expect(causeOf(no('n1', 'agent_009'), no('n2', 'agent_009'))).toBe('d2');
+    expect(causeOf({ ...doorkeeper('d3'), agent_id: 'agent_010' }, no('n1', 'agent_010'))).toBe('d2');
+  });
+
   it('accepts a byte order mark, CRLF and blank lines, and bytes', () => {
     const text = `\uFEFF${logOf(...bookClubV2).replaceAll('\n', '\r\n\r\n')}`;
     const expected = readSessionV2(logOf(...bookClubV2), { now });
-    expect(readSessionV2(text, { now })).toEqual(expected);
-    expect(readSessionV2(new TextEncoder().encode(text), { now })).toEqual(expected);
+    const blankLines = expected.report.diagnostics.map(({ line, ...diagnostic }) => ({
+      ...diagnostic,
+      line: 2 * line - 1,
+    }));
+    const report = { ...expected.report, diagnostics: blankLines };
+    expect(readSessionV2(text, { now })).toEqual({ ...expected, report });
+    expect(readSessionV2(new TextEncoder().encode(text), { now })).toEqual({ ...expected, report });
   });
 });
 
@@ -191,7 +238,7 @@ describe('readSessionV1', () => {
     expect(eventOf(events, 'm9')).toMatchObject({ substance: 'm8' });
     expect(eventOf(events, 'm9')?.cause).toBeUndefined();
     expect(eventOf(events, 'm8')?.cause).toBe('m7');
-    expect(eventOf(events, 'm4')?.cause).toBe('m3');
+    expect(eventOf(events, 'm4')?.cause).toEqual(['m3.1', 'm3.2']);
   });
 
   it('reads source as the sender of a message', () => {
@@ -199,40 +246,55 @@ describe('readSessionV1', () => {
     expect(sources).toEqual([{ kind: 'user' }, { kind: 'agent', agentId: 'agent_001' }, { kind: 'system' }]);
   });
 
+  const told = (id: string, agent: string, text: string, cause: string) => ({
+    message_id: id,
+    agent_id: agent,
+    role: 'user',
+    content: text,
+    source: 'agent_001',
+    caused_by: cause,
+  });
+
   it('reads messages of one call with the same text as one text', () => {
-    const told = (id: string, agent: string, text: string) => ({
-      message_id: id,
-      agent_id: agent,
-      role: 'user',
-      content: text,
-      source: 'agent_001',
-      caused_by: 'm3',
-    });
     const records = [
       ...bookClubV1,
-      told('n1', 'agent_003', 'Which page?'),
-      told('n2', 'agent_003', 'Begin.'),
+      { message_id: 'c', agent_id: 'agent_001', role: 'assistant', tool_calls: [call('k3', 'discuss', {})] },
+      told('n1', 'agent_002', 'Which page?', 'c'),
+      told('n2', 'agent_003', 'Which page?', 'c'),
+      told('n3', 'agent_003', 'Begin.', 'c'),
     ];
     const { events: read } = readSessionV1(logOf(...records), { now });
     expect(read.filter(({ type }) => type === 'agent:piece_of_text')).toMatchObject([
-      { id: 'm7:text', agentId: 'agent_001', cause: 'm3', data: { text: 'Which page?' } },
-      { id: 'n2:text', agentId: 'agent_001', cause: 'm3', data: { text: 'Begin.' } },
+      { id: 'n1:text', agentId: 'agent_001', cause: 'c', data: { text: 'Which page?' } },
+      { id: 'n3:text', agentId: 'agent_001', cause: 'c', data: { text: 'Begin.' } },
     ]);
-    expect(['m7', 'n1', 'n2'].map((id) => eventOf(read, id)?.substance)).toEqual([
-      'm7:text',
-      'm7:text',
-      'n2:text',
+    expect(['n1', 'n2', 'n3'].map((id) => eventOf(read, id)?.substance)).toEqual([
+      'n1:text',
+      'n1:text',
+      'n3:text',
     ]);
     const { text, leftOut } = writeSessionV1(read);
     expect(recordsIn(text)).toEqual(records);
     expect(leftOut).toEqual({});
   });
 
-  it('keeps a caused_by that is not the utterance_ref', () => {
-    expect(eventOf(events, 'm11')).toMatchObject({
-      substance: 'm8',
-      data: { record: { put: { '/caused_by': 'm6' } } },
-    });
+  it('does not join equal texts of a message with several calls', () => {
+    const records = [
+      ...bookClubV1,
+      told('n1', 'agent_002', 'yes', 'm3'),
+      told('n2', 'agent_003', 'yes', 'm3'),
+    ];
+    const { events: read } = readSessionV1(logOf(...records), { now });
+    expect(read.some(({ type }) => type === 'agent:piece_of_text')).toBe(false);
+    for (const id of ['n1', 'n2']) expect(eventOf(read, id)?.cause).toEqual(['m3.1', 'm3.2']);
+    expect(recordsIn(writeSessionV1(read).text)).toEqual(records);
+  });
+
+  it('reads a caused_by that is not the utterance_ref as via, and writes both again', () => {
+    const delivery = eventOf(events, 'm11');
+    expect(delivery).toMatchObject({ substance: 'm8', via: 'm6' });
+    expect(delivery?.data).not.toHaveProperty('record.put./caused_by');
+    expect(recordsIn(writeSessionV1(events).text).at(-1)).toEqual(bookClubV1.at(-1));
   });
 });
 

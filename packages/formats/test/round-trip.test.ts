@@ -2,7 +2,7 @@ import { encodeEvent, parseEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { bookClubV1, bookClubV2, logOf, now, recordsIn } from './make.ts';
+import { bookClubV1, bookClubV2, inexactLines, logOf, now, recordsIn } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';
 
 const dialects = [
@@ -26,10 +26,13 @@ const dialects = [
 describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
   it('gives the same records when a session is read and written', () => {
     const { events, report } = format.read(logOf(...bookClub), { now });
-    const { text, leftOut } = format.write(events);
+    const { text, leftOut, diagnostics } = format.write(events);
     expect(recordsIn(text)).toEqual(bookClub);
-    expect(leftOut).toEqual({});
-    expect(report).toEqual({ records: bookClub.length, diagnostics: [] });
+    expect({ leftOut, diagnostics }).toEqual({ leftOut: {}, diagnostics: [] });
+    expect(report.records).toBe(bookClub.length);
+    expect(report.diagnostics.map(({ code, line }) => [code, line])).toEqual(
+      inexactLines[format.id].map((line) => ['reference_not_exact', line]),
+    );
   });
 
   it('gives the same records for 300 random logs, with events that a store accepts', () => {
@@ -38,9 +41,9 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
       const { events } = format.read(logOf(...records), { now });
       const stored = events.map((event) => parseEvent(JSON.parse(encodeEvent(parseEvent(event)))));
       expect(new Set(stored.map(({ id }) => id)).size, `ids of seed ${seed}`).toBe(stored.length);
-      const { text, leftOut } = format.write(stored);
+      const { text, leftOut, diagnostics } = format.write(stored);
       expect(recordsIn(text), `seed ${seed}`).toEqual(recordsIn(logOf(...records)));
-      expect(leftOut, `seed ${seed}`).toEqual({});
+      expect({ leftOut, diagnostics }, `seed ${seed}`).toEqual({ leftOut: {}, diagnostics: [] });
     }
   });
 

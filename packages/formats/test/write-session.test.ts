@@ -2,7 +2,7 @@ import { type CapturedEvent, createIdSource, type NewEvent, newEvent, toTimestam
 import { createLogIndex, dialogOf } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { readSessionV1, readSessionV2, writeSessionV1, writeSessionV2 } from '../src/index.ts';
-import { bookClubV1, bookClubV2, logOf, now, recordsIn } from './make.ts';
+import { bookClubV1, bookClubV2, inexactLines, logOf, now, recordsIn } from './make.ts';
 
 const mintId = createIdSource({ now });
 
@@ -136,7 +136,7 @@ describe('a session that Hansard recorded', () => {
   });
 
   it('is empty without agents', () => {
-    expect(writeSessionV2([])).toEqual({ text: '', leftOut: {} });
+    expect(writeSessionV2([])).toEqual({ text: '', leftOut: {}, diagnostics: [] });
   });
 });
 
@@ -159,6 +159,7 @@ describe('a session that was read', () => {
         role: 'user',
         content: 'Good night.',
         cause: 'm3',
+        cause_tool_call_id: 'k2',
       },
     ]);
   });
@@ -169,8 +170,10 @@ describe('a session that was read', () => {
     const { text, leftOut } = writeSessionV2(events);
     expect(leftOut).toEqual({});
     const { report } = readSessionV2(text);
-    // The text of the call is a record of its own in that dialect.
-    expect(report).toEqual({ records: bookClubV1.length + 1, diagnostics: [] });
+    expect(report.records).toBe(bookClubV1.length);
+    expect(report.diagnostics.map(({ code, line }) => [code, line])).toEqual(
+      inexactLines['session-v1'].map((line) => ['reference_not_exact', line]),
+    );
     expect(recordsIn(text)[1]).toEqual({
       message_id: 'm2',
       event_type: 'transcript_entry',

@@ -39,7 +39,10 @@ export interface AgentHost {
    */
   deliver(agentId: string, delivery: Delivery): Promise<DeliveryOutcome>;
 
-  /** Calls an agent's model, and the tools that it requests, until the agent has an utterance. */
+  /**
+   * Calls an agent's model, and the tools that it requests, until the agent has an utterance. Different agents can speak at the
+   * same time. If an agent fails, its recorded failure becomes a cause of the result of this tool call.
+   */
   respond(agentId: string): Promise<LoggedString>;
 }
 

@@ -53,6 +53,20 @@ export interface ToolCallQuestion {
   readonly input: JsonValue;
   /** Every agent of the session so far; empty if the call does not come from a session. */
   readonly agents: readonly AgentInfo[];
+  /**
+   * The calls of the session that began before this one and have not ended, in that order. A hook that limits what calls do
+   * counts them: hooks may have allowed a call whose effect is not visible yet. Empty if the call does not come from a session.
+   */
+  readonly running: readonly RunningToolCall[];
+}
+
+/** A call that hooks were or are asked about, or whose tool runs. */
+export interface RunningToolCall {
+  readonly agentId: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  /** How many agents its tool has created so far. They are among the `agents` of a question. */
+  readonly created: number;
 }
 
 /** May the agent receive this result of its call? */

@@ -66,6 +66,7 @@ export type {
   HookDecision,
   HookProvider,
   HookQuestion,
+  RunningToolCall,
   ToolCallQuestion,
   ToolResultQuestion,
 } from './hook-provider.ts';

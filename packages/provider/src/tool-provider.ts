@@ -16,7 +16,8 @@ import type { ToolDefinition } from './language-model-provider.ts';
  * - Check `input` itself: it is JSON, but nothing has compared it with `inputSchema`. For a wrong input, return an outcome with
  *   `status: 'error'` and a text from which the model learns what to change.
  * - Accept calls at the same time, of one dispatch and of several. The calls of one answer in a session are made one after the
- *   other; those of different agents, and of an engine that runs its own loop, are not.
+ *   other unless the session has `parallelToolCalls`; those of different agents, and of an engine that runs its own loop, are
+ *   made at the same time.
  * - Leave `call` and its `input` as they are.
  * - Stop soon after `call.signal` aborts. The caller does not wait and ignores a late outcome. There is no time limit for a call
  *   besides those of the dispatch, so a tool that can hang needs its own.
@@ -70,7 +71,8 @@ export interface ToolOutcome {
   readonly metadata?: JsonObject;
   /**
    * The ids of the utterances from which the text was made. With one, the result carries the same content and has it as
-   * `substance`. With several, the result is new content and has them as `cause` (S4).
+   * `substance`. With several, the result is new content and has them as `cause` (S4). A session adds the failures of agents
+   * that the tool let speak to the causes.
    */
   readonly madeFrom?: readonly string[];
 }

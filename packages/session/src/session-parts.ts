@@ -7,6 +7,7 @@ import { SessionLog } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { SessionLife } from './session-life.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
+import { RunningCalls } from './turn/running-calls.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
 
 /** A session, by who may do what. */
@@ -82,6 +83,7 @@ export function createSessionParts(
     clock,
     maxToolRounds: options.maxToolRounds ?? 50,
     parallelToolCalls: options.parallelToolCalls ?? 1,
+    running: new RunningCalls(),
     modelTimeoutMs: options.modelTimeoutMs ?? null,
     signal: stopSignal,
     answering: new Map(),

@@ -3,6 +3,7 @@ import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
+import { inWords } from './agents/agent-record.ts';
 import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
 import { loadParts, noRoot } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
@@ -85,7 +86,7 @@ export class Session implements AsyncDisposable {
     if (registry.has(agentId))
       throw new SessionError(
         'SESSION_AGENT_EXISTS',
-        `The session has had an agent ${agentId}; take an id from allocateAgentId.`,
+        `The session has or had an agent ${inWords(registry.get(agentId))}; take an id from allocateAgentId.`,
         { details: { agentId } },
       );
     const id = log.createId();

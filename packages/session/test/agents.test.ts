@@ -211,3 +211,23 @@ describe('agents of a session', () => {
     });
   });
 });
+
+describe('an error about an agent', () => {
+  it('names it by its name and its id', async () => {
+    const { create } = prepare();
+    const { root, session } = await create({ model: model(() => Promise.reject(new Error('overloaded'))) });
+    const jack = await session.createAgent({ name: 'Jack' });
+    await jack.harken('Hi');
+    await expect(jack.response()).rejects.toThrow(
+      'The model of Jack (agent_002) gave no usable answer: overloaded',
+    );
+    await expect(jack.compact('Nothing yet.')).rejects.toThrow(
+      'The agent Jack (agent_002) has not answered yet',
+    );
+    await expect(session.getAgent('agent_009')).rejects.toThrow('it has agent_001, Jack (agent_002).');
+    expect(() => session.logAgentCreated('agent_002')).toThrow('an agent Jack (agent_002);');
+    await session.terminateAgent(jack.agentId);
+    await expect(root.inform(jack, 'Hello?')).rejects.toThrow('The agent Jack (agent_002) was terminated');
+    await expect(session.terminateAgent(root.agentId)).rejects.toThrow('The agent agent_001 is the root');
+  });
+});

@@ -30,6 +30,9 @@ export function failingStore(
     get appendsMade() {
       return made;
     },
+    breakNow() {
+      isBroken = true;
+    },
     recover() {
       isBroken = false;
       limit = Number.POSITIVE_INFINITY;

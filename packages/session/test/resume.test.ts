@@ -100,7 +100,16 @@ const hook: HookProvider = {
   },
 };
 
-const options = { model: model(decide), tools: [sessionTools], hooks: [hook] };
+/** The calls of one message one after the other, or together. */
+const limits = [1, 3];
+
+const optionsWith = (parallelToolCalls: number) => ({
+  model: model(decide),
+  tools: [sessionTools],
+  hooks: [hook],
+  parallelToolCalls,
+});
+const options = optionsWith(1);
 
 /** Lets the root answer its open message, then sends it the messages that it has not received. */
 async function goOn({ root, session }: { root: Agent; session: Session }) {
@@ -181,51 +190,57 @@ const stores: Readonly<Record<string, () => () => Promise<DispatchStoreProvider>
 };
 
 describe.each(Object.entries(stores))('a session on %s that was killed', (name, newStore) => {
-  it('at any append and loaded again ends with the transcripts of one that never was', async () => {
-    const counting = failingStore(Number.POSITIVE_INFINITY, await newStore()());
-    const expected = await goOn(await prepare(counting.provider).create(options));
-    expect(Object.keys(expected)).toHaveLength(3);
-    expect(JSON.stringify(expected)).not.toContain('interrupted');
-    await counting.provider.close();
+  it.each(limits)(
+    'at any append and loaded again ends with the transcripts of one that never was, with up to %i calls at the same time',
+    async (limit) => {
+      const options = optionsWith(limit);
+      const counting = failingStore(Number.POSITIVE_INFINITY, await newStore()());
+      const expected = await goOn(await prepare(counting.provider).create(options));
+      expect(Object.keys(expected)).toHaveLength(3);
+      expect(JSON.stringify(expected)).not.toContain('interrupted');
+      await counting.provider.close();
 
-    let interruptedRuns = 0;
-    for (let kill = 1; kill < counting.appendsMade; kill += 1) {
-      const open = newStore();
-      const killed = failingStore(kill, await open());
-      const before = await prepare(killed.provider).create(options);
-      await expect(goOn(before)).rejects.toThrow();
-      killed.recover();
-      if (name !== 'the memory store') await killed.provider.close();
+      let interruptedRuns = 0;
+      for (let kill = 1; kill < counting.appendsMade; kill += 1) {
+        const open = newStore();
+        const killed = failingStore(kill, await open());
+        const before = await prepare(killed.provider).create(options);
+        await expect(goOn(before)).rejects.toThrow();
+        killed.recover();
+        if (name !== 'the memory store') await killed.provider.close();
 
-      const provider = await open();
-      // Killed once more, now and then already while it is loaded.
-      const again = failingStore(kill % 4, provider);
-      await prepare(again.provider)
-        .load(options)
-        .then(goOn)
-        .catch((error) => expect(error).toMatchObject({ code: expect.stringMatching(/^(STORE|SESSION)_/) }));
-      again.recover();
-      const { load } = prepare(provider);
-      const loaded = await load(options);
-      expect(loaded.session.diagnostics).toEqual([]);
-      const atKill = await transcriptsOf(loaded.session);
-      const actual = await goOn(loaded);
+        const provider = await open();
+        // Killed once more, now and then already while it is loaded.
+        const again = failingStore(kill % 4, provider);
+        await prepare(again.provider)
+          .load(options)
+          .then(goOn)
+          .catch((error) =>
+            expect(error).toMatchObject({ code: expect.stringMatching(/^(STORE|SESSION)_/) }),
+          );
+        again.recover();
+        const { load } = prepare(provider);
+        const loaded = await load(options);
+        expect(loaded.session.diagnostics).toEqual([]);
+        const atKill = await transcriptsOf(loaded.session);
+        const actual = await goOn(loaded);
 
-      // Nothing that was recorded is lost or changed.
-      for (const [agentId, transcript] of Object.entries(atKill))
-        expect(actual[agentId]?.slice(0, transcript.length)).toEqual(transcript);
-      if (JSON.stringify(actual).includes('interrupted')) interruptedRuns += 1;
-      else expect(actual).toEqual(expected);
-      expect(Object.keys(actual)).toEqual(Object.keys(expected));
-      for (const [agentId, transcript] of Object.entries(expected))
-        expect(essence(actual[agentId] ?? []), `killed after ${kill} appends: ${agentId}`).toEqual(
-          essence(transcript),
-        );
-      await loaded.session.close();
-      await provider.close();
-    }
-    expect(interruptedRuns).toBeGreaterThan(5);
-  });
+        // Nothing that was recorded is lost or changed.
+        for (const [agentId, transcript] of Object.entries(atKill))
+          expect(actual[agentId]?.slice(0, transcript.length)).toEqual(transcript);
+        if (JSON.stringify(actual).includes('interrupted')) interruptedRuns += 1;
+        else expect(actual).toEqual(expected);
+        expect(Object.keys(actual)).toEqual(Object.keys(expected));
+        for (const [agentId, transcript] of Object.entries(expected))
+          expect(essence(actual[agentId] ?? []), `killed after ${kill} appends: ${agentId}`).toEqual(
+            essence(transcript),
+          );
+        await loaded.session.close();
+        await provider.close();
+      }
+      expect(interruptedRuns).toBeGreaterThan(5);
+    },
+  );
 
   it('before its root was in the log has not begun, and says so', async () => {
     const open = newStore();

@@ -64,7 +64,7 @@ describe('an agent that is terminated', () => {
     expect(made).toEqual([]);
     expect(find(await events(), 'agent:tool_result', { toolCallId: 'c2' }).data).toMatchObject({
       status: 'error',
-      output: expect.stringContaining('agent_002 was terminated'),
+      output: expect.stringContaining('Jack (agent_002) was terminated'),
     });
     await session.close();
   });

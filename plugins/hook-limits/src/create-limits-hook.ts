@@ -31,14 +31,15 @@ export function createLimitsHook(config: LimitsConfig): HookProvider {
 }
 
 function reasonAgainst(
-  { tool, agents }: ToolCallQuestion,
+  { tool, agents, running }: ToolCallQuestion,
   { maxAgents = Number.POSITIVE_INFINITY, createTools = ['task'], tools = {} }: LimitsConfig,
 ): string | null {
   if (tools.deny?.includes(tool)) return `The tool ${tool} is denied.`;
   if (tools.allow !== undefined && !tools.allow.includes(tool))
     return `The tool ${tool} is not among those that are allowed: ${tools.allow.join(', ') || 'none'}.`;
   const active = agents.filter(({ parentAgentId, state }) => parentAgentId !== null && state === 'active');
-  return createTools.includes(tool) && active.length >= maxAgents
+  const creating = running.filter((call) => createTools.includes(call.tool) && call.created === 0);
+  return createTools.includes(tool) && active.length + creating.length >= maxAgents
     ? `Maximum subagents (${maxAgents}) already reached.`
     : null;
 }

@@ -15,6 +15,7 @@ function call(tool: string, rest: Partial<HookQuestion & { on: 'tool_call' }> = 
     tool,
     input: {},
     agents: [],
+    running: [],
     ...rest,
   };
 }
@@ -37,6 +38,15 @@ describe('maxAgents', () => {
     expect(hook.decide(call('task', { agents: agents.slice(0, 3) }))).toEqual(allow);
     const ended = [...agents.slice(0, 3), agent('a3', { state: 'terminated' })];
     expect(hook.decide(call('task', { agents: ended }))).toEqual(allow);
+  });
+
+  it('counts the calls that began before and create an agent, until their agent exists', () => {
+    const running = (tool: string, created: number) => [{ agentId: 'root', toolCallId: 'c0', tool, created }];
+    const two = agents.slice(0, 3);
+    const denied = expect.objectContaining({ decision: 'deny' });
+    expect(hook.decide(call('task', { agents: two, running: running('task', 0) }))).toEqual(denied);
+    expect(hook.decide(call('task', { agents: two, running: running('task', 1) }))).toEqual(allow);
+    expect(hook.decide(call('task', { agents: two, running: running('look', 0) }))).toEqual(allow);
   });
 
   it('lets other tools be called', () => {
@@ -86,6 +96,14 @@ describe('tools', () => {
       decision: 'deny',
     });
   });
+});
+
+it('allows the result of a call that it allowed', () => {
+  const hook = createLimitsHook({ maxToolCalls: 1 });
+  expect(hook.decide(call('look'))).toEqual(allow);
+  const result = { on: 'tool_result', status: 'completed', text: 'a cup', input: {}, agents: [] } as const;
+  const whose = { dispatchId: 'd1', agentId: 'root', toolCallId: 'c1', tool: 'look' };
+  expect(hook.decide({ ...result, ...whose })).toEqual(allow);
 });
 
 it('lets everything be said, whatever its limits', () => {

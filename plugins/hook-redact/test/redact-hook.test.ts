@@ -100,6 +100,7 @@ it('lets every tool be called', () => {
     tool: 'look',
     input: '1234',
     agents,
+    running: [],
   };
   expect(createRedactHook({ patterns }).decide(question)).toEqual(allow);
 });

@@ -197,11 +197,79 @@ describe('discuss', () => {
   it.each([
     ['no speakers', { speakers: [] }, 'input.speakers'],
     ['a speaker that is not a name', { speakers: [1] }, 'input.speakers[0] is 1'],
+    ['no speaker at once', { speakers: ['Jack'], at_once: 0 }, 'input.at_once is 0'],
     ['rounds that never end', { speakers: ['Jack'], rounds: 1e9 }, 'input.rounds is 1000000000'],
   ])('says what is wrong with an input that has %s', async (_what, input, told) => {
     expect(await call('discuss', input, fakeHost(both()))).toMatchObject({
       status: 'error',
       text: expect.stringContaining(told),
+    });
+  });
+
+  it('asks so many speakers at the same time as at_once says, and delivers in their order when all have spoken', async () => {
+    const speakers = ['Jack', 'Jill', 'Joe', 'Kim'];
+    const answers = new Map<string, (text: string) => void>();
+    const asked: string[] = [];
+    const host = fakeHost(
+      speakers.map((name) => agent(name)),
+      {
+        respond: async (agentId) => {
+          const { promise, resolve } = Promise.withResolvers<string>();
+          asked.push(agentId);
+          answers.set(agentId, resolve);
+          return { text: await promise, messageId: `${agentId}_1` };
+        },
+      },
+    );
+    const result = call('discuss', { prompt: 'Vote.', speakers, at_once: 3 }, host);
+    const rest = () => new Promise((resolve) => setImmediate(resolve));
+    const delivered = host.happened;
+    await rest();
+    expect(asked).toEqual(['agent_Jack', 'agent_Jill', 'agent_Joe']);
+    answers.get('agent_Joe')?.('yes');
+    await rest();
+    expect(asked.at(-1)).toBe('agent_Kim');
+    for (const name of ['Kim', 'Jill', 'Jack']) {
+      expect(delivered.filter((line) => line.includes('['))).toEqual([]);
+      answers.get(`agent_${name}`)?.('no');
+      await rest();
+    }
+    expect(await result).toMatchObject({
+      text: '[Jack]: no\n[Jill]: no\n[Joe]: yes\n[Kim]: no',
+      madeFrom: speakers.map((name) => `agent_${name}_1`),
+    });
+    expect(delivered.filter((line) => line.includes('['))).toEqual(
+      [
+        ['Jack', 'no'],
+        ['Jill', 'no'],
+        ['Joe', 'yes'],
+        ['Kim', 'no'],
+      ].flatMap(([speaker, text]) =>
+        speakers.filter((name) => name !== speaker).map((name) => `to ${name}: [${speaker}]: ${text}`),
+      ),
+    );
+  });
+
+  it('keeps what the others said where one of several speakers at the same time fails', async () => {
+    const host = fakeHost([...both(), agent('Joe')]);
+    const failing = {
+      ...host,
+      respond: (agentId: string) =>
+        agentId === 'agent_Jack' ? Promise.reject(new Error('No model.')) : host.respond(agentId),
+    };
+    const speakers = ['Jack', 'Jill', 'Joe'];
+    expect(await call('discuss', { speakers, rounds: 2, at_once: 3 }, failing)).toMatchObject({
+      status: 'completed',
+      text: [
+        '[Jill]: Jill 1',
+        '[Joe]: Joe 1',
+        '[Jill]: Jill 2',
+        '[Joe]: Joe 2',
+        'Jack failed to speak in round 1: No model.',
+        'Jack failed to speak in round 2: No model.',
+      ].join('\n'),
+      madeFrom: ['Jill_1', 'Joe_1', 'Jill_2', 'Joe_2'],
+      metadata: { failed: ['agent_Jack'] },
     });
   });
 

@@ -14,14 +14,18 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
       for (const { dispatchId } of envelopes) {
         for await (const event of readEvents(dispatchId)) events.push(event);
       }
-      const { text, leftOut } = sessionFormats[id].write(events);
+      const { text, leftOut, diagnostics } = sessionFormats[id].write(events);
       await target.text.write(text);
       const notes = Object.entries(leftOut).map(
         ([type, count]) => `${type} omitted (${count}): ${id} can't represent it.`,
       );
+      notes.push(...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`));
       if (envelopes.some(({ fidelity }) => fidelity === 'narrative'))
         notes.unshift('The dispatch was recorded as a narrative: tool input and output are not in the log.');
-      return { summary: { leftOut }, notes };
+      return {
+        summary: { leftOut, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) },
+        notes,
+      };
     },
   };
 }

@@ -127,10 +127,10 @@ export class AgentRun {
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
     if (await this.deliver(text, source)) return;
     const state = this.#state === 'over' ? 'has ended' : 'is ending';
-    const { dispatchId } = this.#dispatch;
+    const { dispatchId, envelope } = this.#dispatch;
     throw new DispatchError(
       'DISPATCH_ENDED',
-      `The dispatch ${dispatchId} ${state} and takes no more messages; start a new one.`,
+      `The dispatch ${dispatchId} of ${envelope.role} ${state} and takes no more messages; start a new one.`,
       { details: { dispatchId } },
     );
   }

@@ -50,7 +50,7 @@ export class Workers implements DispatchHost {
     if (this.#end !== null)
       throw new DispatchError(
         'DISPATCH_ENDED',
-        `The dispatch ${this.dispatchId} is ending and starts no more workers.`,
+        `The dispatch ${this.dispatchId} of ${this.#parts.options.role} is ending and starts no more workers.`,
         { details: { dispatchId: this.dispatchId } },
       );
     const options = this.#optionsFor(worker);

@@ -1,5 +1,5 @@
 import type { EventLinks, JsonValue, NewEvent } from '@hansard/events';
-import type { AgentInfo, ToolOutcome } from '@hansard/provider';
+import type { AgentInfo, RunningToolCall, ToolOutcome } from '@hansard/provider';
 import { askHooks, type HookAsking, type HookDenial, type HookVerdict } from './ask-hooks.ts';
 
 /** A tool call that the hooks are asked about, before it is made and when it has a result. */
@@ -11,6 +11,8 @@ export interface HookedCall {
   readonly input: JsonValue;
   /** Every agent of the session at this time. */
   agents(): readonly AgentInfo[];
+  /** See `ToolCallQuestion.running`. */
+  running(): readonly RunningToolCall[];
   /** The event of the call, if it is known. */
   readonly callId?: string | undefined;
 }
@@ -27,7 +29,13 @@ export interface HookedOutcome {
 export function askAboutCall(asking: HookAsking, call: HookedCall): Promise<HookVerdict<JsonValue>> {
   return askHooks<JsonValue>(asking, {
     value: call.input,
-    ask: (input) => ({ on: 'tool_call', ...identityOf(call), input, agents: call.agents() }),
+    ask: (input) => ({
+      on: 'tool_call',
+      ...identityOf(call),
+      input,
+      agents: call.agents(),
+      running: call.running(),
+    }),
     alteredBy: ({ input }) => input,
     made: (input) => ({ input }),
     data: dataOf(call),

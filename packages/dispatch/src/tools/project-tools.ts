@@ -95,7 +95,7 @@ export class ProjectTools {
   }
 
   #hooked(call: AgentToolCall): HookedCall {
-    return { ...call, dispatchId: this.#options.log.dispatchId, agents: () => [] };
+    return { ...call, dispatchId: this.#options.log.dispatchId, agents: () => [], running: () => [] };
   }
 
   #asking(signal: AbortSignal): HookAsking {

@@ -98,7 +98,7 @@ describe('the loop detector', () => {
     expect(watch(repeat(16, ...calls)).at(-1)).toMatchObject({ act: 'kill', at: 60, count: 15, window: 60 });
   });
 
-  it('stops an agent at too many equal calls, also where they are a part of a cycle', () => {
+  it('stops an agent at too many equal calls, including those that are a part of a cycle', () => {
     const calls = ['x', 'y', 'y', 'x', 'y', 'y'].map((target) => ({ target, output: 'same' }));
     expect(watch(repeat(1, ...calls), { window: 5, warnAt: 2, killAt: 4 }).at(-1)).toMatchObject({
       act: 'kill',

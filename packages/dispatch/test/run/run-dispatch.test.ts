@@ -191,7 +191,7 @@ describe('messages to a running dispatch', () => {
     });
     const run = await startDispatch(options({ agent: leaving }));
     await turn();
-    await expect(run.send('anybody?')).rejects.toThrow('D1 has ended');
+    await expect(run.send('anybody?')).rejects.toThrow('D1 of worker has ended');
     expect((await run.ended).status).toBe('completed');
   });
 
@@ -203,7 +203,7 @@ describe('messages to a running dispatch', () => {
       code: 'DISPATCH_ENDED',
       details: { dispatchId: 'D1' },
     });
-    await expect(run.send('too late')).rejects.toThrow(/D1 has ended/);
+    await expect(run.send('too late')).rejects.toThrow(/D1 of worker has ended/);
     expect(await events()).toEqual([]);
   });
 });
@@ -308,7 +308,7 @@ describe('a dispatch whose store fails', () => {
     await expect(run.ended).rejects.toThrow('disk full');
     expect(ended).toEqual([true]);
     expect(await store.getDispatchEnvelope(taskDir, 'D1')).toMatchObject({ status: 'running' });
-    await expect(run.send('anybody there?')).rejects.toThrow(/D1 has ended/);
+    await expect(run.send('anybody there?')).rejects.toThrow(/D1 of worker has ended/);
   });
 
   it('rejects even if the prompt or the reason of an abort cannot be recorded', async () => {

@@ -159,7 +159,7 @@ describe('a parent that ends by itself', () => {
     await (await start()).ended;
     await expect(kept?.startWorker(worker('late'))).rejects.toMatchObject({
       code: 'DISPATCH_ENDED',
-      message: expect.stringMatching(/LEAD is ending/),
+      message: expect.stringMatching(/LEAD of lead is ending/),
     });
     expect(Object.keys(await statuses())).toEqual(['lead']);
   });

@@ -28,6 +28,7 @@ describe('a call under hooks', () => {
         tool: 'write',
         input: { path: 'a.txt' },
         agents: [],
+        running: [],
       },
     ]);
     const [call, decision] = log;

@@ -2,6 +2,7 @@ import { parse, type StringifyOperations, stringify } from 'devalue';
 import { inspect } from 'loupe';
 import { findNotJson, type JsonValue } from '../json/json.ts';
 import type { OutputPart } from '../types/output-part.ts';
+import { errorOf, fieldsOf, isCyclic, isError } from './observed-error.ts';
 import { imagePart, isObservedImage, observedImage } from './observed-image.ts';
 
 const longestPrintedForm = 2_000;
@@ -19,7 +20,7 @@ export class PrintedForm {
 /**
  * Copies an observed value into a part of an `agent:output` event, so that later changes to the value do not change
  * the record. Text and JSON stay unchanged; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
- * (only the visible part of their buffer; a Buffer as a Uint8Array), NaN, cycles and the like are encoded; functions,
+ * (only the visible part of their buffer; a Buffer as a Uint8Array), errors, NaN, cycles and the like are encoded; functions,
  * handles, instances of classes and properties that throw are replaced by their printed form. Never throws.
  */
 export function snapshot(value: unknown): OutputPart {
@@ -37,7 +38,10 @@ export function reviveSnapshot(part: OutputPart): unknown {
     case 'image':
       return observedImage(part);
     case 'value':
-      return parse(part.encoded, { PrintedForm: (text: string) => new PrintedForm(text) });
+      return parse(part.encoded, {
+        PrintedForm: (text: string) => new PrintedForm(text),
+        Error: errorOf,
+      });
     case 'repr':
       return new PrintedForm(part.repr);
   }
@@ -54,7 +58,7 @@ function asItIs(value: unknown): OutputPart | null {
 }
 
 function encode(value: unknown): OutputPart {
-  if (!cannotEncode(value)) {
+  if (isError(value) || !cannotEncode(value)) {
     try {
       return { kind: 'value', encoding: 'devalue', encoded: stringify(value, reducers, { operations }) };
     } catch {
@@ -65,6 +69,7 @@ function encode(value: unknown): OutputPart {
 }
 
 const reducers = {
+  Error: (item: unknown) => isError(item) && !isCyclic(item) && fieldsOf(item),
   PrintedForm: (item: unknown) => cannotEncode(item) && printedForm(item),
 };
 

@@ -48,7 +48,10 @@ export interface EventLinks {
   readonly substance?: string;
   /** The event or events that caused this new content. Never together with `substance`. */
   readonly cause?: string | readonly string[];
-  /** The hook decision that altered or stopped a delivery. */
+  /**
+   * What a delivery passed through: the hook decision that altered or stopped it. In an import also any event that the log
+   * names as its cause beside its substance, such as the answer of a translator.
+   */
   readonly via?: string;
   /** Schema version of the type; 1 if absent. */
   readonly v?: number;

@@ -1,6 +1,7 @@
-import { preview } from '@hansard/events';
+import { type JsonObject, preview } from '@hansard/events';
 import { idText, references } from './id-text.ts';
 import { isName } from './name-pool.ts';
+import { meantCall } from './record-links.ts';
 import { foreignTrait } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 
@@ -17,6 +18,7 @@ export function findDiagnostics(reading: SessionReading, entries: readonly Sessi
     checkContent(reading, entry);
     checkId(reading, entry);
     checkReferences(reading, entry);
+    checkExactness(reading, entry);
     checkAgent(reading, entry, creations, reported);
     if (entry.kind === 'agent_created') checkName(reading, entry, agentNames);
   }
@@ -66,7 +68,7 @@ function checkId({ names, report }: SessionReading, { id, line, record }: Sessio
 }
 
 function checkReferences({ dialect, names, report }: SessionReading, { line, record }: SessionEntry): void {
-  const { substanceKey, causeKey, causeRepeatsSubstance } = dialect;
+  const { substanceKey, causeKey, mayHaveBoth } = dialect;
   for (const key of [substanceKey, causeKey]) {
     for (const reference of references(record[key])) {
       const definition = names.definitionOf(reference);
@@ -83,11 +85,46 @@ function checkReferences({ dialect, names, report }: SessionReading, { line, rec
       }
     }
   }
-  const hasBoth = [substanceKey, causeKey].every((key) => references(record[key]).length > 0);
-  if (hasBoth && !causeRepeatsSubstance) {
-    const message = `The record has both ${substanceKey} and ${causeKey}; the first counts.`;
+  const [substance, ...otherSubstances] = references(record[substanceKey]);
+  const passed = references(record[causeKey]).filter((reference) => reference !== substance);
+  if (substance === undefined) return;
+  if (otherSubstances.length > 0) {
+    const message = `${substanceKey} names ${otherSubstances.length + 1} records; an event has one substance: the first.`;
+    report(line.line, 'reference_not_exact', message);
+  }
+  if (passed.length > 1) {
+    const message = `${causeKey} names ${passed.length} records besides ${substanceKey}; an event has one via: the first.`;
+    report(line.line, 'reference_not_exact', message);
+  }
+  if (!mayHaveBoth && references(record[causeKey]).length > 0) {
+    const message = `The record has both ${substanceKey} and ${causeKey}; ${causeKey} is read as via.`;
     report(line.line, 'substance_and_cause', message);
   }
+}
+
+/** Reports references to messages with tool calls that do not say which part of the message they mean. */
+function checkExactness(reading: SessionReading, { line, record }: SessionEntry): void {
+  const { dialect, names, severalCalls, report } = reading;
+  const { substanceKey, causeKey } = dialect;
+  const hasSubstance = references(record[substanceKey]).length > 0;
+  for (const key of [substanceKey, causeKey]) {
+    for (const reference of references(record[key])) {
+      const definition = names.definitionOf(reference);
+      const calls = severalCalls.get(names.refer(reference)) ?? [];
+      if (key === substanceKey && isCalling(definition?.record)) {
+        const message = `${key} ${preview(reference)} is a message with tool calls, not an utterance; it means its first call.`;
+        report(line.line, 'reference_not_exact', message);
+      } else if (key === causeKey && calls.length > 1 && meantCall(record, calls) === undefined) {
+        const isAll = !hasSubstance && definition !== undefined && definition.line < line.line;
+        const message = `${key} ${preview(reference)} is a message with ${calls.length} tool calls and does not say which one; it means ${isAll ? 'all of them' : 'the first'}.`;
+        report(line.line, 'reference_not_exact', message);
+      }
+    }
+  }
+}
+
+function isCalling(record: JsonObject | undefined): boolean {
+  return record?.role === 'assistant' && Array.isArray(record.tool_calls) && record.tool_calls.length > 0;
 }
 
 function checkAgent(

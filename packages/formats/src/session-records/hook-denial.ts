@@ -5,26 +5,30 @@ import type { SeenCall, SessionEntry, SessionReading } from './session-reading.t
 const denial = /^Error: Action blocked by hook '([^']+)': (.*)$/s;
 
 /**
- * The decision that a tool result reports, if any. Its causes are the call, and the last utterance between call and
- * result of an agent with the name of the hook.
+ * The decision that a tool result reports, if any. Its causes are the call, and the verdict: what the agent with the name
+ * of the hook said between call and result. It has no verdict if several agents have the name or several things were said.
  */
 export function hookDenial(
-  { names, timestamp, agentsByName, lastUtterances }: SessionReading,
+  { names, timestamp, agentsByName, utterances }: SessionReading,
   { id, agentId }: SessionEntry,
   text: string,
   call: SeenCall | undefined,
 ): CapturedEvent | null {
   const [, hook, reason] = denial.exec(text) ?? [];
   if (hook === undefined || reason === undefined) return null;
-  const hookAgent = agentsByName.get(hook);
-  const said = hookAgent === undefined ? undefined : lastUtterances.get(hookAgent);
-  const isVerdict = call !== undefined && said !== undefined && said.line > call.line;
+  const [hookAgent, ...namesakes] = agentsByName.get(hook) ?? [];
+  const ofHook = hookAgent === undefined || namesakes.length > 0 ? [] : (utterances.get(hookAgent) ?? []);
+  const [earlier, last] = [ofHook.at(-2), ofHook.at(-1)];
+  const isSinceCall = (utterance: typeof last) => call !== undefined && (utterance?.line ?? 0) > call.line;
+  const verdict = isSinceCall(last) && !isSinceCall(earlier) ? last : undefined;
   return {
     id: names.newId(`${id}:hook`),
     type: 'harness:hook_decision',
     timestamp,
     ...definedOnly({ agentId }),
-    ...(call === undefined ? {} : { cause: isVerdict ? [call.eventId, said.id] : call.eventId }),
+    ...(call === undefined
+      ? {}
+      : { cause: verdict === undefined ? call.eventId : [call.eventId, verdict.id] }),
     data: {
       hook,
       on: 'tool_call',

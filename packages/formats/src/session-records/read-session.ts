@@ -1,6 +1,5 @@
 import { type CapturedEvent, definedOnly, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
 import type { FormatDiagnostic, FormatReport } from '../format-diagnostic.ts';
-import { deriveRecords } from './derive-records.ts';
 import { findDiagnostics } from './find-diagnostics.ts';
 import { type LogOrigin, originOf } from './log-origin.ts';
 import { type DamagedLine, describeDamage, fileName, parseLines, type RecordLine } from './parse-lines.ts';
@@ -9,6 +8,7 @@ import { createRecordNames } from './record-names.ts';
 import { remainderOf } from './remainder.ts';
 import { isForeignEntry, recordKind, type SessionDialect } from './session-dialect.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
+import { deriveRecords } from './writing/derive-records.ts';
 
 export interface ReadOptions {
   /** The name of the log in messages and diagnostics. */
@@ -44,8 +44,8 @@ export function readSession(
     timestamp,
     names,
     calls: new Map(),
+    severalCalls: new Map(),
     agentsByName: new Map(),
-    lastUtterances: new Map(),
     utterances: new Map(),
     pieces: new Map(),
     report: (line, code, message) => diagnostics.push({ code, line, message, ...definedOnly({ file }) }),

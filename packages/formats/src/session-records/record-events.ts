@@ -2,15 +2,11 @@ import { type CapturedEvent, definedOnly, type EventData, type JsonObject } from
 import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
 import { hookDenial } from './hook-denial.ts';
 import { idText, references } from './id-text.ts';
+import { linksOf } from './record-links.ts';
 import { answerOf, contentText, isToolCall, textOr } from './record-message.ts';
 import { unknownTypePrefix } from './session-dialect.ts';
-import { callKey, type SessionEntry, type SessionReading } from './session-reading.ts';
-import { unwrittenPiece, unwrittenSubstance } from './unwritten-links.ts';
-
-interface Links {
-  readonly substance?: string;
-  readonly cause?: string | readonly string[];
-}
+import { callKey, type SeenCall, type SessionEntry, type SessionReading } from './session-reading.ts';
+import { unwrittenPiece } from './unwritten-pieces.ts';
 
 /**
  * The events of one record: first those without a record of their own (a decision of a hook, the text of a call), then
@@ -68,8 +64,7 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
   }
   const tool = textOr(record.name, call?.tool ?? '');
   // An utterance is never a failure, whatever its first words are.
-  const substance = unwrittenSubstance(reading, entry, call, content);
-  const isSaid = substance !== undefined || references(record[reading.dialect.substanceKey]).length > 0;
+  const isSaid = references(record[reading.dialect.substanceKey]).length > 0;
   const isError = !isSaid && content?.startsWith('Error:') === true;
   const decision = isError ? hookDenial(reading, entry, content, call) : null;
   const message: TranscriptMessage = {
@@ -79,7 +74,7 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
     ...(tool === '' ? {} : { tool }),
     ...(isError ? { isError } : {}),
   };
-  if (decision === null) return take(reading, entry, message, substance === undefined ? {} : { substance });
+  if (decision === null) return take(reading, entry, message);
   return [decision, ...take(reading, entry, message, { via: decision.id })];
 }
 
@@ -93,15 +88,20 @@ function answerEvents(reading: SessionReading, entry: SessionEntry): CapturedEve
   const message = answerOf(record, id);
   const events = take(reading, entry, message);
   const callEvents = events.filter(({ type }) => type === 'agent:tool_call');
-  for (const [index, { toolCallId, tool }] of (message.toolCalls ?? []).entries()) {
-    const eventId = callEvents[index]?.id ?? id;
-    reading.calls.set(callKey(agentId, toolCallId), { eventId, toolCallId, tool, line: line.line });
-  }
-  if (message.content !== null && callEvents.length === 0) {
-    const utterance = { id, agentId, line: line.line, resultsOf: new Set<string>() };
-    reading.lastUtterances.set(agentId ?? '', utterance);
-    const sameWords = reading.utterances.get(message.content) ?? [];
-    reading.utterances.set(message.content, [...sameWords, utterance]);
+  const seen = (message.toolCalls ?? []).map(
+    ({ toolCallId, tool }, index): SeenCall => ({
+      eventId: callEvents[index]?.id ?? id,
+      toolCallId,
+      tool,
+      line: line.line,
+    }),
+  );
+  for (const call of seen) reading.calls.set(callKey(agentId, call.toolCallId), call);
+  if (seen.length > 1) reading.severalCalls.set(id, seen);
+  if (message.content !== null && seen.length === 0) {
+    const ofAgent = reading.utterances.get(agentId ?? '');
+    if (ofAgent === undefined) reading.utterances.set(agentId ?? '', [{ id, line: line.line }]);
+    else ofAgent.push({ id, line: line.line });
   }
   return events;
 }
@@ -112,7 +112,10 @@ function agentCreated(reading: SessionReading, entry: SessionEntry): CapturedEve
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof languageModel === 'string' ? { languageModel } : {}),
   };
-  if (typeof name === 'string') reading.agentsByName.set(name, entry.agentId ?? '');
+  if (typeof name === 'string') {
+    const bearers = reading.agentsByName.get(name) ?? [];
+    reading.agentsByName.set(name, new Set([...bearers, entry.agentId ?? '']));
+  }
   return single(reading, entry, 'agent:created', data);
 }
 
@@ -124,7 +127,7 @@ function take(
 ): CapturedEvent[] {
   const { timestamp } = reading;
   // An event has either substance or cause. If it carries the text of a call, the text has the cause.
-  const links = more.substance === undefined ? linksOf(reading, record) : {};
+  const links = more.substance === undefined ? linksOf(reading, { record }) : {};
   const fields: MessageFields = { id, agentId, timestamp, ...links, ...more };
   return takeApart(message, fields).map((event, index) => ({
     ...event,
@@ -144,19 +147,9 @@ function single(
     type,
     timestamp: reading.timestamp,
     ...definedOnly({ agentId }),
-    ...linksOf(reading, record),
+    ...linksOf(reading, { record }),
     data,
   };
-}
-
-/** An event has either substance or cause. If a record has both, the cause is kept in the remainder of the record. */
-function linksOf({ dialect, names }: SessionReading, record: JsonObject): Links {
-  const [substance] = references(record[dialect.substanceKey]);
-  if (substance !== undefined) return { substance: names.refer(substance) };
-  const causes = references(record[dialect.causeKey]).map((reference) => names.refer(reference));
-  const [cause] = causes;
-  if (cause === undefined) return {};
-  return { cause: causes.length === 1 ? cause : causes };
 }
 
 /** The sender of a user message: the one it names, else the agent whose words it carries or whose call caused it, else a person. */

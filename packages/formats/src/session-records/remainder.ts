@@ -1,10 +1,29 @@
-import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { isRecordType } from './session-dialect.ts';
 
 /**
  * The difference between a record and the record that is derived from its events. The keys of `put` and the items of
  * `absent` are JSON Pointers (RFC 6901) into the record.
  */
 export type Remainder = { put?: Record<string, JsonValue>; absent?: string[] };
+
+/** The fields that a dialect expresses in its own way. A remainder has them as a whole. */
+export const dialectFields = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
+
+/** A remainder as an event keeps it, with the format of its record. */
+export type KeptRemainder = Remainder & { readonly format: string };
+
+/** The remainder in `data.record` of the first event of a record; null if it has none. */
+export function keptRemainder({ type, data }: CapturedEvent): KeptRemainder | null {
+  // The data of a record of an unknown kind is the record itself.
+  return isRecordType(type) || !isRemainder(data.record) ? null : data.record;
+}
+
+function isRemainder(value: JsonValue | undefined): value is JsonObject & KeptRemainder {
+  if (!isPlainObject(value) || typeof value.format !== 'string') return false;
+  const { put = {}, absent = [] } = value;
+  return isPlainObject(put) && Array.isArray(absent) && absent.every((item) => typeof item === 'string');
+}
 
 /** The difference that turns the derived record into the original; null if they are equal. */
 export function remainderOf(derived: JsonObject, original: JsonObject): Remainder | null {
@@ -42,7 +61,9 @@ function gather(
     }
     for (const [key, value = null] of Object.entries(original)) {
       const at = `${pointer}/${escapeKey(key)}`;
-      if (Object.hasOwn(derived, key)) gather(derived[key] ?? null, value, at, put, absent);
+      if (dialectFields.test(at)) {
+        if (JSON.stringify(derived[key]) !== JSON.stringify(value)) put[at] = value;
+      } else if (Object.hasOwn(derived, key)) gather(derived[key] ?? null, value, at, put, absent);
       else put[at] = value;
     }
   } else if (derived !== original) {

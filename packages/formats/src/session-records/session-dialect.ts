@@ -15,8 +15,11 @@ export interface SessionDialect {
   readonly causeKey: string;
   /** The key for the sender of a user message; null if there is none. */
   readonly sourceKey: string | null;
-  /** Whether a record that carries content also names that content as its cause. */
-  readonly causeRepeatsSubstance: boolean;
+  /**
+   * Whether a record has both links: the content that it carries, and the record that prompted it. If the content came
+   * directly, both are the same.
+   */
+  readonly mayHaveBoth: boolean;
   /** Keys that identify a log of the other dialect. */
   readonly foreignKeys: readonly string[];
 }
@@ -52,4 +55,9 @@ export function isForeignEntry(
 /** The prefix of the event types that keep records of an unknown kind. */
 export function unknownTypePrefix({ id }: SessionDialect): 'session_v1:' | 'session_v2:' {
   return id === 'session-v1' ? 'session_v1:' : 'session_v2:';
+}
+
+/** Whether an event of this type is a record of an unknown kind of either dialect. */
+export function isRecordType(type: string): boolean {
+  return type.startsWith('session_v1:') || type.startsWith('session_v2:');
 }

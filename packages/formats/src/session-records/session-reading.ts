@@ -11,13 +11,13 @@ export interface SessionReading {
   readonly names: RecordNames;
   /** The latest call with an id of an agent, by `callKey`. */
   readonly calls: Map<string, SeenCall>;
-  /** The latest agent with a name. */
-  readonly agentsByName: Map<string, string>;
-  /** The last utterance of each agent. */
-  readonly lastUtterances: Map<string, SeenUtterance>;
-  /** Utterances by text. */
+  /** The calls of each message with several, by the event id of its record. */
+  readonly severalCalls: Map<string, readonly SeenCall[]>;
+  /** The agents with a name. */
+  readonly agentsByName: Map<string, ReadonlySet<string>>;
+  /** The utterances of each agent, in order. */
   readonly utterances: Map<string, SeenUtterance[]>;
-  /** Texts that calls delivered to agents, by cause and text, in a dialect without pieces of text. */
+  /** Texts that calls delivered to agents, by call and text, in a dialect without pieces of text. */
   readonly pieces: Map<string, string>;
   report(line: number, code: FormatDiagnosticCode, message: string): void;
 }
@@ -40,10 +40,7 @@ export interface SeenCall {
 
 interface SeenUtterance {
   readonly id: string;
-  readonly agentId: string | undefined;
   readonly line: number;
-  /** The events of the calls whose results carry it. */
-  readonly resultsOf: Set<string>;
 }
 
 export function callKey(agentId: string | undefined, toolCallId: string): string {

@@ -7,6 +7,6 @@ export const sessionV1Dialect: SessionDialect = {
   substanceKey: 'utterance_ref',
   causeKey: 'caused_by',
   sourceKey: 'source',
-  causeRepeatsSubstance: true,
+  mayHaveBoth: true,
   foreignKeys: ['substance', 'cause'],
 };

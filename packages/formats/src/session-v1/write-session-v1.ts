@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type WrittenSession, writeSession } from '../session-records/write-session.ts';
+import { type WrittenSession, writeSession } from '../session-records/writing/write-session.ts';
 import { sessionV1Dialect } from './session-v1-dialect.ts';
 
 /**

@@ -7,6 +7,6 @@ export const sessionV2Dialect: SessionDialect = {
   substanceKey: 'substance',
   causeKey: 'cause',
   sourceKey: null,
-  causeRepeatsSubstance: false,
+  mayHaveBoth: false,
   foreignKeys: ['utterance_ref', 'caused_by', 'source'],
 };

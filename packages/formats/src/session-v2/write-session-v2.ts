@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type WrittenSession, writeSession } from '../session-records/write-session.ts';
+import { type WrittenSession, writeSession } from '../session-records/writing/write-session.ts';
 import { sessionV2Dialect } from './session-v2-dialect.ts';
 
 /**

@@ -110,6 +110,11 @@ export class AgentRecord {
   }
 }
 
+/** An agent in messages: `Jill (agent_002)`, or its id if it has no name. */
+export function inWords({ name, agentId }: Pick<AgentRecord, 'name' | 'agentId'>): string {
+  return name === null ? agentId : `${name} (${agentId})`;
+}
+
 function isAnswer(event: CapturedEvent): boolean {
   switch (event.type) {
     case 'agent:text':

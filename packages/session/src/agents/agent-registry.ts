@@ -1,7 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import { SessionError } from '../session-error.ts';
-import { AgentRecord } from './agent-record.ts';
+import { AgentRecord, inWords } from './agent-record.ts';
 
 /** An id as `allocateAgentId` makes it. Logs of other programs may have other ids. */
 const allocatedId = /^agent_(\d{1,15})$/;
@@ -112,7 +112,7 @@ export class AgentRegistry {
     if (record !== undefined) return record;
     throw new SessionError(
       'SESSION_AGENT_NOT_FOUND',
-      `The session has no agent ${agentId}; it has ${[...this.#records.keys()].join(', ')}.`,
+      `The session has no agent ${agentId}; it has ${this.all.map(inWords).join(', ')}.`,
       { details: { agentId } },
     );
   }
@@ -123,7 +123,7 @@ export class AgentRegistry {
     if (!record.isTerminated) return record;
     throw new SessionError(
       'SESSION_AGENT_TERMINATED',
-      `The agent ${agentId} was terminated; its transcript can be read, but it receives and says nothing more.`,
+      `The agent ${inWords(record)} was terminated; its transcript can be read, but it receives and says nothing more.`,
       { details: { agentId } },
     );
   }

@@ -3,6 +3,7 @@ import type { NewAgent } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
 import type { SessionRecord } from '../log/session-record.ts';
 import { SessionError } from '../session-error.ts';
+import { inWords } from './agent-record.ts';
 
 export interface AgentCreation {
   /** The event of the tool call that created the agent. Absent: no tool did. */
@@ -73,7 +74,7 @@ export async function terminateAgent(
   if (record === registry.root)
     throw new SessionError(
       'SESSION_AGENT_IS_ROOT',
-      `${agentId} is the root of the session; complete the session to end it.`,
+      `The agent ${inWords(record)} is the root of the session; complete the session to end it.`,
       { details: { agentId } },
     );
   const data = reason === undefined ? {} : { reason };

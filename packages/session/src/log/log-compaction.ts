@@ -1,4 +1,5 @@
 import { newEvent } from '@hansard/events';
+import { inWords } from '../agents/agent-record.ts';
 import { SessionError } from '../session-error.ts';
 import type { SessionRecord } from './session-record.ts';
 
@@ -19,17 +20,17 @@ export function logCompaction(
   summary: string,
   { keptFrom, trigger = 'manual' }: CompactionOptions = {},
 ): { readonly eventId: string; readonly recorded: Promise<unknown> } {
-  const { awaitsResponse } = registry.getActive(agentId);
+  const agent = registry.getActive(agentId);
   if (keptFrom !== undefined && registry.ownerOf(keptFrom) !== agentId)
     throw new SessionError(
       'SESSION_COMPACTION_INVALID',
-      `The agent ${agentId} has no message or event ${keptFrom} to keep from.`,
+      `The agent ${inWords(agent)} has no message or event ${keptFrom} to keep from.`,
       { details: { agentId, keptFrom } },
     );
-  if (keptFrom === undefined && awaitsResponse)
+  if (keptFrom === undefined && agent.awaitsResponse)
     throw new SessionError(
       'SESSION_COMPACTION_INVALID',
-      `The agent ${agentId} has not answered yet: name in keptFrom the first message that its model still needs to see.`,
+      `The agent ${inWords(agent)} has not answered yet: name in keptFrom the first message that its model still needs to see.`,
       { details: { agentId } },
     );
   const eventId = log.createId();

@@ -1,4 +1,5 @@
 import type { LoggedString } from '@hansard/provider';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { SessionError } from '../session-error.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { recordFailure } from './recorded-failure.ts';
@@ -12,11 +13,11 @@ import type { TurnResources } from './turn-resources.ts';
 export async function answer(turn: TurnResources, agentId: string): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
-  registry.getActive(agentId);
+  const record = registry.getActive(agentId);
   if (answering.has(agentId)) {
     throw new SessionError(
       'SESSION_AGENT_BUSY',
-      `The agent ${agentId} is answering already; wait for that answer before you ask for another.`,
+      `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
       { details: { agentId } },
     );
   }
@@ -33,7 +34,7 @@ async function untilUtterance(turn: TurnResources, agentId: string): Promise<Log
     const given = await askModel(turn, record);
     if (given.toolCalls.length === 0) return utteranceOf(given);
     if (round === maxToolRounds) {
-      const failure = tooManyRounds(agentId, maxToolRounds);
+      const failure = tooManyRounds(record, maxToolRounds);
       await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
       await recordFailure(turn.log, agentId, failure);
       throw failure;
@@ -42,10 +43,10 @@ async function untilUtterance(turn: TurnResources, agentId: string): Promise<Log
   }
 }
 
-function tooManyRounds(agentId: string, limit: number): SessionError {
+function tooManyRounds(record: AgentRecord, limit: number): SessionError {
   return new SessionError(
     'SESSION_TURN_LIMIT',
-    `The agent ${agentId} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
-    { details: { agentId, limit } },
+    `The agent ${inWords(record)} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
+    { details: { agentId: record.agentId, limit } },
   );
 }

@@ -10,7 +10,7 @@ import {
 } from '@hansard/events';
 import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
 import { isContextError, takeApart } from '@hansard/views';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import type { ModelContext } from '../agents/contexts.ts';
 import { SessionError } from '../session-error.ts';
 import { recordFailure } from './recorded-failure.ts';
@@ -50,7 +50,7 @@ export async function askModel(turn: TurnResources, record: AgentRecord): Promis
     );
   } catch (error) {
     signal.throwIfAborted();
-    const failure = modelFailed(agentId, error);
+    const failure = modelFailed(record, error);
     await recordFailure(log, agentId, failure);
     throw failure;
   }
@@ -156,12 +156,12 @@ function thoughtOf({ text, signature }: NonNullable<ModelResponse['thinking']>) 
   return { text, ...(signature === undefined ? {} : { signature }) };
 }
 
-function modelFailed(agentId: string, cause: unknown): SessionError {
+function modelFailed(record: AgentRecord, cause: unknown): SessionError {
   const { message } = describeFailure(cause);
   return new SessionError(
     'SESSION_MODEL_FAILED',
-    `The model of ${agentId} gave no usable answer: ${message}`,
-    { cause, details: { agentId } },
+    `The model of ${inWords(record)} gave no usable answer: ${message}`,
+    { cause, details: { agentId: record.agentId } },
   );
 }
 

@@ -1,8 +1,8 @@
-import { askAboutCall, askAboutResult, blockedText, useTool } from '@hansard/dispatch';
+import { askAboutCall, askAboutResult, blockedText, type HookedCall, useTool } from '@hansard/dispatch';
 import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent } from '@hansard/events';
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { takeApart } from '@hansard/views';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';
 import { type Respond, ToolCallHost } from './tool-call-host.ts';
@@ -48,7 +48,7 @@ export async function runToolCalls(
 
   async function resultOf(call: ModelToolCall): Promise<CallResult> {
     return record.isTerminated
-      ? refused(`Error: not called: the agent ${record.agentId} was terminated.`)
+      ? refused(`Error: not called: the agent ${inWords(record)} was terminated.`)
       : makeCall(turn, record, call, eventOf(call, answer), respond);
   }
 
@@ -82,7 +82,15 @@ async function makeCall(
   const { log, clock, asking, registry, dispatch } = turn;
   const { agentId } = record;
   const { dispatchId } = dispatch;
-  const hooked = { ...call, dispatchId, agentId, callId, agents: () => registry.list() };
+  const running = turn.running.begin(agentId, call.toolCallId, call.tool);
+  const hooked: HookedCall = {
+    ...call,
+    dispatchId,
+    agentId,
+    callId,
+    agents: () => registry.list(),
+    running: () => running.before,
+  };
   try {
     const { events, denied, via, value } = await askAboutCall(asking, hooked);
     if (denied !== null) return { outcome: failed(blockedText(denied)), via, events };
@@ -90,13 +98,17 @@ async function makeCall(
     if (events.length > 0) await log.append(events);
     const started = clock.now();
     const made = { ...call, input: value };
-    const { outcome, failures } = await callTool(turn, record, made, callId, respond);
+    const agents = new ToolCallHost(turn, record, callId, { respond, running });
+    const { outcome, failures } = await callTool(turn, record, made, agents);
+    running.end();
     const durationMs = Math.max(0, clock.now() - started);
     const result = await askAboutResult(asking, { ...hooked, input: value }, outcome, via);
     return { ...result, failures, durationMs };
   } catch (error) {
     if (!turn.signal.aborted || !log.isOpen) throw error;
     return refused(interruption);
+  } finally {
+    running.end();
   }
 }
 
@@ -105,11 +117,9 @@ async function callTool(
   turn: TurnResources,
   record: AgentRecord,
   call: ModelToolCall,
-  callId: string,
-  respond: Respond,
+  agents: ToolCallHost,
 ): Promise<Required<Pick<CallResult, 'outcome' | 'failures'>>> {
   const { dispatch, toolbox, signal, log } = turn;
-  const agents = new ToolCallHost(turn, record, callId, respond);
   const { agentId } = record;
   try {
     const made = { ...dispatch, agentId, ...call, signal, agents };

@@ -7,12 +7,13 @@ import {
   LoggedString,
   type NewAgent,
 } from '@hansard/provider';
-import type { AgentRecord } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
 import { SessionError } from '../session-error.ts';
 import { deliver } from './deliver.ts';
 import { eventOfFailure } from './recorded-failure.ts';
+import type { RunningCall } from './running-calls.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /** Lets an agent speak: see `AgentHost.respond`. */
@@ -24,15 +25,22 @@ export class ToolCallHost implements AgentHost {
   readonly #caller: AgentRecord;
   readonly #callId: string;
   readonly #respond: Respond;
+  readonly #running: RunningCall;
   readonly #failures: string[] = [];
   #isOver = false;
 
   /** `callId` is the event of the tool call. */
-  constructor(turn: TurnResources, caller: AgentRecord, callId: string, respond: Respond) {
+  constructor(
+    turn: TurnResources,
+    caller: AgentRecord,
+    callId: string,
+    { respond, running }: { readonly respond: Respond; readonly running: RunningCall },
+  ) {
     this.#turn = turn;
     this.#caller = caller;
     this.#callId = callId;
     this.#respond = respond;
+    this.#running = running;
   }
 
   get caller(): AgentInfo {
@@ -56,7 +64,10 @@ export class ToolCallHost implements AgentHost {
         ...(name === undefined ? {} : { name }),
         ...(itsModel === null ? {} : { languageModel: itsModel }),
       };
-      const agentId = await createAgent(this.#turn, creation, systemPrompt);
+      const created = createAgent(this.#turn, creation, systemPrompt);
+      // It is among the agents of the session before it is durable.
+      this.#running.countCreated();
+      const agentId = await created;
       return registry.describe(registry.get(agentId));
     });
   }
@@ -127,7 +138,7 @@ export class ToolCallHost implements AgentHost {
   #isOverError(): SessionError {
     return new SessionError(
       'SESSION_CALL_OVER',
-      `The tool call ${this.#callId} has ended; a tool must await everything that it does with agents.`,
+      `The tool call ${this.#callId} of ${inWords(this.#caller)} has ended; a tool must await everything that it does with agents.`,
       { details: { eventId: this.#callId } },
     );
   }

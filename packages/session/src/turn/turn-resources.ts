@@ -2,6 +2,7 @@ import type { HookAsking, Toolbox } from '@hansard/dispatch';
 import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/contexts.ts';
 import type { SessionRecord } from '../log/session-record.ts';
+import type { RunningCalls } from './running-calls.ts';
 
 /** What the turn of an agent may use: it records, and it asks the model, the hooks and the tools. */
 export interface TurnResources extends SessionRecord {
@@ -13,6 +14,7 @@ export interface TurnResources extends SessionRecord {
   readonly maxToolRounds: number;
   /** How many tool calls of one answer are made at the same time, from 1. */
   readonly parallelToolCalls: number;
+  readonly running: RunningCalls;
   /** Null: no limit. */
   readonly modelTimeoutMs: number | null;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */

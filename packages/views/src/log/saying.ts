@@ -16,7 +16,7 @@ export interface Hearing {
   /** The delivery, or the decision that withheld it. */
   readonly event: CapturedEvent;
   readonly position: number;
-  /** The id of the hook decision that altered or withheld it. */
+  /** The id of the hook decision that altered or withheld it, or of the event that it passed through. */
   readonly via?: string;
 }
 

@@ -110,7 +110,9 @@ export function gatherSayings(
   function isAlteration(via: string | undefined): boolean {
     if (via === undefined) return false;
     const decision = find(via)?.event;
-    if (decision?.type !== 'harness:hook_decision') return true;
+    if (decision === undefined) return true;
+    // Another event, such as the answer of a translator, says nothing about the text.
+    if (decision.type !== 'harness:hook_decision') return false;
     return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
   }
 

@@ -40,7 +40,7 @@ export class SessionViewer {
     return renderPerspective(this.index, perspectiveOf(this.index, agent));
   }
 
-  /** For each message id, the id of its parent: its cause, its substance, or otherwise the last message that it answers. */
+  /** For each message id, the id of its parent: what it passed through, its cause, its substance, or otherwise the last message that it answers. */
   buildCausalityIndex(): Map<string, string> {
     const parents = new Map<string, string>();
     for (const node of this.index.nodes) {
@@ -72,10 +72,17 @@ export class SessionViewer {
 
   #parentOf(node: LogNode): LogNode | null {
     const links = causalGraph(this.index).causesOf(node);
+    // The translator that a delivery passed through is nearer than the original utterance.
+    const passed = links.find(({ kind, node: parent }) => kind === 'via' && !isDecision(parent));
+    if (passed?.node != null) return passed.node;
     const first = links.find((link) => link.kind !== 'via' && !isOfPrompt(link) && link.node !== null);
     const last = links.findLast(({ kind }) => kind === 'heard') ?? links.findLast(isOfPrompt);
     return (first ?? last)?.node ?? null;
   }
+}
+
+function isDecision(node: LogNode | null): boolean {
+  return node?.event.type === 'harness:hook_decision';
 }
 
 /** Whether a link leads to something that a model was given, or that a summary stands for. */

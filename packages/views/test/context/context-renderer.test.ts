@@ -1,4 +1,4 @@
-import { type EventData, isEventError } from '@hansard/events';
+import { type EventData, isEventError, snapshot } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import {
   type ContextMessage,
@@ -82,6 +82,17 @@ describe('the rule of the unified event log', () => {
       '[image: image/gif, 2 bytes]',
       '[Function: f]',
       'Map {"k" => Set {7n}}',
+    ]);
+  });
+
+  it('shows an observed error with its code and cause, without its stack', () => {
+    const cause = new TypeError('no such column');
+    const error = Object.assign(new Error('the query failed', { cause }), { code: 42 });
+    const parts = [snapshot(error), snapshot([new Error('')])];
+    const { messages } = renderContext([event('agent:output', { parts })]);
+    expect(messages[0]?.text.split('\n')).toEqual([
+      'Error: the query failed {code: 42, cause: TypeError: no such column}',
+      '[Error]',
     ]);
   });
 });

@@ -40,6 +40,7 @@ function printed(value: unknown, around: Set<unknown>): string {
 }
 
 function printedObject(value: object, print: (item: unknown) => string): string {
+  if (value instanceof Error) return printedError(value, print);
   if (value instanceof Date)
     return Number.isNaN(value.valueOf()) ? 'Date(invalid)' : `Date(${value.toISOString()})`;
   if (value instanceof RegExp || value instanceof URL || value instanceof URLSearchParams)
@@ -58,4 +59,14 @@ function printedObject(value: object, print: (item: unknown) => string): string 
     return print(value.valueOf());
   const fields = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${print(item)}`);
   return `{${fields.join(', ')}}`;
+}
+
+/** Without its stack, which is for people. */
+function printedError(error: Error, print: (item: unknown) => string): string {
+  const { errors } = error as { readonly errors?: unknown };
+  const fields = Object.entries(error).map(([key, item]) => `${key}: ${print(item)}`);
+  if (error.cause !== undefined) fields.push(`cause: ${print(error.cause)}`);
+  if (errors !== undefined) fields.push(`errors: ${print(errors)}`);
+  const line = error.message === '' ? error.name : `${error.name}: ${error.message}`;
+  return fields.length === 0 ? line : `${line} {${fields.join(', ')}}`;
 }

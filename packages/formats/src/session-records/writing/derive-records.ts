@@ -5,38 +5,49 @@ import {
   type TranscriptMessage,
   type TranscriptToolCall,
 } from '@hansard/views';
-import { createLinkWriter, type WriteLinks } from './link-writer.ts';
-import { type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
+import { type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
+import { createLinkWriter, type LostLink, type WrittenLinks } from './link-writer.ts';
+import { sameNames, type WrittenNames } from './written-names.ts';
 
 /** A record derived from its events alone, without fields that only the original record has. */
 export interface DerivedRecord {
   readonly record: JsonObject;
   /** The events of its content. The first one gives it its id. */
   readonly events: readonly [CapturedEvent, ...CapturedEvent[]];
+  /** The links that the dialect cannot hold. */
+  readonly lost: readonly LostLink[];
+  /** The value of a v1 log for the sender of a user message. */
+  readonly source?: string;
 }
 
 /** The agent of events without an agent id. */
 const dispatchedAgent = 'agent_root';
 
 /**
- * The records of events, in the order of their first events.
+ * The records of events, in the order of their first events. Without `names`, ids are those of the events.
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */
-export function deriveRecords(dialect: SessionDialect, events: readonly CapturedEvent[]): DerivedRecord[] {
+export function deriveRecords(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  names: WrittenNames = sameNames,
+): DerivedRecord[] {
   const entries = new Map(putTogether(events).map((entry) => [entry.events[0], entry]));
   const units = events.flatMap((event) => unitOf(dialect, event, entries.get(event)));
-  const linksOf = createLinkWriter(
+  const writeLinks = createLinkWriter(
     dialect,
     events,
     units.map(({ blocks }) => blocks),
+    names,
   );
-  return units.map(({ entry, blocks }) => ({
-    events: blocks,
-    record:
-      entry === undefined
-        ? ownRecord(blocks[0], linksOf)
-        : entryRecord(dialect, blocks[0].id, entry, linksOf),
-  }));
+  return units.map(({ entry, blocks }): DerivedRecord => {
+    const links = writeLinks(entry ?? blocks[0], blocks, entry?.message);
+    const base = { events: blocks, lost: links.lost };
+    if (entry === undefined) return { ...base, record: ownRecord(blocks[0], links) };
+    const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};
+    const sourceField = dialect.sourceKey === null ? {} : source;
+    return { ...base, ...source, record: entryRecord(dialect, blocks[0].id, entry, sourceField, links) };
+  });
 }
 
 interface Unit {
@@ -57,14 +68,14 @@ function unitOf(dialect: SessionDialect, event: CapturedEvent, entry: Transcript
   return isOwn ? [{ blocks: [event] }] : [];
 }
 
-function ownRecord(event: CapturedEvent, linksOf: WriteLinks): JsonObject {
+function ownRecord(event: CapturedEvent, { fields }: WrittenLinks): JsonObject {
   const { id, type, data, agentId = dispatchedAgent } = event;
   if (type === 'agent:created') {
     return {
       message_id: id,
       event_type: 'agent_created',
       agent_id: agentId,
-      ...linksOf(event),
+      ...fields,
       ...definedOnly({ name: data.name, language_model: data.languageModel }),
     };
   }
@@ -74,7 +85,7 @@ function ownRecord(event: CapturedEvent, linksOf: WriteLinks): JsonObject {
     event_type: 'piece_of_text',
     agent_id: agentId,
     content: data.text,
-    ...linksOf(event),
+    ...fields,
   };
 }
 
@@ -82,11 +93,11 @@ function entryRecord(
   dialect: SessionDialect,
   id: string,
   entry: TranscriptEntry,
-  linksOf: WriteLinks,
+  sourceField: JsonObject,
+  { fields }: WrittenLinks,
 ): JsonObject {
   const { message, agentId } = entry;
   const { role, content, toolCalls, toolCallId, tool } = message;
-  const sourceKey = role === 'user' ? dialect.sourceKey : null;
   return {
     message_id: id,
     ...(dialect.entryType === null ? {} : { event_type: dialect.entryType }),
@@ -98,8 +109,8 @@ function entryRecord(
       content: content ?? undefined,
       tool_calls: toolCalls?.map(callRecord),
     }),
-    ...(sourceKey === null ? {} : { [sourceKey]: sourceName(message) }),
-    ...linksOf(entry),
+    ...sourceField,
+    ...fields,
   };
 }
 
@@ -111,7 +122,8 @@ function callRecord({ toolCallId, tool, input }: TranscriptToolCall): JsonObject
   };
 }
 
-function sourceName({ source }: TranscriptMessage): string {
+function sourceName({ source }: TranscriptMessage, names: WrittenNames): string {
   if (source?.kind === 'system') return 'system';
-  return (source?.kind === 'agent' ? source.agentId : undefined) ?? 'external';
+  const agentId = source?.kind === 'agent' ? source.agentId : undefined;
+  return agentId === undefined ? 'external' : names.agentId(agentId);
 }
