@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
 import { createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { randomFrom } from '@hansard/testing';
 import { sessionFormats } from '../src/index.ts';
 import { type Conversion, convert, mayBeLeftOut, silentChanges } from './conversion-oracle.ts';
 import { logOf, now } from './make.ts';
