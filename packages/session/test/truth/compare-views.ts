@@ -103,7 +103,7 @@ function compareCells(views: AskedViews, { truth }: PlayedSession, check: Check)
 
 const linkKinds = { message: 'heard', result: 'heard', output: 'observed', summary: 'summary' } as const;
 
-/** The ids of what reached an agent, of its answers, and what its prompts say of them. */
+/** The record of an agent with the ids that the log has for its deliveries and answers. */
 function readAgent({ events, truth }: PlayedSession, agentId: string) {
   const { answers, deliveries, course } = truth.of(agentId);
   const received = receivedBy(agentId, events).map(({ id }) => id);

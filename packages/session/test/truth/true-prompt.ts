@@ -14,7 +14,7 @@ interface TrueGroup {
   readonly text: string;
   /** How many messages it is, with the results that are still to come. */
   readonly size: number;
-  /** What it has of what reached the agent, by place. */
+  /** The places of its deliveries. */
   readonly places: number[];
   isSuperseded: boolean;
 }

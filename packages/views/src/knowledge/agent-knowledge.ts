@@ -12,7 +12,7 @@ interface Compaction {
   readonly item: KnownItem;
   /** The first rank that it kept. */
   readonly upTo: number;
-  /** What the agent had received, without what an earlier compaction replaced, but with its summary. */
+  /** The received items since the compaction before, and its summary. */
   readonly replaced: readonly KnownItem[];
 }
 
@@ -24,7 +24,7 @@ interface RecordedCall {
 
 const nothingCompacted = { compactedUpTo: 0, summary: null } as const;
 
-/** What one agent received, and what its model was given for each of its answers. */
+/** All that one agent received, and the prompt of each of its answers. */
 export class AgentKnowledge {
   /** All that the agent received and answered, in the order in which its model is given it. */
   readonly items: readonly KnownItem[];

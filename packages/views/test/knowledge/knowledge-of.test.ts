@@ -63,7 +63,7 @@ describe('what a model was given', () => {
     inferred('e13', 'e12', { through: 'e11' }),
   ];
 
-  it('has the summary of a compaction in place of what it replaced, and not what arrived during the call', () => {
+  it('has the summary of a compaction in place of the replaced messages, and no message that arrived during the call', () => {
     expect(given(log, 'e4')).toEqual(['system: You sell bread.', 'message: Good morning']);
     expect(given(log, 'e10')).toEqual([
       'system: You sell bread.',
