@@ -42,7 +42,11 @@ function tsconfig(): object {
   });
   return {
     extends: join(root, 'tsconfig.base.json'),
-    compilerOptions: { paths: Object.fromEntries(paths), lib: ['es2024', 'esnext.disposable'] },
+    compilerOptions: {
+      // Programs install zod themselves; in the workspace it is a dependency of packages, not of the root.
+      paths: { ...Object.fromEntries(paths), zod: [join(root, 'packages/events/node_modules/zod')] },
+      lib: ['es2024', 'esnext.disposable'],
+    },
     include: ['*.ts'],
   };
 }
