@@ -45,22 +45,9 @@ export type {
   EventNotice,
   IncomingMessage,
 } from './communication-provider.ts';
-export { compareByStart } from './compare-by-start.ts';
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
 export { definePlugin, type Plugin, type PluginContext } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
-export type {
-  DispatchClaim,
-  DispatchListing,
-  DispatchStoreProvider,
-  EventPage,
-  ReadEventsOptions,
-  SearchEventsOptions,
-  SearchHit,
-  StopWatching,
-  StoreRepair,
-  TaskListing,
-} from './dispatch-store-provider.ts';
 export type {
   DeliveryQuestion,
   HookDecision,
@@ -91,7 +78,20 @@ export type {
 export { LoggedString } from './logged-string.ts';
 export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
-export type { StoreCapabilities } from './store-capabilities.ts';
-export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store-error.ts';
-export { assertDispatchId, assertTaskDir } from './store-path.ts';
+export { compareByStart } from './store/compare-by-start.ts';
+export type {
+  DispatchClaim,
+  DispatchListing,
+  DispatchStoreProvider,
+  EventPage,
+  ReadEventsOptions,
+  SearchEventsOptions,
+  SearchHit,
+  StopWatching,
+  StoreRepair,
+  TaskListing,
+} from './store/dispatch-store-provider.ts';
+export type { StoreCapabilities } from './store/store-capabilities.ts';
+export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store/store-error.ts';
+export { assertDispatchId, assertTaskDir } from './store/store-path.ts';
 export type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

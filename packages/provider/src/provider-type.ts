@@ -1,9 +1,9 @@
 import type { AgentProvider } from './agent-provider.ts';
 import type { CommunicationProvider } from './communication-provider.ts';
-import type { DispatchStoreProvider } from './dispatch-store-provider.ts';
 import type { HookProvider } from './hook-provider.ts';
 import type { LanguageModelProvider } from './language-model-provider.ts';
 import type { LogImporterProvider } from './log-importer-provider.ts';
+import type { DispatchStoreProvider } from './store/dispatch-store-provider.ts';
 import type { ToolProvider } from './tool-provider.ts';
 
 /** The provider types of Hansard by their names. Third parties add theirs by declaration merging. */

@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
-import type { Awaitable } from './awaitable.ts';
-import type { ContractVersion } from './contract-version.ts';
+import type { Awaitable } from '../awaitable.ts';
+import type { ContractVersion } from '../contract-version.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
 import type { StoreError } from './store-error.ts';
 
