@@ -44,7 +44,10 @@ function tsconfig(): object {
     extends: join(root, 'tsconfig.base.json'),
     compilerOptions: {
       // Programs install zod themselves; in the workspace it is a dependency of packages, not of the root.
-      paths: { ...Object.fromEntries(paths), zod: [join(root, 'packages/events/node_modules/zod/index.d.ts')] },
+      paths: {
+        ...Object.fromEntries(paths),
+        zod: [join(root, 'packages/events/node_modules/zod/index.d.ts')],
+      },
       lib: ['es2024', 'esnext.disposable'],
     },
     include: ['*.ts'],
