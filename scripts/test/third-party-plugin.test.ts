@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -34,6 +35,9 @@ describe('a store plugin outside the repository, written against the packed pack
       '@hansard/views',
       '@hansard/dispatch',
       '@hansard/plugin-loader',
+      '@hansard/claude',
+      '@hansard/formats',
+      '@hansard/import',
     ]);
     cpSync(join(project, 'node_modules/@hansard/store-conformance/template'), plugin, { recursive: true });
     run('tsc', ['-p', '.'], plugin);
@@ -71,7 +75,72 @@ describe('a store plugin outside the repository, written against the packed pack
     expect(stdout).toContain('"text":"from afar"');
     expect(globSync('data/a/tasks/b/dispatches/*.log', { cwd: project })).toHaveLength(1);
   });
+
+  it('stores the log of an importer plugin that a third party wrote', () => {
+    const importer = join(project, 'my-diary');
+    mkdirSync(importer);
+    const manifest = { id: 'diary', provides: 'LogImporterProvider', entry: './index.js', apiVersion: 1 };
+    writeFileSync(join(importer, 'plugin.json'), JSON.stringify(manifest));
+    writeFileSync(
+      join(importer, 'package.json'),
+      '{ "name": "diary", "version": "1.0.0", "type": "module" }',
+    );
+    writeFileSync(join(importer, 'index.js'), diaryImporter);
+    writeFileSync(join(project, 'today.jsonl'), 'Dear diary\nIt rains.\n');
+    const script = `
+      import { importLogs, logImporters } from '@hansard/import';
+      import { loadPlugins } from '@hansard/plugin-loader';
+      import { openDispatchStore } from '@hansard/dispatch';
+      const plugins = await loadPlugins({
+        baseDir: process.cwd(),
+        plugins: [{ plugin: './my-store', config: { root: 'diaries' } }, { plugin: './my-diary' }],
+      });
+      const [{ provider }] = plugins.providers('DispatchStoreProvider');
+      const mine = plugins.providers('LogImporterProvider').map((loaded) => loaded.provider);
+      const store = openDispatchStore(provider);
+      const importers = [...logImporters, ...mine];
+      for await (const item of importLogs(store, ['today.jsonl'], { task: 'a/tasks/diary', importers }))
+        console.log(item.kind, item.format, item.added, item.error ?? '');
+      const [{ dispatchId }] = await store.getDispatchEnvelopes('a/tasks/diary');
+      console.log(JSON.stringify(await store.getDispatchEvents('a/tasks/diary', dispatchId)));
+      await plugins.close();`;
+    const { stdout } = run(process.execPath, ['--input-type=module', '-e', script], project);
+    expect(stdout).toContain('imported diary 2');
+    expect(stdout).toContain('"text":"It rains."');
+  });
 });
+
+/** An importer of diaries, each line an event. */
+const diaryImporter = `
+import { readFileSync } from 'node:fs';
+export default {
+  id: 'diary',
+  provides: 'LogImporterProvider',
+  create: () => ({
+    contract: 1,
+    id: 'diary',
+    title: 'a diary',
+    detect: ({ text }) => text.startsWith('Dear diary'),
+    open({ files }) {
+      const lines = readFileSync(files[0], 'utf8').trimEnd().split('\\n');
+      const timestamp = '2026-03-01T09:30:00.000Z';
+      return [{
+        format: 'diary',
+        files,
+        dispatchId: '01JZX5N0000000000000000000',
+        startedAt: Date.parse(timestamp),
+        async *read() {
+          yield lines.map((text, at) => ({ id: \`line-\${at}\`, type: 'agent:text', timestamp, data: { text } }));
+        },
+        summary: () => ({
+          records: lines.length, events: lines.length, status: 'completed',
+          completedAt: Date.parse(timestamp), diagnostics: [], counts: {},
+        }),
+      }];
+    },
+  }),
+};
+`;
 
 function run(command: string, args: readonly string[], cwd: string): { readonly stdout: string } {
   const { status, stdout, stderr } = spawnSync(command, args, {
