@@ -60,16 +60,26 @@ const lastColumns = {
   session: ['rewritten', 'notInLog', 'diagnostics'],
 } as const;
 
-/** The JSON row of one imported dispatch. */
+const columnsOfUnchanged = [
+  'file',
+  'files',
+  'taskDir',
+  'dispatchId',
+  'format',
+  'added',
+  'unchanged',
+] as const;
+
+/** The JSON row of one dispatch. */
 export function importRow(report: ImportReport | UnchangedLog): object {
-  if (report.kind === 'unchanged') {
-    const { files, taskDir, dispatchId, format } = report;
-    return { file: files[0], files, taskDir, dispatchId, format, added: 0, unchanged: true };
-  }
+  const [file] = report.files;
+  if (report.kind === 'unchanged')
+    return pick({ ...report, file, added: 0, unchanged: true }, columnsOfUnchanged);
   const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
-  const { files, number: game, rewrittenCount: rewritten } = report;
-  const values = { ...report, file: files[0], game, rewritten };
-  return Object.fromEntries(
-    [...columns[kind], ...lastColumns[kind]].map((column) => [column, values[column]]),
-  );
+  const { number: game, rewrittenCount: rewritten } = report;
+  return pick({ ...report, file, game, rewritten }, [...columns[kind], ...lastColumns[kind]]);
+}
+
+function pick<Row extends object>(row: Row, keys: readonly (keyof Row)[]): object {
+  return Object.fromEntries(keys.map((key) => [key, row[key]]));
 }
