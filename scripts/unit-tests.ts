@@ -16,6 +16,7 @@ export const slowTests: readonly string[] = [
   'apps/harness/test/commands.test.ts',
   'apps/harness/test/plugins-named-twice.test.ts',
   'packages/datasets/test/training/training-properties.test.ts',
+  'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
 ];
