@@ -39,6 +39,7 @@ const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) 
   search: ({ search }) => search,
   watch: ({ watch }) => watch,
   deleteDispatch: ({ deleteDispatch }) => deleteDispatch,
+  integrity: ({ integrity }) => integrity === 'checksum',
 };
 
 /** Whether a store with these capabilities must pass the case. */

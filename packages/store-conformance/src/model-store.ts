@@ -59,6 +59,7 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       search: false,
       watch: false,
       deleteDispatch: true,
+      integrity: 'none',
     },
     createDispatch(taskDir: string, envelope: DispatchEnvelope) {
       enter(taskDir, envelope.dispatchId);

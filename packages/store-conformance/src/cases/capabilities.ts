@@ -43,4 +43,14 @@ export const capabilityCases = caseFamily('capabilities', [
         );
     },
   },
+  {
+    name: 'integrity-methods',
+    rule: 7,
+    title: 'a store that detects changed bytes can verify a dispatch, and accept its loss',
+    needs: ['integrity'],
+    run: async ({ store }) => {
+      assert.equal(typeof store.verifyDispatch, 'function', 'verifyDispatch is missing');
+      assert.equal(typeof store.acceptLoss, 'function', 'acceptLoss is missing');
+    },
+  },
 ]);
