@@ -1,3 +1,4 @@
+export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
 export { isSystemError, linkIfFree, orMissing, toFileError, withFile } from './file-system.ts';
 export {
   createLease,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /**
- * The disk format, version 1. The `schemaVersion` of the envelope is the only version number in the files.
+ * The disk format, version 2. Its number is at the beginning of each dispatch file, and of no other file.
  *
  * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease:
  *
@@ -13,7 +13,8 @@ import { join } from 'node:path';
  *     TASK/dispatches/ID.lock        its lock, while it is claimed
  *     TASK/dispatches/ID.lock.TOKEN  a takeover of the lock with that token
  *     TASK/dispatches/ID.lock.unreadable  a takeover of a lock without a readable token
- *     TASK/dispatches/.ID.tmp        a new dispatch, or a copy with a longer head; only the owner of the lock writes it
+ *     TASK/dispatches/.ID.tmp        a new dispatch, or a copy of one; only the owner of the lock writes it
+ *     TASK/dispatches/ID.json.damaged-N  the file as it was before its loss was accepted for the Nth time
  *
  * The parts of a `taskDir` are names of folders, and an id is the name of a file. Nothing is encoded, because
  * `assertTaskDir` and `assertDispatchId` accept only names that all common file systems take. No part of a `taskDir` may be
@@ -21,36 +22,47 @@ import { join } from 'node:path';
  *
  * A DISPATCH is one JSON object in UTF-8. A space is shown as `·`:
  *
- *     {"dispatchId":"ID",…,"eventBytes":N······,     the head line: the envelope, padded with spaces to its slot
+ *     {"format":2,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"······,         the head, padded with spaces to its slot
+ *     "copy":{"format":2,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"}······,  the copy of the head, of the same size
  *     "events":[
- *     {"id":"1",…},                                  one event per line, as `encodeEvent` writes it
- *     ·{"id":"2",…},                                 a space: more lines of the same batch follow
- *     {"id":"3",…}                                   the last line of the batch
- *     ]}                                             the closing brackets
+ *     {"id":"1",…,"crc":"0b2f91c4"},        one event per line, as `encodeEvent` writes it, and a checksum
+ *     ·{"id":"2",…,"crc":"97aa03de"},       a space: more lines of the same batch follow
+ *     {"id":"3",…,"crc":"c3f0b6a8"}         the last line of the batch
+ *     ]}                                    the closing brackets
  *
- * 1. The head line, with its line end, fills a slot of 2,048 or 4,096 bytes, so an envelope that fits its slot is changed
- *    in place. One that outgrows 4,096 bytes has a slot of exactly its own length. A slot of more than one page is never
- *    changed in place, because a kill could leave half of each; the file is then copied with a new head, and the copy is renamed.
- * 2. `eventBytes` is not part of the envelope. It is the number of bytes from the bracket that opens the events to the end of
- *    the last event. It is written when the dispatch ends, when it is released and when the store closes. A file whose events
- *    end earlier is damaged; later appends may only make it longer.
- * 3. Lines are separated by a comma and a line feed. An append is one write from the end of the last event: a separator, the
+ * 1. CHECKSUMS are CRC-32, as eight hexadecimal digits. That of an event is the checksum of every byte from the bracket that
+ *    opens the events to these digits, the earlier events included. So each begins with the one before it, a change of any
+ *    byte shows at the next digits, and an event that is missing, doubled or moved shows at the event after it.
+ *    The checksum of a head is that of its bytes from `"format"` to before `,"crc"`.
+ * 2. THE HEAD has `format`, `revision` (greater at each write), `epoch` (greater at each claim), `acknowledged` and `envelope`.
+ *    It is there twice, in two slots of equal size: 2,048 bytes, or twice or four times as much, and so on, as much as it needs. Of two
+ *    whole heads the one with the greater revision counts. A write never touches the slot that counts before the other one is written; so
+ *    a torn write leaves the earlier head, and damage of one slot loses nothing. A write of the envelope goes to both slots. Only an
+ *    envelope that outgrows its slot makes a copy of the file, which is renamed over it.
+ * 3. `acknowledged` is a lower limit: `bytes` from the bracket that opens the events to the end of an acknowledged event,
+ *    the number of `events` up to there, and the `crc` of the last one. A file that does not have this event at this place is damaged. It
+ *    is at most 256 events or one second old while the dispatch is written, and exact after an end and after a release.
+ * 4. LINES are separated by a comma and a line feed. An append is one write from the end of the last event: a separator, the
  *    new lines and the closing brackets, over the old brackets. A line that begins with a space counts only if the rest of
  *    its batch follows.
- * 4. The closing brackets are `\n]}\n` if each id is greater than all before it, and `\n] }\n` otherwise. So opening a file
+ * 5. THE CLOSING BRACKETS are `\n]}\n` if each id is greater than all before it, and `\n] }\n` otherwise. So opening a file
  *    with growing ids reads one event to know the greatest id.
- * 5. A torn tail, left by a kill in the middle of an append, ends with neither form. Going back from the end, an incomplete
- *    last line, remains of the brackets and lines of an unfinished batch do not count; the first complete line before them is
- *    the last event. Any other line that is not an event is damage. A reader beside a writer reads the end again until it
- *    does not change. The next claim cuts the file after the last event and restores the brackets.
+ * 6. A TORN TAIL, left by a kill in the middle of an append, is after the acknowledged events, and no whole event follows it.
+ *    It does not end with the closing brackets, or has the zeros that a file system leaves where bytes were never written.
+ *    It does not count, and neither does an unfinished batch. Anything else that is not whole is damage. A reader beside a writer reads
+ *    the end again until it does not change. The next claim cuts the file after the last event and restores the brackets.
+ *
+ * FORMAT 1 is read, and the next claim replaces the file by a copy in format 2. It has one head line, which is the envelope with the
+ * number `eventBytes` beside its fields, no checksums, and otherwise the same lines. See `format-1.ts`.
  *
  * TASK.JSON is an object of the fields of the record, then `dispatches`: one line per dispatch with some fields of its
- * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it.
+ * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it. It is written at most
+ * once a second, and when the store closes.
  *
  * A LOCK is a hard link to the lease of its owner in `.writers`: one line of JSON with the process and the token. See
  * `WriterLocks` for its steps.
  */
-export const diskFormatVersion = 1;
+export const diskFormatVersion = 2;
 
 /** Names and suffixes of files and folders. */
 export const names = {
@@ -63,21 +75,31 @@ export const names = {
   lock: '.lock',
   temporary: '.tmp',
   unreadable: '.unreadable',
+  damaged: '.damaged-',
 } as const;
 
-/** The sizes of a slot that is changed in place. The larger one is a page. */
-export const slots = [2_048, 4_096] as const;
-/** The line after the head line. */
+/** The size of the smallest slot of a head; every other one is twice as large as the one before it. */
+export const smallestSlot = 2_048;
+/** Before a head in the second slot. */
+export const copyKey = '"copy":';
+/** The line after the heads. */
 export const eventsLine = '"events":[';
-/** Between two lines of events. */
+/** Between two lines of events, and at the end of a slot. */
 export const lineSeparator = ',\n';
 /** Before the first line of events. */
 export const firstSeparator = '\n';
 /** Before every line of a batch but the last. */
 export const batchMark = ' ';
+/** Between an event, or a head, and its checksum. */
+export const checksumKey = ',"crc":"';
+/** After a checksum. */
+export const checksumEnd = '"}';
 /** The closing brackets, by the order of the ids. */
 export const closings = { growing: '\n]}\n', mixed: '\n] }\n' } as const;
 export type IdOrder = keyof typeof closings;
+
+/** The limits of the age of `acknowledged` while a dispatch is written. */
+export const acknowledgedAge = { events: 256, ms: 1_000 } as const;
 
 /** The places of one dispatch. */
 export interface DispatchPaths {

@@ -1,17 +1,34 @@
 import { StoreError } from '@hansard/provider';
 
+export interface CorruptOptions {
+  /** The number of whole events before the damage; absent if the damage is not in the events. */
+  readonly wholeEvents?: number;
+  readonly cause?: unknown;
+}
+
 /** The error of a damaged file. A damaged file is never read as a shorter log. */
-export function corrupt(file: string, offset: number, what: string, cause?: unknown): StoreError {
+export function corrupt(
+  file: string,
+  offset: number,
+  what: string,
+  { wholeEvents, cause }: CorruptOptions = {},
+): StoreError {
+  const message = `${file} is damaged at byte ${offset}: ${what}.`;
+  if (wholeEvents === undefined)
+    return new StoreError('STORE_CORRUPT', `${message} Restore the file from a copy, or repair it by hand.`, {
+      details: { file, offset },
+      cause,
+    });
   return new StoreError(
     'STORE_CORRUPT',
-    `${file} is damaged at byte ${offset}: ${what}. Restore the file from a copy, or repair it by hand.`,
-    { details: { file, offset }, cause },
+    `${message} ${wholeText(wholeEvents)} Restore the file from a copy, or see \`hansard verify\`.`,
+    { details: { file, offset, wholeEvents }, cause },
   );
 }
 
-/** The error of a file that ends before acknowledged events; `end` is the end of those events. */
-export function eventsMissing(file: string, size: number, end: number): StoreError {
-  return corrupt(file, size, `it ends here, but its events must reach byte ${end}`);
+function wholeText(events: number): string {
+  if (events === 0) return 'There is no whole event before it.';
+  return events === 1 ? 'The event before it is whole.' : `The ${events} events before it are whole.`;
 }
 
 /** The error of a folder, a link or another special file in the place of a file. */

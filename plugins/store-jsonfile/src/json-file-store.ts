@@ -4,6 +4,7 @@ import {
   type DispatchClaim,
   type DispatchListing,
   type DispatchStoreProvider,
+  type DispatchVerification,
   type EventPage,
   isStoreError,
   type ReadEventsOptions,
@@ -16,11 +17,14 @@ import { assertDispatchPath, storeClosed, toFileError, withFile } from '@hansard
 import { dispatchPaths, names } from './disk-format.ts';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
+import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-file.ts';
-import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle.ts';
+import { DispatchHandle } from './dispatch/dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
 import { listDispatches } from './dispatch/list-dispatches.ts';
+import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
+import { LaterWork } from './later-work.ts';
 import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
@@ -39,6 +43,8 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #handles = new HandleCache();
   readonly #watchers: DispatchWatchers;
   readonly #repairs: StoreRepair[] = [];
+  readonly #later: LaterWork;
+  readonly #integrity: DispatchIntegrity;
   #isClosed = false;
 
   /** `root` is a real path, without symbolic links. */
@@ -49,12 +55,15 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.#system = system;
     this.#watchers = new DispatchWatchers(system.files);
     this.#locks = new WriterLocks(system, join(root, names.writers));
+    this.#later = new LaterWork(system.clock);
     this.#context = {
       ...system,
       claims: new DispatchClaims(this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
+      later: this.#later,
     };
+    this.#integrity = new DispatchIntegrity(this.#context);
     this.#index = new TaskIndex(system, this.#locks, sync);
   }
 
@@ -71,7 +80,7 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     const handle = this.#handle(taskDir, dispatchId);
-    return withFile('claim', handle.name.paths.file, () => ({ envelope: handle.claim() }));
+    return withFile('claim', handle.name.paths.file, () => handle.claim());
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
@@ -132,6 +141,10 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
+    if (options.skipDamaged === true) {
+      const name = this.#name(taskDir, dispatchId);
+      return withFile('read', name.paths.file, () => this.#integrity.readWhole(name, options));
+    }
     const handle = this.#handle(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readPage(options));
   }
@@ -176,6 +189,21 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.#watchers.notify(paths.file);
   }
 
+  verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
+    const name = this.#name(taskDir, dispatchId);
+    return withFile('verify', name.paths.file, () => this.#integrity.verify(name));
+  }
+
+  acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): DispatchVerification {
+    const name = this.#name(taskDir, dispatchId);
+    const { file } = name.paths;
+    const handle = this.#handles.get(taskDir, dispatchId);
+    if (handle !== null) this.#handles.close(handle);
+    const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
+    this.#watchers.notify(file);
+    return verification;
+  }
+
   getRepairs(): StoreRepair[] {
     this.#assertOpen();
     return [...this.#repairs];
@@ -188,6 +216,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       const steps = [
         () => this.#watchers.close(),
         ...this.#context.claims.all().map((name) => () => this.#release(name)),
+        () => this.#later.doAll(),
         () => this.#handles.closeAll(),
         () => this.#locks.releaseAll(),
       ];

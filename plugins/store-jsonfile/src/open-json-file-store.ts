@@ -11,7 +11,7 @@ export const jsonFileStoreCapabilities: StoreCapabilities = {
   search: false,
   watch: true,
   deleteDispatch: true,
-  integrity: 'none',
+  integrity: 'checksum',
 };
 
 export interface JsonFileStoreOptions {

@@ -7,4 +7,14 @@ export interface StoreSystem {
   readonly clock: Clock;
 }
 
-export const thisSystem: StoreSystem = { files: systemFiles, clock: systemClock };
+/** The clock of this machine. Its timers do not keep a process running. */
+const clock: Clock = {
+  ...systemClock,
+  after(ms, action) {
+    const timer = setTimeout(action, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export const thisSystem: StoreSystem = { files: systemFiles, clock };

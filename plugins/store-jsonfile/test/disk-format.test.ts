@@ -8,7 +8,7 @@ import {
   dispatchPaths,
   eventsLine,
   names,
-  slots,
+  smallestSlot,
 } from '../src/disk-format.ts';
 import { makeEnvelope } from './envelope.ts';
 import { makeEvent, makeEvents, makeRoot, openStore, taskDir } from './sample.ts';
@@ -20,7 +20,8 @@ const [, code = ''] =
   [];
 
 /** Every name of a file in the format, as both descriptions write it. */
-const { dispatch, lock, temporary, unreadable, writers, dispatches, task, taskLock, taskTemporary } = names;
+const { damaged, dispatch, lock, temporary, unreadable, writers, dispatches, task, taskLock, taskTemporary } =
+  names;
 const documented = [
   `${writers}/TOKEN.json`,
   task,
@@ -32,6 +33,7 @@ const documented = [
   `ID${lock}.TOKEN`,
   `ID${lock}${unreadable}`,
   `.ID${temporary}`,
+  `ID${dispatch}${damaged}N`,
 ];
 
 describe.each([
@@ -42,9 +44,9 @@ describe.each([
     expect(text).toContain(name);
   });
 
-  it('has the version, the sizes of slots, the line of events and both closing brackets', () => {
+  it('has the version, the size of slots, the line of events and both closing brackets', () => {
     expect(text).toMatch(new RegExp(`version ${diskFormatVersion}\\b`));
-    for (const slot of slots) expect(text.replaceAll(',', '')).toContain(`${slot}`);
+    expect(text.replaceAll(',', '')).toContain(`${smallestSlot}`);
     expect(text).toContain(`${eventsLine}\n`);
     expect(text).toContain(`${batchMark.replace(' ', '·')}{"id":"2"`);
     for (const closing of Object.values(closings)) expect(text).toContain(closing.trim());
@@ -64,12 +66,18 @@ describe('the files of a store', () => {
     const [token = ''] = readdirSync(join(root, writers));
     expect(readFileSync(paths.lock, 'utf8')).toBe(readFileSync(join(root, writers, token), 'utf8'));
 
-    const [head = '', opening, ...lines] = readFileSync(paths.file, 'utf8').split('\n');
-    expect(Buffer.byteLength(`${head}\n`)).toBe(slots[0]);
-    expect(JSON.parse(`${head.trimEnd().slice(0, -1)}}`)).toMatchObject({ schemaVersion: diskFormatVersion });
+    const [head = '', copy = '', opening, ...lines] = readFileSync(paths.file, 'utf8').split('\n');
+    for (const line of [head, copy]) expect(Buffer.byteLength(`${line}\n`)).toBe(smallestSlot);
+    const content = JSON.parse(`${head.trimEnd().slice(0, -1)}}`);
+    expect(content).toMatchObject({ format: diskFormatVersion, epoch: 1, envelope: makeEnvelope('d1') });
+    expect(JSON.parse(`{${copy.trimEnd().slice(0, -1)}}`)).toEqual({ copy: content });
     expect(opening).toBe(eventsLine);
-    const [first, second, third, fourth] = makeEvents(1, 4).map((event) => JSON.stringify(event));
-    expect(lines).toEqual([
+    const [first, second, third, fourth] = makeEvents(1, 4).map((event) =>
+      JSON.stringify(event).slice(0, -1),
+    );
+    const withoutChecksums = lines.map((line) => line.replace(/,"crc":"[0-9a-f]{8}"\}/, ''));
+    expect(lines.join().match(/"crc":"[0-9a-f]{8}"\}/g)).toHaveLength(4);
+    expect(withoutChecksums).toEqual([
       `${first},`,
       `${batchMark}${second},`,
       `${batchMark}${third},`,

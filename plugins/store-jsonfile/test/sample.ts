@@ -50,8 +50,10 @@ export function dispatchFile(root: string, dispatchId: string): string {
   return join(root, taskDir, 'dispatches', `${dispatchId}.json`);
 }
 
+/** A dispatch file as another program reads it: the head with its events, whose checksums are removed. */
 export function readDocument(file: string): { events: unknown[] } & Record<string, unknown> {
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const { events, ...head } = JSON.parse(readFileSync(file, 'utf8'));
+  return { ...head, events: events.map(({ crc: _, ...event }: Record<string, unknown>) => event) };
 }
 
 /** The code of the error that `work` throws; `none` if it throws nothing. */

@@ -1,13 +1,15 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
-import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
-import { corrupt } from '../errors.ts';
+import { closings, type IdOrder } from '../disk-format.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
+import { damagedLine } from '../lines/damaged-line.ts';
 import { EventIndex } from '../lines/event-index.ts';
-import { eventLineId, eventLineText, parseEventText } from '../lines/event-line.ts';
+import { eventIdOf, eventText, parseEventText } from '../lines/event-line.ts';
+import type { EventRange } from '../lines/event-range.ts';
 import { LineCursor } from '../lines/line-cursor.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import { type EventRange, findLineStart, scanLines } from '../lines/scan-lines.ts';
+import { findLineStart, type ScannedLine, scanLines } from '../lines/scan-lines.ts';
+import type { Acknowledged } from './head-codec.ts';
 
 /** Greater than any id, so that no id counts as new before the ids have been read. */
 const unknownId = '\uffff';
@@ -33,6 +35,9 @@ export interface AppendPoint extends EventRange {
   readonly idOrder: IdOrder;
   /** The greatest id of all events, `''` without events; null if it cannot be known without reading all of them. */
   readonly greatestId: string | null;
+  readonly count: number;
+  /** The checksum of the last event; 0 without events. */
+  readonly crc: number;
 }
 
 /**
@@ -44,6 +49,8 @@ export class AppendWriter {
   #file: OpenFile;
   #start: number;
   #end: number;
+  #count: number;
+  #crc: number;
   #idOrder: IdOrder;
   #greatestId: string;
   #index: EventIndex | null = null;
@@ -54,18 +61,26 @@ export class AppendWriter {
     this.#file = point.file;
     this.#start = point.start;
     this.#end = point.end;
+    this.#count = point.count;
+    this.#crc = point.crc;
     this.#idOrder = point.idOrder;
     this.#greatestId = point.greatestId ?? unknownId;
     this.#sync = sync;
   }
 
   get range(): EventRange {
-    return { file: this.#file, start: this.#start, end: this.#end };
+    const [file, start, end, count] = [this.#file, this.#start, this.#end, this.#count];
+    return { file, start, end, count, isChecked: true };
   }
 
-  /** The number of bytes from the bracket that opens the events to the end of the last event. */
-  get eventBytes(): number {
-    return this.#end - this.#start;
+  /** The number of events. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The place after the last event. */
+  get acknowledged(): Acknowledged {
+    return { bytes: this.#end - this.#start, events: this.#count, crc: this.#crc };
   }
 
   get closing(): string {
@@ -158,7 +173,8 @@ export class AppendWriter {
   #write(texts: readonly string[], idOrder: IdOrder): number[] {
     if (this.#isTorn) this.#removeTorn();
     const closing = closings[idOrder];
-    const { bytes, length, starts } = appendBytes(texts, this.#end === this.#start, closing);
+    const previous = this.#count === 0 ? null : this.#crc;
+    const { bytes, length, starts, crc } = appendBytes(texts, previous, closing);
     try {
       this.#file.write(bytes, length, this.#end);
       if (this.#sync) this.#file.syncData();
@@ -173,6 +189,8 @@ export class AppendWriter {
     }
     const offsets = starts.map((start) => this.#end + start);
     this.#end += length - closing.length;
+    this.#count += texts.length;
+    this.#crc = crc;
     this.#idOrder = idOrder;
     return offsets;
   }
@@ -186,10 +204,9 @@ export class AppendWriter {
   #buildIndex(): EventIndex {
     const index = new EventIndex();
     let greatestId = '';
-    scanLines(this.range, this.#start + 1, (bytes, start, end, offset, isLast) => {
-      const id =
-        eventLineId(bytes, start, end) ?? this.#parse(eventLineText(bytes, start, end, isLast), offset).id;
-      index.add(id, offset - this.#start);
+    scanLines(this.range, this.#start + 1, (line) => {
+      const id = eventIdOf(line.bytes, line.start, line.end) ?? this.#parse(line).id;
+      index.add(id, line.offset - this.#start);
       if (id > greatestId) greatestId = id;
       return true;
     });
@@ -199,18 +216,20 @@ export class AppendWriter {
   }
 
   #readLine(from: number): StoredLine {
-    let line: StoredLine | null = null;
-    scanLines(this.range, from, (bytes, start, end, offset, isLast) => {
-      const next = offset - this.#start + (end - start) + (isLast ? lineSeparator.length : 1);
-      line = { ...this.#parse(eventLineText(bytes, start, end, isLast), offset), next };
+    const found: StoredLine[] = [];
+    scanLines(this.range, from, (line) => {
+      found.push({ ...this.#parse(line), next: line.next - this.#start });
       return false;
     });
-    return line ?? { ...this.#parse(null, from), next: 0 };
+    const [stored] = found;
+    if (stored === undefined) throw damagedLine(this.range, from, 'an event was here');
+    return stored;
   }
 
-  #parse(text: string | null, offset: number): Line {
+  #parse({ bytes, start, end, offset }: ScannedLine): Line {
+    const text = eventText(bytes, start, end);
     const event = text === null ? null : parseEventText(text);
-    if (text === null || event === null) throw corrupt(this.#file.path, offset, 'this line is not an event');
+    if (text === null || event === null) throw damagedLine(this.range, offset, 'this line is not an event');
     return { id: event.id, text };
   }
 }

@@ -5,9 +5,9 @@ import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
 import { replaceFile, syncFolder } from '../lines/open-file.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
-import type { DispatchContext } from './dispatch-handle.ts';
-import { encodeHead } from './dispatch-head.ts';
+import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
 
 /**
  * Creates a dispatch without events, complete or not at all. A `running` one is claimed.
@@ -30,7 +30,9 @@ export function createDispatchFile(
   let isRunning = false;
   try {
     if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
-    const content = Buffer.concat([encodeHead(envelope, null), Buffer.from(closings.growing)]);
+    const epoch = envelope.status === 'running' ? 1 : 0;
+    const record = { revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
+    const content = Buffer.concat([encodeHead(record, slotFor(record)), Buffer.from(closings.growing)]);
     replaceFile(files, file, temporary, content, sync);
     if (sync) syncFolders(files, folder, root);
     isRunning = envelope.status === 'running';

@@ -1,8 +1,9 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import type { DispatchPaths } from '../disk-format.ts';
-import { corrupt, eventsMissing } from '../errors.ts';
+import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
+import { eventsMissing } from '../lines/damaged-line.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import { readHead } from './dispatch-head.ts';
 
@@ -40,7 +41,7 @@ export function openDispatchFile(files: Files, name: DispatchName, access: 'read
  */
 export function assertInPlace(
   files: Files,
-  { inode }: DispatchFile,
+  { inode, open, start }: DispatchFile,
   { taskDir, dispatchId, paths }: DispatchName,
   end: number,
 ): void {
@@ -48,7 +49,7 @@ export function assertInPlace(
   if (stats === null) throw dispatchNotFound(taskDir, dispatchId);
   if (stats.ino !== inode)
     throw corrupt(paths.file, 0, 'another program replaced the file while this store was writing it');
-  if (stats.size < end) throw eventsMissing(paths.file, stats.size, end);
+  if (stats.size < end) throw eventsMissing({ file: open, start, isChecked: true }, stats.size, end);
 }
 
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */

@@ -1,93 +1,82 @@
-import { type DispatchEnvelope, parseEnvelope } from '@hansard/events';
-import { eventsLine, lineSeparator, slots } from '../disk-format.ts';
+import type { DispatchEnvelope } from '@hansard/events';
+import { copyKey, diskFormatVersion, eventsLine, smallestSlot } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
+import { type Head1, readHead1 } from '../format-1/head-1.ts';
+import { hasText } from '../lines/event-line.ts';
 import type { OpenFile } from '../lines/open-file.ts';
+import { type DecodedHead, decodeHead, startOfEvents } from './head-codec.ts';
 
-const newline = 0x0a;
-const page = slots[1];
-const mostReads = 100;
+const mostReads = 3;
 
-/** The head of a dispatch file: the head line, and the line that opens the events. */
-export interface DispatchHead {
+/** The heads of a dispatch file of format 2. */
+export interface Head2 extends DecodedHead {
+  readonly format: 2;
   readonly envelope: DispatchEnvelope;
-  /** The number of bytes of events that the file must have; null if it was never written. */
-  readonly eventBytes: number | null;
-  /** The bytes of the head line, with its line end. */
+  /** The size of each slot. */
   readonly slot: number;
   /** The offset after the bracket that opens the events. */
   readonly start: number;
 }
 
-/** A head in the smallest slot that it fits. */
-export function encodeHead(envelope: DispatchEnvelope, eventBytes: number | null): Buffer {
-  const fields = encodeFields(envelope, eventBytes);
-  const length = Buffer.byteLength(fields) + lineSeparator.length;
-  return pad(fields, slots.find((size) => length <= size) ?? length);
-}
+export type DispatchHead = Head1 | Head2;
 
-/** A head that can be written over one with this slot. Null if it does not fit, or if the slot is larger than a page. */
-export function encodeHeadFor(
-  envelope: DispatchEnvelope,
-  eventBytes: number | null,
-  slot: number,
-): Buffer | null {
-  const fields = encodeFields(envelope, eventBytes);
-  return slot > page || Buffer.byteLength(fields) + lineSeparator.length > slot ? null : pad(fields, slot);
-}
-
-function encodeFields(envelope: DispatchEnvelope, eventBytes: number | null): string {
-  return JSON.stringify({ ...envelope, eventBytes: eventBytes ?? undefined }).slice(0, -1);
-}
-
-function pad(fields: string, slot: number): Buffer {
-  const free = slot - Buffer.byteLength(fields) - lineSeparator.length;
-  return Buffer.from(`${fields}${' '.repeat(free)}${lineSeparator}${eventsLine}`);
-}
-
-/** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
+/** Reads the head of an open dispatch file of either format. @throws STORE_CORRUPT */
 export function readHead(file: OpenFile): DispatchHead {
-  const { bytes, lineEnd } = readHeadBytes(file);
-  const firstLine = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file.path);
-  const start = lineEnd + 1 + eventsLine.length;
-  if (bytes.toString('latin1', lineEnd + 1, start) !== eventsLine) {
-    const reason = bytes.length < start ? 'the file ends inside its head' : 'the events do not begin here';
-    throw corrupt(file.path, Math.min(bytes.length, lineEnd + 1), reason);
+  const head = findHead2(file);
+  if (head !== null) {
+    const at = head.start - eventsLine.length;
+    if (file.read(at, head.start).toString('latin1') === eventsLine) return head;
+    throw corrupt(file.path, at, 'the events do not begin here');
   }
-  return { ...firstLine, slot: lineEnd + 1, start };
+  const first = file.read(0, smallestSlot).toString('latin1');
+  const [, format] = /^\{"format":(\d+),/.exec(first) ?? [];
+  if (format === undefined) return readHead1(file);
+  throw corrupt(
+    file.path,
+    0,
+    Number(format) > diskFormatVersion
+      ? `it has format ${format}, and this version of Hansard reads formats up to ${diskFormatVersion}`
+      : 'both copies of the head are damaged',
+  );
 }
 
-function readHeadBytes(file: OpenFile): { readonly bytes: Buffer; readonly lineEnd: number } {
-  for (let size = page; ; size *= 4) {
-    const bytes = readUnchanged(file, size + eventsLine.length);
-    const lineEnd = bytes.indexOf(newline);
-    if (lineEnd >= 0 && lineEnd < size) return { bytes, lineEnd };
-    if (bytes.length < size) throw corrupt(file.path, bytes.length, 'the file ends inside its head');
-  }
-}
-
-/** Reads until two reads return the same bytes, because a writer may be changing the envelope in place. */
-function readUnchanged(file: OpenFile, size: number): Buffer {
-  let bytes = file.read(0, size);
-  for (let reads = 1; reads < mostReads; reads += 1) {
-    const again = file.read(0, size);
-    if (again.equals(bytes)) break;
-    bytes = again;
-  }
-  return bytes;
-}
-
-function parseFirstLine(line: string, file: string): Pick<DispatchHead, 'envelope' | 'eventBytes'> {
-  if (!line.endsWith(',')) throw corrupt(file, line.length, 'the envelope does not end with a comma');
-  try {
-    const { eventBytes = null, ...envelope } = JSON.parse(`${line.slice(0, -1)}}`);
-    if (eventBytes !== null && !isByteCount(eventBytes))
-      throw new TypeError('eventBytes is not a number of bytes');
-    return { envelope: parseEnvelope(envelope), eventBytes };
-  } catch (cause) {
-    throw corrupt(file, 0, 'the first line is not an envelope', cause);
+/** The heads of format 2, also if the line that opens the events is damaged; null if neither is whole. */
+export function findHead2(file: OpenFile): Head2 | null {
+  for (let reads = 1; ; reads += 1) {
+    const head = searchHead2(file);
+    // A writer may have changed both while they were read.
+    if (head !== null || reads === mostReads || searchSlots(file).length === 0) return head;
   }
 }
 
-function isByteCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+function searchHead2(file: OpenFile): Head2 | null {
+  const bytes = file.read(0, startOfEvents(smallestSlot));
+  const found = decode(bytes, smallestSlot);
+  if (found !== null) return found;
+  for (const slot of searchSlots(file)) {
+    const head = decode(file.read(0, slot * 2), slot);
+    if (head !== null) return head;
+  }
+  return null;
+}
+
+/** The size of the slots of a file of format 2, also if both heads are damaged; null for another file. */
+export function findSlot(file: OpenFile): number | null {
+  return searchSlots(file)[0] ?? null;
+}
+
+/** The sizes of slots that fit the bytes of the file. */
+function searchSlots(file: OpenFile): number[] {
+  const slots: number[] = [];
+  const { size } = file.stats();
+  for (let slot = smallestSlot; slot < size; slot *= 2) {
+    const isCopy = hasText(file.read(slot, slot + copyKey.length), 0, copyKey);
+    if (isCopy || hasText(file.read(slot * 2, startOfEvents(slot)), 0, eventsLine)) slots.push(slot);
+  }
+  return slots;
+}
+
+function decode(bytes: Buffer, slot: number): Head2 | null {
+  const head = decodeHead(bytes, slot);
+  return head && { ...head, format: 2, envelope: head.record.envelope, slot, start: startOfEvents(slot) };
 }

@@ -1,95 +1,104 @@
-import { closings, type IdOrder } from '../disk-format.ts';
-import { corrupt, eventsMissing } from '../errors.ts';
-import { continuesBatch, eventLineText, parseEventText } from '../lines/event-line.ts';
+import { checksumLength, readChecksum } from '@hansard/store-kit';
+import { checksumEnd, closings, firstSeparator, type IdOrder, lineSeparator } from '../disk-format.ts';
+import { findTail1 } from '../format-1/tail-1.ts';
+import { damagedLine, eventsMissing } from '../lines/damaged-line.ts';
+import { hasText } from '../lines/event-line.ts';
+import { inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import { findLineStart } from '../lines/scan-lines.ts';
-import type { DispatchHead } from './dispatch-head.ts';
+import { checksumTail } from '../lines/scan-lines.ts';
+import type { DispatchHead, Head2 } from './dispatch-head.ts';
+import { completeEnd, type FileEnding, type FileTail, readEnding } from './file-end.ts';
 
-const longestClosing = closings.mixed.length;
-
-/** Remains of the closing brackets, as lines of their own, after an append has overwritten only their first bytes. */
-const remains = /^(?:\]? ?\}?| ?\{|\{["}])$/;
-const remainsOfClosing = /,(?:\] ?\})?$/;
 const mostAttempts = 1_000;
+/** A run of zeros that no damage of single bytes makes. */
+const hole = Buffer.alloc(8);
 
-export interface FileTail {
-  /** The offset after the last event that counts. */
-  readonly end: number;
-  readonly size: number;
-  /** Null if the closing brackets are incomplete: a write is in progress, or the tail is torn. */
-  readonly idOrder: IdOrder | null;
-}
-
-/** The facts in the head about the events. The head must be read before the events, which only grow. */
-export type EventsPlace = Pick<DispatchHead, 'start' | 'eventBytes'>;
-
-interface Ending {
-  readonly size: number;
-  readonly text: string;
+/** What follows the acknowledged events. */
+interface Rest {
+  readonly tail: FileTail;
+  /** The offset of the first line that is damaged and not torn; null without one. */
+  readonly damagedAt: number | null;
 }
 
 /**
- * Finds the end of the events (see disk-format.ts, section 5).
- * @throws STORE_CORRUPT for damage, and if the events end before the `eventBytes` of the head
+ * Finds the end of the events (see disk-format.ts, section 6).
+ * @throws STORE_CORRUPT for damage after the acknowledged events, and if an acknowledged one is not at its place
  */
-export function findTail(file: OpenFile, { start, eventBytes }: EventsPlace): FileTail {
-  const tail = searchTail(file, start);
-  if (eventBytes === null || tail.end - start >= eventBytes) return tail;
-  throw eventsMissing(file.path, tail.size, start + eventBytes);
-}
-
-/** Reads the end again while a writer changes it. An end that does not change is complete, torn or damaged. */
-function searchTail(file: OpenFile, start: number): FileTail {
+export function findTail(file: OpenFile, head: DispatchHead): FileTail {
+  if (head.format === 1) return findTail1(file, head);
+  assertAcknowledged(file, head);
   let ending = readEnding(file);
   for (let attempt = 1; ; attempt += 1) {
-    const complete = completeTail(ending, start);
-    if (complete !== null) return complete;
-    const { end, damagedAt } = findLastEvent(file, start, ending.size);
+    const { tail, damagedAt } = readRest(file, head, ending);
+    if (tail.idOrder !== null && damagedAt === null) return tail;
+    // A writer may be writing. An end that does not change is torn or damaged.
     const next = readEnding(file);
-    const isUnchanged = next.size === ending.size && next.text === ending.text;
-    if (isUnchanged || attempt === mostAttempts) {
-      if (damagedAt === null) return { end, size: ending.size, idOrder: null };
-      throw corrupt(file.path, damagedAt, 'this line is not an event');
+    if ((next.size === ending.size && next.text === ending.text) || attempt === mostAttempts) {
+      if (damagedAt === null) return tail;
+      throw damagedLine(
+        { file, start: head.start, isChecked: true },
+        damagedAt,
+        'this line is not the one that was written here',
+      );
     }
     ending = next;
   }
 }
 
-function readEnding(file: OpenFile): Ending {
-  const { size } = file.stats();
-  return { size, text: file.read(Math.max(0, size - longestClosing), size).toString('latin1') };
+function assertAcknowledged(file: OpenFile, { record, start }: Head2): void {
+  const { bytes, events, crc } = record.acknowledged;
+  if (events === 0) return;
+  const end = start + bytes;
+  const last = file.read(end - checksumTail, end);
+  const checked = { file, start, isChecked: true };
+  if (last.length < checksumTail) throw eventsMissing(checked, file.stats().size, end);
+  if (readChecksum(last, 0) !== crc || !hasText(last, checksumLength, checksumEnd))
+    throw damagedLine(checked, end - checksumTail, 'the last acknowledged event does not end here');
 }
 
-function completeTail({ size, text }: Ending, start: number): FileTail | null {
-  for (const idOrder of ['growing', 'mixed'] as const) {
-    const end = size - closings[idOrder].length;
-    if (end >= start && text.endsWith(closings[idOrder])) return { end, size, idOrder };
-  }
-  return null;
+function readRest(file: OpenFile, { record, start }: Head2, ending: FileEnding): Rest {
+  const { bytes, events, crc } = record.acknowledged;
+  const complete = completeEnd(ending, start);
+  const { size } = ending;
+  let end = start + bytes;
+  let count = events;
+  let last = crc;
+  let unfinished: { readonly offset: number; count: number; crc: number } | null = null;
+  const found: { damagedAt: number | null; isFollowed: boolean } = { damagedAt: null, isFollowed: false };
+  const from = end + (events === 0 ? firstSeparator.length : lineSeparator.length);
+  const to = complete?.end ?? size;
+  inspectLines(
+    { file, from, crc: events === 0 ? null : crc, to, isChecked: true },
+    {
+      onEvent(event) {
+        if (found.damagedAt !== null) {
+          found.isFollowed = true;
+          return;
+        }
+        const batch = { offset: unfinished?.offset ?? event.offset, count: (unfinished?.count ?? 0) + 1 };
+        unfinished = { ...batch, crc: event.crc };
+        if (event.continues) return;
+        end = event.endOffset;
+        count += unfinished.count;
+        last = event.crc;
+        unfinished = null;
+      },
+      onDamage(damage) {
+        found.damagedAt ??= damage.offset;
+      },
+    },
+  );
+  const { damagedAt, isFollowed } = found;
+  const tail = { end, size, count, crc: last };
+  const isComplete = complete !== null && complete.end === end;
+  if (isComplete && damagedAt === null) return { tail: { ...tail, idOrder: complete.idOrder }, damagedAt };
+  const isTorn = (complete === null && !isFollowed) || hasHole(file, end, size);
+  return { tail: { ...tail, idOrder: null }, damagedAt: isTorn ? null : (damagedAt ?? end) };
 }
 
-/** Goes back line by line, over an incomplete line and an unfinished batch, to the last event that counts. */
-function findLastEvent(
-  file: OpenFile,
-  start: number,
-  size: number,
-): { readonly end: number; readonly damagedAt: number | null } {
-  for (let lineEnd = size; ; ) {
-    const lineStart = findLineStart(file, start, lineEnd);
-    const bytes = file.read(lineStart, lineEnd);
-    if (lineStart === start) {
-      return { end: start, damagedAt: bytes.length === 0 ? null : start };
-    }
-    const text = bytes.toString('latin1');
-    const length = text.replace(remainsOfClosing, '').length;
-    if (isEvent(bytes, length)) {
-      if (!continuesBatch(bytes, 0)) return { end: lineStart + length, damagedAt: null };
-    } else if (!remains.test(text) && lineEnd !== size) return { end: start, damagedAt: lineStart };
-    lineEnd = lineStart - 1;
-  }
-}
-
-function isEvent(bytes: Buffer, length: number): boolean {
-  const text = eventLineText(bytes, 0, length, true);
-  return text !== null && parseEventText(text) !== null;
+/** Whether bytes were never written: zeros, or the old closing brackets with other bytes after them. */
+function hasHole(file: OpenFile, end: number, size: number): boolean {
+  const rest = file.read(end, size);
+  const isOld = (order: IdOrder) => rest.length > closings[order].length && hasText(rest, 0, closings[order]);
+  return rest.includes(hole) || isOld('growing') || isOld('mixed');
 }

@@ -1,10 +1,13 @@
 import { closings, type IdOrder } from '../disk-format.ts';
-import { corrupt } from '../errors.ts';
-import { parseEventLine } from '../lines/event-line.ts';
+import { eventIdOf } from '../lines/event-line.ts';
+import type { EventRange } from '../lines/event-range.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import { type EventRange, findLastLines, scanLines } from '../lines/scan-lines.ts';
+import { parseLine } from '../lines/read-events.ts';
+import { findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { type AppendPoint, restoreClosing } from './append-writer.ts';
-import { type EventsPlace, type FileTail, findTail } from './file-tail.ts';
+import type { Head2 } from './dispatch-head.ts';
+import type { FileTail } from './file-end.ts';
+import { findTail } from './file-tail.ts';
 
 export interface TailRepair {
   readonly offset: number;
@@ -13,18 +16,19 @@ export interface TailRepair {
 }
 
 /**
- * Finds the place of the next append, and repairs a torn tail (see disk-format.ts, section 5). Only the owner of the lock may
+ * Finds the place of the next append, and repairs a torn tail (see disk-format.ts, section 6). Only the owner of the lock may
  * call it.
  * @throws STORE_CORRUPT
  */
 export function prepareAppend(
   file: OpenFile,
-  place: EventsPlace,
+  head: Head2,
   sync: boolean,
 ): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
-  const { start } = place;
-  const tail = findTail(file, place);
-  const range = { file, start, end: tail.end };
+  const { start } = head;
+  const tail = findTail(file, head);
+  const [count, crc] = [tail.count ?? 0, tail.crc ?? 0];
+  const range = { file, start, end: tail.end, isChecked: true, count, crc };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
     return { point: { ...range, idOrder: tail.idOrder, greatestId }, repair: null };
@@ -36,23 +40,22 @@ export function prepareAppend(
   return { point: { ...range, ...ids }, repair };
 }
 
-function readIds(
+export function readIds(
   range: EventRange,
   from: number,
 ): { readonly idOrder: IdOrder; readonly greatestId: string } {
   let idOrder: IdOrder = 'growing';
   let greatestId = '';
-  scanLines(range, from, (bytes, start, end, offset, isLast) => {
-    const event = parseEventLine(bytes, start, end, isLast);
-    if (event === null) throw corrupt(range.file.path, offset, 'this line is not an event');
-    if (event.id > greatestId) greatestId = event.id;
+  scanLines(range, from, (line) => {
+    const id = eventIdOf(line.bytes, line.start, line.end) ?? parseLine(range, line).id;
+    if (id > greatestId) greatestId = id;
     else idOrder = 'mixed';
     return true;
   });
   return { idOrder, greatestId };
 }
 
-function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
+export function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
   const rest = file.read(end, Math.min(size, end + closings.mixed.length)).toString('latin1');
   if (Object.values(closings).some((closing) => closing.startsWith(rest)))
     return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };

@@ -1,14 +1,13 @@
 import { lineSeparator } from '../disk-format.ts';
-import { corrupt } from '../errors.ts';
-import { continuesBatch } from './event-line.ts';
-import type { EventRange } from './scan-lines.ts';
+import { damagedLine } from './damaged-line.ts';
+import { checksumSize, continuesBatch, endsWithChecksum, endsWithComma } from './event-line.ts';
+import type { EventRange } from './event-range.ts';
 
 const smallestWindow = 16 * 1024;
 const largestWindow = 256 * 1024;
 const longestShared = 256 * 1024;
 const idAt = '{"id":"'.length;
 const mostBytesPerUnit = 3;
-const comma = 0x2c;
 
 /**
  * The line of the file that a repeated append is expected to repeat next. A program that appends a log again sends its events
@@ -29,13 +28,17 @@ export class LineCursor {
     if (this.#next >= length) return false;
     const line = this.#next + (this.#hasMark(range) ? 1 : 0);
     if (!this.#hasId(range, line, id)) return false;
-    const { bytes, size } = this.#encode(text);
-    const after = line + size;
+    const { bytes, size: encoded } = this.#encode(text);
+    // The closing brace follows the checksum.
+    const size = encoded - 1;
+    const after = line + size + checksumSize;
     if (after > length) return false;
     const isLast = after === length;
-    const at = this.#reach(range, line, isLast ? size : size + 1);
+    const at = this.#reach(range, line, after - line + (isLast ? 0 : 1));
     if (bytes.compare(this.#window, at, at + size, 0, size) !== 0) return false;
-    if (!isLast && this.#window[at + size] !== comma) return false;
+    const end = at + size + checksumSize;
+    if (!endsWithChecksum(this.#window, end)) return false;
+    if (!isLast && !endsWithComma(this.#window, end + 1)) return false;
     this.#next = after + lineSeparator.length;
     return true;
   }
@@ -69,7 +72,8 @@ export class LineCursor {
   }
 
   /** Reads `size` bytes at an offset into the window, unless they are in it. @returns their place in the window */
-  #reach({ file, start, end }: EventRange, offset: number, size: number): number {
+  #reach(range: EventRange, offset: number, size: number): number {
+    const { file, start, end } = range;
     const isLoaded = offset >= this.#windowAt && offset + size <= this.#windowAt + this.#windowLength;
     if (!isLoaded) {
       // After a jump another jump is likely, so little is read ahead.
@@ -81,7 +85,7 @@ export class LineCursor {
       this.#windowAt = offset;
       this.#windowLength = file.readInto(this.#window, 0, length, start + offset);
       if (this.#windowLength < length)
-        throw corrupt(file.path, start + offset + this.#windowLength, 'the file became shorter');
+        throw damagedLine(range, start + offset + this.#windowLength, 'the file became shorter');
     }
     return offset - this.#windowAt;
   }

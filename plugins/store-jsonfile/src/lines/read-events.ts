@@ -2,10 +2,11 @@ import type { CapturedEvent } from '@hansard/events';
 import type { EventPage, ReadEventsOptions } from '@hansard/provider';
 import { cursorAfterEnd, defaultPageLimit } from '@hansard/store-kit';
 import { lineSeparator } from '../disk-format.ts';
-import { corrupt } from '../errors.ts';
-import { parseEventLine } from './event-line.ts';
+import { damagedLine } from './damaged-line.ts';
+import { parseEventBytes } from './event-line.ts';
+import type { EventRange } from './event-range.ts';
 import type { PositionIndex } from './position-index.ts';
-import { type EventRange, findLastLines, scanLines } from './scan-lines.ts';
+import { findLastLines, type ScannedLine, scanLines } from './scan-lines.ts';
 
 export function readAllEvents(range: EventRange): CapturedEvent[] {
   return readFrom(range, range.start + 1);
@@ -23,15 +24,13 @@ export function readEventPage(
 ): EventPage {
   if (last !== undefined) return readLastEvents(range, positions, last);
   const first = after + 1;
-  const known = positions.nearest(first);
   const events: CapturedEvent[] = [];
-  let { position } = known;
-  let next = range.start + known.offset;
-  scanLines(range, next, (bytes, start, end, offset, isLast) => {
-    positions.note(position, offset - range.start);
-    if (position >= first) events.push(parse(range, bytes, start, end, offset, isLast));
+  let { position, next } = placeFor(range, positions, first);
+  scanLines(range, next, (line) => {
+    positions.note(position, line.offset - range.start);
+    if (position >= first) events.push(parseLine(range, line));
     position += 1;
-    next = offset + (end - start) + (isLast ? lineSeparator.length : 1);
+    next = line.next;
     return events.length < limit;
   });
   if (position < first) throw cursorAfterEnd(after, position);
@@ -39,9 +38,22 @@ export function readEventPage(
   return { events, first, next: first + events.length - 1 };
 }
 
+/** The known line that is nearest to a position, at or before it, or the line itself if it is nearer to the end. */
+function placeFor(
+  range: EventRange,
+  positions: PositionIndex,
+  first: number,
+): { readonly position: number; readonly next: number } {
+  const { position, offset } = positions.nearest(first);
+  const { count } = range;
+  if (count === null || first >= count || count - first >= first - position)
+    return { position, next: range.start + offset };
+  return { position: first, next: findLastLines(range, count - first) };
+}
+
 /** Reads the events from the end. Their positions need the number of events, of which only new ones are counted. */
 function readLastEvents(range: EventRange, positions: PositionIndex, last: number): EventPage {
-  const count = countEvents(range, positions);
+  const count = range.count ?? countEvents(range, positions);
   const events = readRecentEvents(range, Math.min(last, count));
   return { events, first: count - events.length, next: count - 1 };
 }
@@ -49,12 +61,11 @@ function readLastEvents(range: EventRange, positions: PositionIndex, last: numbe
 function countEvents(range: EventRange, positions: PositionIndex): number {
   let { position, offset: next } = positions.furthest;
   const length = range.end - range.start;
-  if (next > length + lineSeparator.length)
-    throw corrupt(range.file.path, range.end, 'the file became shorter');
-  scanLines(range, range.start + next, (_, start, end, offset, isLast) => {
-    positions.note(position, offset - range.start);
+  if (next > length + lineSeparator.length) throw damagedLine(range, range.end, 'the file became shorter');
+  scanLines(range, range.start + next, (line) => {
+    positions.note(position, line.offset - range.start);
     position += 1;
-    next = offset - range.start + (end - start) + (isLast ? lineSeparator.length : 1);
+    next = line.next - range.start;
     return true;
   });
   positions.moveEnd({ position, offset: next });
@@ -63,22 +74,16 @@ function countEvents(range: EventRange, positions: PositionIndex): number {
 
 function readFrom(range: EventRange, from: number): CapturedEvent[] {
   const events: CapturedEvent[] = [];
-  scanLines(range, from, (bytes, start, end, offset, isLast) => {
-    events.push(parse(range, bytes, start, end, offset, isLast));
+  scanLines(range, from, (line) => {
+    events.push(parseLine(range, line));
     return true;
   });
   return events;
 }
 
-function parse(
-  range: EventRange,
-  bytes: Buffer,
-  start: number,
-  end: number,
-  offset: number,
-  isLast: boolean,
-): CapturedEvent {
-  const event = parseEventLine(bytes, start, end, isLast);
-  if (event === null) throw corrupt(range.file.path, offset, 'this line is not an event');
+/** @throws STORE_CORRUPT if the line is not an event */
+export function parseLine(range: EventRange, { bytes, start, end, offset }: ScannedLine): CapturedEvent {
+  const event = parseEventBytes(bytes, start, end);
+  if (event === null) throw damagedLine(range, offset, 'this line is not an event');
   return event;
 }

@@ -36,7 +36,7 @@ export function readTaskRecord(files: Files, taskFolder: string): TaskRecord | n
   try {
     return parseTaskRecord(file.fields);
   } catch (cause) {
-    throw corrupt(path, 0, 'it is not the record of a task', cause);
+    throw corrupt(path, 0, 'it is not the record of a task', { cause });
   }
 }
 
@@ -91,7 +91,7 @@ function readTaskFile(files: Files, path: string): TaskFile | null {
   try {
     content = JSON.parse(text);
   } catch (cause) {
-    throw corrupt(path, 0, 'it is not JSON', cause);
+    throw corrupt(path, 0, 'it is not JSON', { cause });
   }
   if (!isPlainObject(content)) throw corrupt(path, 0, 'it is not an object');
   const { dispatches, ...fields } = content;

@@ -1,0 +1,43 @@
+import { crc32 } from 'node:zlib';
+
+/** The number of characters of a checksum as text. */
+export const checksumLength = 8;
+
+/** The hexadecimal digits as character codes, by value. */
+const hexDigits = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
+
+/**
+ * The CRC-32 (as in zlib, gzip and PNG) of stored bytes. With `previous`, the checksum of the bytes before them, it is that of
+ * both: so the checksum of a record can begin with the one of the record before it, and a missing, doubled or moved record
+ * shows. It detects accidents and not malice.
+ */
+export function checksumOf(bytes: Uint8Array | string, previous = 0): number {
+  return crc32(bytes, previous);
+}
+
+/** A checksum as eight lower-case hexadecimal digits. */
+export function encodeChecksum(checksum: number): string {
+  return checksum.toString(16).padStart(checksumLength, '0');
+}
+
+/** Writes the text of a checksum into bytes. */
+export function writeChecksum(bytes: Uint8Array, at: number, checksum: number): void {
+  for (let index = 0; index < checksumLength; index += 1)
+    bytes[at + index] = hexDigits[(checksum >>> (28 - index * 4)) & 0xf] as number;
+}
+
+/** The checksum whose text is at a place in bytes; null if these are not eight lower-case hexadecimal digits. */
+export function readChecksum(bytes: Uint8Array, at: number): number | null {
+  let checksum = 0;
+  for (let index = 0; index < checksumLength; index += 1) {
+    const digit = digitOf(bytes[at + index]);
+    if (digit === null) return null;
+    checksum = checksum * 16 + digit;
+  }
+  return checksum;
+}
+
+function digitOf(code = 0): number | null {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : null;
+}

@@ -1,0 +1,13 @@
+import type { StoreRepair } from '@hansard/provider';
+import type { LaterWork } from '../later-work.ts';
+import type { StoreSystem } from '../store-system.ts';
+import type { DispatchClaims } from './dispatch-claims.ts';
+
+/** What the dispatches of an open store share. */
+export interface DispatchContext extends StoreSystem {
+  readonly claims: DispatchClaims;
+  /** Whether each write waits for the disk. */
+  readonly sync: boolean;
+  readonly onRepair: (repair: StoreRepair) => void;
+  readonly later: LaterWork;
+}

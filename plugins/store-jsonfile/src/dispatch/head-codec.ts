@@ -1,0 +1,153 @@
+import { type DispatchEnvelope, isPlainObject, parseEnvelope } from '@hansard/events';
+import { checksumLength, checksumOf, encodeChecksum, readChecksum } from '@hansard/store-kit';
+import {
+  checksumEnd,
+  checksumKey,
+  copyKey,
+  diskFormatVersion,
+  eventsLine,
+  lineSeparator,
+  smallestSlot,
+} from '../disk-format.ts';
+
+const space = 0x20;
+const closingBrace = '}';
+
+/** A place after an event that was acknowledged: the events up to there are never missing. */
+export interface Acknowledged {
+  /** From the bracket that opens the events to the end of the last of these events. */
+  readonly bytes: number;
+  readonly events: number;
+  /** The checksum of the last of these events; 0 without events. */
+  readonly crc: number;
+}
+
+/** The content of a head. */
+export interface HeadRecord {
+  readonly revision: number;
+  readonly epoch: number;
+  readonly acknowledged: Acknowledged;
+  readonly envelope: DispatchEnvelope;
+}
+
+export const nothingAcknowledged: Acknowledged = { bytes: 0, events: 0, crc: 0 };
+
+/** Both heads of a file, decoded. */
+export interface DecodedHead {
+  /** The head that counts: the whole one with the greater revision. */
+  readonly record: HeadRecord;
+  /** The index of its slot: 0 or 1. */
+  readonly counting: number;
+  /** Whether each slot is whole. */
+  readonly whole: readonly [boolean, boolean];
+  /** Whether both have the same content. */
+  readonly isSame: boolean;
+}
+
+/** The offset after the bracket that opens the events. */
+export function startOfEvents(slot: number): number {
+  return slot * 2 + eventsLine.length;
+}
+
+/** Room for larger numbers, so that the acknowledged length always fits a slot that was chosen for smaller ones. */
+const reserve = 64;
+
+/** The smallest slot, but not smaller than `least`, that has room for this head. */
+export function slotFor(record: HeadRecord, least = smallestSlot): number {
+  const text = copyKey + encodeRecord(record) + closingBrace;
+  const length = Buffer.byteLength(text) + lineSeparator.length + reserve;
+  let slot = least;
+  while (slot < length) slot *= 2;
+  return slot;
+}
+
+/** Both slots, of which each is written on its own. The record must fit. */
+export function encodeSlots(record: HeadRecord, slot: number): readonly [Buffer, Buffer] {
+  const text = encodeRecord(record);
+  return [pad(text, slot), pad(copyKey + text + closingBrace, slot)];
+}
+
+/** The beginning of a file: both slots, and the bracket that opens the events. */
+export function encodeHead(record: HeadRecord, slot: number): Buffer {
+  return Buffer.concat([...encodeSlots(record, slot), Buffer.from(eventsLine)]);
+}
+
+/** Decodes both slots of this size from the beginning of a file; null if neither is whole. */
+export function decodeHead(bytes: Buffer, slot: number): DecodedHead | null {
+  const firstText = wholeText(bytes.subarray(0, slot), '', '', slot);
+  const secondText = wholeText(bytes.subarray(slot, slot * 2), copyKey, closingBrace, slot);
+  const first = firstText === null ? null : parseRecord(firstText);
+  // As a rule they are equal.
+  const isEqual = first !== null && secondText !== null && firstText?.equals(secondText);
+  const second = isEqual || secondText === null ? (isEqual ? first : null) : parseRecord(secondText);
+  const whole = [first !== null, second !== null] as const;
+  const isSame = isEqual === true;
+  if (first !== null && (second === null || first.revision >= second.revision))
+    return { record: first, counting: 0, whole, isSame };
+  return second === null ? null : { record: second, counting: 1, whole, isSame };
+}
+
+/** The head without its closing brace, which is at the end of the file for the first one. */
+function encodeRecord({ revision, epoch, acknowledged, envelope }: HeadRecord): string {
+  const text = JSON.stringify({
+    format: diskFormatVersion,
+    revision,
+    epoch,
+    acknowledged: { ...acknowledged, crc: encodeChecksum(acknowledged.crc) },
+    envelope,
+  }).slice(0, -1);
+  return `${text}${checksumKey}${encodeChecksum(checksumOf(text.slice(1)))}"`;
+}
+
+function pad(text: string, slot: number): Buffer {
+  const bytes = Buffer.alloc(slot, space);
+  bytes.write(text, 0);
+  bytes.write(lineSeparator, slot - lineSeparator.length);
+  return bytes;
+}
+
+/** The bytes of a head up to its checksum, which is right; null if the slot is not whole. */
+function wholeText(bytes: Buffer, before: string, after: string, slot: number): Buffer | null {
+  if (bytes.length < slot) return null;
+  let end = slot - lineSeparator.length;
+  if (bytes.toString('latin1', end) !== lineSeparator) return null;
+  while (end > 0 && bytes[end - 1] === space) end -= 1;
+  const from = before.length;
+  const ending = checksumEnd.slice(0, 1) + after;
+  const checksumAt = end - ending.length - checksumLength;
+  const textEnd = checksumAt - checksumKey.length;
+  const isFramed =
+    textEnd > from &&
+    bytes.toString('latin1', 0, from + 1) === `${before}{` &&
+    bytes.toString('latin1', textEnd, checksumAt) === checksumKey &&
+    bytes.toString('latin1', checksumAt + checksumLength, end) === ending;
+  if (!isFramed) return null;
+  const isWhole = readChecksum(bytes, checksumAt) === checksumOf(bytes.subarray(from + 1, textEnd));
+  return isWhole ? bytes.subarray(from, textEnd) : null;
+}
+
+/** @throws EVENT_ENVELOPE_INVALID if another program wrote it */
+function parseRecord(bytes: Buffer): HeadRecord | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(`${bytes.toString('utf8')}}`);
+  } catch {
+    return null;
+  }
+  if (!isPlainObject(value) || value.format !== diskFormatVersion) return null;
+  const { revision, epoch, acknowledged } = value;
+  if (!isCount(revision) || !isCount(epoch) || !isPlainObject(acknowledged)) return null;
+  const { bytes: length, events, crc } = acknowledged;
+  const checksum = typeof crc === 'string' ? readChecksum(Buffer.from(crc), 0) : null;
+  if (!isCount(length) || !isCount(events) || checksum === null) return null;
+  return {
+    revision,
+    epoch,
+    acknowledged: { bytes: length, events, crc: checksum },
+    envelope: parseEnvelope(value.envelope),
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

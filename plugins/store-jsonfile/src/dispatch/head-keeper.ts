@@ -1,0 +1,92 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { acknowledgedAge } from '../disk-format.ts';
+import type { OpenFile } from '../lines/open-file.ts';
+import type { Head2 } from './dispatch-head.ts';
+import { type Acknowledged, encodeSlots, type HeadRecord, slotFor } from './head-codec.ts';
+
+/** The head of a dispatch that this opening writes. Only the owner of the lock may have one. */
+export class HeadKeeper {
+  #record: HeadRecord;
+  readonly #slot: number;
+  /** The index of the slot that counts. */
+  #counting: number;
+  /** Whether both slots have the same content. */
+  #isSame: boolean;
+  #acknowledgedAt: number;
+
+  /** `now` is the monotonic time. */
+  constructor(
+    { record, slot, counting, isSame }: Pick<Head2, 'record' | 'slot' | 'counting' | 'isSame'>,
+    now: number,
+  ) {
+    this.#record = record;
+    this.#slot = slot;
+    this.#counting = counting;
+    this.#isSame = isSame;
+    this.#acknowledgedAt = now;
+  }
+
+  get record(): HeadRecord {
+    return this.#record;
+  }
+
+  /** Whether so many events are too many, or too old, to be left out of the acknowledged ones. */
+  isStale(events: number, now: number): boolean {
+    const missing = events - this.#record.acknowledged.events;
+    if (missing >= acknowledgedAge.events) return true;
+    return missing > 0 && now - this.#acknowledgedAt >= acknowledgedAge.ms;
+  }
+
+  /** Writes the acknowledged length, into the slot that does not count; then that one counts. */
+  acknowledge(file: OpenFile, acknowledged: Acknowledged, now: number): void {
+    const record = this.#next({ acknowledged });
+    this.#writeSlot(file, record, 1 - this.#counting);
+    this.#acknowledgedAt = now;
+  }
+
+  /**
+   * Writes the head into both slots, first into the one that does not count. It must fit.
+   * @returns false if it does not fit; nothing is written then
+   */
+  write(file: OpenFile, changes: HeadChanges, now: number, sync: boolean): boolean {
+    const record = this.#next(changes);
+    if (slotFor(record, this.#slot) > this.#slot) return false;
+    for (let slot = 0; slot < 2; slot += 1) {
+      this.#writeSlot(file, record, 1 - this.#counting);
+      if (sync) file.syncData();
+    }
+    this.#isSame = true;
+    this.#acknowledgedAt = now;
+    return true;
+  }
+
+  /** The head for a copy of the file. */
+  moved(changes: HeadChanges): HeadRecord {
+    return this.#next(changes);
+  }
+
+  /** Whether both slots have this. */
+  has({ bytes, events, crc }: Acknowledged): boolean {
+    const { acknowledged } = this.#record;
+    const isSame = acknowledged.bytes === bytes && acknowledged.events === events && acknowledged.crc === crc;
+    return this.#isSame && isSame;
+  }
+
+  #next(changes: HeadChanges): HeadRecord {
+    return { ...this.#record, ...changes, revision: this.#record.revision + 1 };
+  }
+
+  #writeSlot(file: OpenFile, record: HeadRecord, slot: number): void {
+    const bytes = encodeSlots(record, this.#slot)[slot] as Buffer;
+    this.#isSame = false;
+    file.write(bytes, bytes.length, slot * this.#slot);
+    this.#record = record;
+    this.#counting = slot;
+  }
+}
+
+export interface HeadChanges {
+  readonly epoch?: number;
+  readonly acknowledged?: Acknowledged;
+  readonly envelope?: DispatchEnvelope;
+}

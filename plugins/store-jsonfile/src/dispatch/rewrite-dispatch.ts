@@ -1,0 +1,131 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { encodeEvent } from '@hansard/events';
+import { closings, type IdOrder } from '../disk-format.ts';
+import type { Head1 } from '../format-1/head-1.ts';
+import { appendBytes } from '../lines/append-bytes.ts';
+import { eventText } from '../lines/event-line.ts';
+import { OpenFile, syncFolder } from '../lines/open-file.ts';
+import { parseLine } from '../lines/read-events.ts';
+import { scanLines } from '../lines/scan-lines.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import type { DispatchName } from './dispatch-file.ts';
+import { findTail } from './file-tail.ts';
+import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
+import { describeRepair, type TailRepair } from './tail-repair.ts';
+
+/** A write of at least so many characters. */
+const leastWritten = 1024 * 1024;
+
+/** The head of the new file. */
+export interface NewHead {
+  readonly revision: number;
+  readonly epoch: number;
+  readonly envelope: DispatchEnvelope;
+}
+
+/** Writes the events of a new file one after the other. */
+export class EventCopier {
+  readonly #file: OpenFile;
+  readonly #start: number;
+  #end: number;
+  #count = 0;
+  #crc = 0;
+  #idOrder: IdOrder = 'growing';
+  #greatestId = '';
+  #texts: string[] = [];
+  #marks: boolean[] = [];
+  #waiting = 0;
+
+  constructor(file: OpenFile, start: number) {
+    this.#file = file;
+    this.#start = start;
+    this.#end = start;
+  }
+
+  /** `text` is the event as it is stored, with its id. */
+  add(id: string, text: string, continues: boolean): void {
+    if (id > this.#greatestId) this.#greatestId = id;
+    else this.#idOrder = 'mixed';
+    this.#texts.push(text);
+    this.#marks.push(continues);
+    this.#waiting += text.length;
+    if (this.#waiting >= leastWritten) this.#write('');
+  }
+
+  /** Ends the file. @returns the place after the last event */
+  finish(): { readonly bytes: number; readonly events: number; readonly crc: number } {
+    // A batch whose last event is lost ends with the last event that is there.
+    if (this.#marks.length > 0) this.#marks[this.#marks.length - 1] = false;
+    this.#write(closings[this.#idOrder]);
+    return { bytes: this.#end - this.#start, events: this.#count, crc: this.#crc };
+  }
+
+  #write(closing: string): void {
+    const previous = this.#count === 0 ? null : this.#crc;
+    const { bytes, length, crc } = appendBytes(this.#texts, previous, closing, this.#marks);
+    this.#file.write(bytes, length, this.#end);
+    this.#end += length - closing.length;
+    this.#count += this.#texts.length;
+    this.#crc = crc;
+    this.#texts = [];
+    this.#marks = [];
+    this.#waiting = 0;
+  }
+}
+
+/**
+ * Writes a new file in format 2 and puts it in the place of the dispatch, complete or not at all. `keepAs` is another name
+ * for the file that is there now.
+ */
+export function rewriteDispatch(
+  { files, sync }: Pick<DispatchContext, 'files' | 'sync'>,
+  { paths }: DispatchName,
+  head: NewHead,
+  addEvents: (copier: EventCopier) => void,
+  keepAs: string | null = null,
+): void {
+  const { file, temporary, folder } = paths;
+  const record = { ...head, acknowledged: nothingAcknowledged };
+  const slot = slotFor(record);
+  const start = encodeHead(record, slot).length;
+  const copy = OpenFile.open(files, temporary, 'replace');
+  try {
+    const copier = new EventCopier(copy, start);
+    addEvents(copier);
+    const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
+    copy.write(bytes, bytes.length, 0);
+    if (sync) copy.sync();
+    if (keepAs !== null) files.link(file, keepAs);
+    files.rename(temporary, file);
+  } catch (error) {
+    files.remove(temporary);
+    throw error;
+  } finally {
+    copy.close();
+  }
+  if (sync) syncFolder(files, folder);
+}
+
+/** Replaces a file of format 1 by a copy in format 2, without a torn tail. @throws STORE_CORRUPT */
+export function copyFrom1(
+  context: Pick<DispatchContext, 'files' | 'sync'>,
+  name: DispatchName,
+  file: OpenFile,
+  head: Head1,
+): TailRepair | null {
+  const { envelope, start } = head;
+  const tail = findTail(file, head);
+  const range = { file, start, end: tail.end, isChecked: false, count: null };
+  rewriteDispatch(context, name, { revision: 1, epoch: 0, envelope }, (copier) =>
+    scanLines(range, start + 1, (line) => {
+      const { id } = parseLine(range, line);
+      copier.add(id, eventText(line.bytes, line.start, line.end) ?? '', line.continues);
+      return true;
+    }),
+  );
+  return tail.idOrder === null ? describeRepair(file, tail) : null;
+}
+
+export function addNotice(copier: EventCopier, notice: CapturedEvent): void {
+  copier.add(notice.id, encodeEvent(notice), false);
+}

@@ -1,0 +1,66 @@
+import { type DispatchEnvelope, parseEnvelope } from '@hansard/events';
+import { eventsLine } from '../disk-format.ts';
+import { corrupt } from '../errors.ts';
+import type { OpenFile } from '../lines/open-file.ts';
+
+const newline = 0x0a;
+const page = 4_096;
+const mostReads = 100;
+
+/** The head of a dispatch file of format 1: the head line, and the line that opens the events. */
+export interface Head1 {
+  readonly format: 1;
+  readonly envelope: DispatchEnvelope;
+  /** The number of bytes of events that the file must have; null if it was never written. */
+  readonly eventBytes: number | null;
+  /** The offset after the bracket that opens the events. */
+  readonly start: number;
+}
+
+/** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
+export function readHead1(file: OpenFile): Head1 {
+  const { bytes, lineEnd } = readHeadBytes(file);
+  const firstLine = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file.path);
+  const start = lineEnd + 1 + eventsLine.length;
+  if (bytes.toString('latin1', lineEnd + 1, start) !== eventsLine) {
+    const reason = bytes.length < start ? 'the file ends inside its head' : 'the events do not begin here';
+    throw corrupt(file.path, Math.min(bytes.length, lineEnd + 1), reason);
+  }
+  return { format: 1, ...firstLine, start };
+}
+
+function readHeadBytes(file: OpenFile): { readonly bytes: Buffer; readonly lineEnd: number } {
+  for (let size = page; ; size *= 4) {
+    const bytes = readUnchanged(file, size + eventsLine.length);
+    const lineEnd = bytes.indexOf(newline);
+    if (lineEnd >= 0 && lineEnd < size) return { bytes, lineEnd };
+    if (bytes.length < size) throw corrupt(file.path, bytes.length, 'the file ends inside its head');
+  }
+}
+
+/** Reads until two reads return the same bytes, because a writer may be changing the envelope in place. */
+function readUnchanged(file: OpenFile, size: number): Buffer {
+  let bytes = file.read(0, size);
+  for (let reads = 1; reads < mostReads; reads += 1) {
+    const again = file.read(0, size);
+    if (again.equals(bytes)) break;
+    bytes = again;
+  }
+  return bytes;
+}
+
+function parseFirstLine(line: string, file: string): Pick<Head1, 'envelope' | 'eventBytes'> {
+  if (!line.endsWith(',')) throw corrupt(file, line.length, 'the envelope does not end with a comma');
+  try {
+    const { eventBytes = null, ...envelope } = JSON.parse(`${line.slice(0, -1)}}`);
+    if (eventBytes !== null && !isByteCount(eventBytes))
+      throw new TypeError('eventBytes is not a number of bytes');
+    return { envelope: parseEnvelope(envelope), eventBytes };
+  } catch (cause) {
+    throw corrupt(file, 0, 'the first line is not an envelope', { cause });
+  }
+}
+
+function isByteCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

@@ -1,0 +1,63 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { DispatchVerification } from '@hansard/provider';
+import { names } from '../disk-format.ts';
+import type { DispatchContext } from '../dispatch/dispatch-context.ts';
+import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
+import { corrupt } from '../errors.ts';
+import type { Files } from '../files.ts';
+import { eventIdOf, parseEventText } from '../lines/event-line.ts';
+import { inspectLines, textOf } from '../lines/inspect-lines.ts';
+import type { OpenFile } from '../lines/open-file.ts';
+import { examineFile, settledLines } from './examine-file.ts';
+import { verifyFile } from './verify-file.ts';
+
+/**
+ * Replaces a damaged file by a copy with its whole events and a notice, and keeps the damaged one under another name. One
+ * without damage is left alone. Only the owner of the lock may call it.
+ * @throws STORE_CORRUPT if the envelope cannot be read
+ */
+export function acceptLossOf(
+  context: Pick<DispatchContext, 'files' | 'sync'>,
+  name: DispatchName,
+  file: OpenFile,
+  notice: CapturedEvent,
+): DispatchVerification {
+  const verification = verifyFile(file);
+  if (verification.damages.length === 0) return verification;
+  const examined = examineFile(file);
+  const { head } = examined;
+  if (head === null)
+    throw corrupt(file.path, 0, 'both copies of the head are damaged, and with them the envelope');
+  const lines = settledLines(examined);
+  const { revision, epoch } = head.format === 2 ? head.record : { revision: 0, epoch: 0 };
+  const ids = new Set<string>();
+  rewriteDispatch(
+    context,
+    name,
+    { revision: revision + 1, epoch, envelope: head.envelope },
+    (copier) => {
+      inspectLines(lines, {
+        onEvent(event) {
+          const text = textOf(event, lines.isChecked);
+          const id = eventIdOf(event.bytes, event.start, event.end) ?? parseEventText(text)?.id ?? '';
+          // A line that was doubled in a file without checksums.
+          if (ids.has(id)) return;
+          ids.add(id);
+          copier.add(id, text, event.continues);
+        },
+        onDamage: () => {},
+      });
+      addNotice(copier, notice);
+    },
+    freeName(context.files, name.paths.file),
+  );
+  return verification;
+}
+
+function freeName(files: Files, file: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = `${file}${names.damaged}${number}`;
+    if (files.lstat(name) === null) return name;
+  }
+}

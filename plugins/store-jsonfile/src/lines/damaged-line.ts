@@ -1,0 +1,33 @@
+import type { StoreError } from '@hansard/provider';
+import { firstSeparator } from '../disk-format.ts';
+import { corrupt } from '../errors.ts';
+import type { EventRange } from './event-range.ts';
+import { inspectLines } from './inspect-lines.ts';
+
+/** The events of an open file. */
+export type EventsOf = Pick<EventRange, 'file' | 'start' | 'isChecked'>;
+
+/** The error of damaged events, with the number of whole events before the damage. */
+export function damagedLine(
+  { file, start, isChecked }: EventsOf,
+  offset: number,
+  reason: string,
+): StoreError {
+  let wholeEvents = 0;
+  const from = start + firstSeparator.length;
+  inspectLines(
+    { file, from, crc: null, to: offset, isChecked },
+    {
+      onEvent: () => {
+        wholeEvents += 1;
+      },
+      onDamage: () => {},
+    },
+  );
+  return corrupt(file.path, offset, reason, { wholeEvents });
+}
+
+/** The error of a file that ends before acknowledged events; `end` is the end of those events. */
+export function eventsMissing(events: EventsOf, size: number, end: number): StoreError {
+  return damagedLine(events, size, `it ends here, but its events must reach byte ${end}`);
+}
