@@ -42,7 +42,7 @@ export type {
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
-export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
+export type { DispatchStore, ReadAccess, WriteAccess } from './store/dispatch-store.ts';
 export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
