@@ -1,7 +1,7 @@
 import { z } from '@hansard/events/zod';
 import { describe, expect, it } from 'vitest';
+import { combineTools, defineTool, ToolRefusal } from '../src/define-tool.ts';
 import { LoggedString, type ToolCall, type ToolProvider } from '../src/index.ts';
-import { combineTools, defineTool, ToolRefusal } from '../src/tools/define-tool.ts';
 
 const call = (tool: string, input: ToolCall['input']): ToolCall => ({
   taskDir: 't',
@@ -62,7 +62,7 @@ describe('defineTool', () => {
     ['a wrong type', add, { one: 'two' }, /^add was called with the wrong input\. input\.one is "two": /],
     ['a missing field', add, {}, /input\.one is missing: /],
     ['an unknown field', add, { one: 1, two: 2 }, /input\.two is 2: /],
-    ['what is no object', add, null, /input is null: /],
+    ['a value that is not an object', add, null, /input is null: /],
     [
       'a missing field of a JSON Schema',
       greet,

@@ -1,7 +1,7 @@
 import { describeIssues, type JsonObject, type JsonValue } from '@hansard/events';
 import { z } from '@hansard/events/zod';
-import { LoggedString } from '../logged-string.ts';
-import type { ToolCall, ToolOutcome, ToolProvider } from '../tool-provider.ts';
+import { LoggedString } from './logged-string.ts';
+import type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';
 
 /**
  * A schema of zod (4.2 or newer), or of any library that follows Standard Schema and Standard JSON Schema. The model is shown
