@@ -16,6 +16,7 @@ export const comparedKinds = [
   'causes',
   'links',
   'effects',
+  'asked',
   'known',
   'given',
   'reconstructed',
@@ -128,17 +129,23 @@ function compareAnswers(views: AskedViews, played: PlayedSession, agentId: strin
   const { answers, deliveries, received, own, messageIds, idOf, newLinks } = readAgent(played, agentId);
   const effects = new Map<string, string[]>();
   const links = newLinks(answers.map(({ prompt }) => prompt));
+  let isFirst = true;
   check('causes', `the answers of ${agentId}`, messageIds.length, answers.length);
-  for (const [number, { prompt, known }] of answers.entries()) {
+  for (const [number, { askedBy, prompt, known }] of answers.entries()) {
     const messageId = messageIds[number] ?? '';
-    const expected = links[number] ?? [];
-    for (const [, id] of expected) effects.set(id, [messageId]);
-    for (const block of own.filter((event) => event.messageId === messageId)) {
+    const given = links[number] ?? [];
+    for (const [, id] of given) effects.set(id, [messageId]);
+    const expected = [...asking(played, askedBy), ...given];
+    const asked = isFirst ? (askedBy === null ? 'not recorded' : 'recorded') : null;
+    const blocks = own.filter((event) => event.messageId === messageId);
+    for (const block of blocks) {
       const row = views.causes(block.id).find(({ id }) => id === block.id);
+      check('asked', `${block.id} of ${agentId}`, row?.asked, asked);
       const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
       check('causes', `${block.type} ${block.id} of ${agentId}`, [row?.basis, found], ['recorded', expected]);
       for (const [at, link] of expected.entries()) check('links', `${block.id}, ${at}`, found[at], link);
     }
+    isFirst = !blocks.some(({ type }) => type === 'agent:tool_call');
     const rows = inOrderOf(received, views.known(agentId, messageId));
     const expectedRows = received.slice(0, known).map((id, place) => [id, prompt.states[place], 'recorded']);
     const foundRows = rows.map(({ id, state, basis }) => [id, state, basis]);
@@ -156,7 +163,8 @@ function compareAnswers(views: AskedViews, played: PlayedSession, agentId: strin
 /** Without what the log records of the calls, all that came before an answer counts as given to it. */
 function compareReconstructed(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
   const { answers, received, messageIds, newLinks } = readAgent(played, agentId);
-  for (const [number, expected] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
+  for (const [number, given] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
+    const expected = [...asking(played, answers[number]?.askedBy ?? null), ...given];
     const messageId = messageIds[number] ?? '';
     const row = views.causes(messageId).find(({ event }) => event.messageId === messageId);
     const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
@@ -183,6 +191,12 @@ function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, ch
     const id = became === null ? null : receivedBy(became.agentId, events)[became.place]?.id;
     check('outcomes', `decision ${number}`, outcome?.id ?? null, id);
   }
+}
+
+/** The link to the call that asked for an answer. */
+function asking({ events }: PlayedSession, askedBy: string | null) {
+  const call = events.find(({ type, data }) => type === 'agent:tool_call' && data.toolCallId === askedBy);
+  return call === undefined ? [] : [['cause', call.id] as const];
 }
 
 function inOrderOf<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): T[] {

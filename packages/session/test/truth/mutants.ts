@@ -72,6 +72,16 @@ export const mutants: readonly Mutant[] = [
   ofViews('recorded taken for reconstructed', ['causes'], (views) => ({
     causes: (id) => views.causes(id).map((row) => ({ ...row, basis: 'reconstructed' as const })),
   })),
+  ofLog('no calls that asked for an answer', ['asked', 'causes', 'reconstructed'], (events) =>
+    events.map((event) => {
+      const { cause: _, ...others } = event;
+      return event.type === 'agent:text' || event.type === 'agent:tool_call' ? others : event;
+    }),
+  ),
+  ofViews('every call that ran taken for the one that asked', ['asked'], (views) => ({
+    causes: (id) =>
+      views.causes(id).map((row) => ({ ...row, asked: row.asked === null ? null : ('recorded' as const) })),
+  })),
   ofViews('reconstructed taken for recorded', ['reconstructed'], (views) => ({
     causes: (id) => views.causes(id).map((row) => ({ ...row, basis: 'recorded' as const })),
   })),

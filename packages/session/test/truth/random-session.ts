@@ -1,6 +1,7 @@
 import type { DispatchStoreProvider, ModelToolCall } from '@hansard/provider';
 import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
+import { hostOf } from '../scripted.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
 import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
 import { Random } from './random.ts';
@@ -45,6 +46,8 @@ class RandomPlay {
   readonly #open = new Map<string, OpenCall>();
   /** The agents that were asked and have not said anything yet. */
   readonly #busy = new Set<string>();
+  /** By agent: the call whose tool asked it, until its model is called. */
+  readonly #askedBy = new Map<string, string>();
   readonly #agents = new Map<string, Agent>();
   readonly #seed: number;
   #session: Session | null = null;
@@ -126,9 +129,10 @@ class RandomPlay {
       truth,
       utterances: this.#utterances,
       idle: () => [...this.#agents.keys()].filter((agentId) => !this.#busy.has(agentId)),
-      respond: async (host, agentId) => {
+      respond: async (call, agentId) => {
         this.#busy.add(agentId);
-        const { text, messageId } = await host.respond(agentId);
+        this.#askedBy.set(agentId, call.toolCallId);
+        const { text, messageId } = await hostOf(call).respond(agentId);
         return { text, ...this.#utteredBy(agentId, text, messageId) };
       },
     };
@@ -266,7 +270,8 @@ class RandomPlay {
 
   #called(gated: GatedCall): void {
     const { agentId, messages } = gated;
-    const truth = this.#truth.call(agentId);
+    const truth = this.#truth.call(agentId, this.#askedBy.get(agentId) ?? null);
+    this.#askedBy.delete(agentId);
     this.#open.set(agentId, { gated, truth });
     this.#prompts.push({ agentId, messages, expected: truth.prompt.lines });
     this.#onRest();

@@ -29,6 +29,7 @@ const least = {
   causes: 4_000,
   links: 7_000,
   effects: 6_000,
+  asked: 4_000,
   known: 3_000,
   given: 3_000,
   reconstructed: 3_000,

@@ -1,4 +1,4 @@
-import type { AgentHost, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
+import type { ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
 import { done, hostOf, tools } from '../scripted.ts';
 import type { Random } from './random.ts';
 import type { TrueSaying, TruthRecord } from './truth-record.ts';
@@ -16,7 +16,7 @@ export interface ToolSetting {
   /** The agents that nobody asks at the moment. */
   idle(): readonly string[];
   /** Lets an agent speak, and gives its utterance. */
-  respond(host: AgentHost, agentId: string): Promise<Utterance & { readonly text: string }>;
+  respond(call: ToolCall, agentId: string): Promise<Utterance & { readonly text: string }>;
 }
 
 export const toolNames = ['collect_votes', 'ask', 'gather', 'broadcast'] as const;
@@ -70,7 +70,7 @@ export function randomTools({ random, truth, utterances, idle, respond }: ToolSe
         else truth.message(agentId, outcome.text, saying, { isAltered: outcome.status === 'altered' });
       }
       if (others.length === 0) return finish(call, 'Nobody is free.');
-      const answer = await respond(host, random.pick(others));
+      const answer = await respond(call, random.pick(others));
       if (answer.text === '') return finish(call, 'No answer.');
       return finish(call, random.chance(0.5) ? answer.text : `They say: ${answer.text}`, [answer]);
     },

@@ -20,6 +20,8 @@ export interface TrueArrival extends TrueDelivery {
 
 /** One model call that was answered. */
 export interface TrueAnswer {
+  /** The id of the tool call that asked for it; null: no tool did, or it is not the first of its turn. */
+  readonly askedBy: string | null;
   /** The prompt that its model was given. */
   readonly prompt: TruePromptNow;
   /** How much had reached the agent when its model was called; the rest came later. */
@@ -57,6 +59,7 @@ interface AgentTruth {
 /** What is given to the model in a call that is under way. */
 export interface TrueCall {
   readonly agentId: string;
+  readonly askedBy: string | null;
   readonly prompt: TruePromptNow;
   readonly known: number;
 }
@@ -156,16 +159,16 @@ export class TruthRecord {
   }
 
   /** The model of an agent is called: all that reached the agent by now is given to it. */
-  call(agentId: string): TrueCall {
+  call(agentId: string, askedBy: string | null): TrueCall {
     const agent = this.of(agentId);
     this.#takeWaiting(agent, () => true);
     agent.duringCall = [];
-    return { agentId, prompt: agent.prompt.now, known: agent.deliveries.length };
+    return { agentId, askedBy, prompt: agent.prompt.now, known: agent.deliveries.length };
   }
 
-  answer({ agentId, prompt, known }: TrueCall, text: string, calls: number): void {
+  answer({ agentId, askedBy, prompt, known }: TrueCall, text: string, calls: number): void {
     const agent = this.of(agentId);
-    agent.answers.push({ prompt, known, inOrder: agent.inOrder.now });
+    agent.answers.push({ askedBy, prompt, known, inOrder: agent.inOrder.now });
     for (let place = 0; place < known; place += 1) agent.unanswered.delete(place);
     // A summary that came during the call is before the answer, and what else came is after it.
     this.#takeWaiting(agent, (waiting) => 'isCompaction' in waiting);
