@@ -65,6 +65,13 @@ export const configSchema = z.strictObject({
     })
     .default({})
     .describe('Limits of each dispatch; an agent that exceeds one is aborted. Absent: no limit.'),
+  bot: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The bot to which the dispatches of `hansard run` and `hansard chat` belong, unless --bot names another. Workers do not inherit it.',
+    ),
   context: z
     .string()
     .refine(isPolicy, { error: 'Write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE' })

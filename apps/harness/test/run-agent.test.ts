@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DispatchEnvelope } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
@@ -106,6 +107,26 @@ describe('run --agent', () => {
     ]);
     const hooks = await line.hansard('hooks', 'a/b', '--dispatch', lead.dispatchId);
     expect(hooks.out).toContain('guard');
+  });
+
+  it('records the dispatch for the bot of the option, or else of the configuration, and gives it to no worker', async () => {
+    using line = project();
+    const path = join(line.cwd, 'hansard.config.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), bot: 'lucy' }));
+    await line.hansard(...run, 'Hire.');
+    await line.hansard(...run, 'Begin.', '--bot', 'linus');
+    await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const dispatches = (await line.hansard('ls', 'a/b', '--json')).json() as DispatchEnvelope[];
+    expect(dispatches.map(({ role, botId }) => [role, botId]).sort()).toEqual([
+      ['agent', 'linus'],
+      ['agent', 'lucy'],
+      ['agent', 'lucy'],
+      ['worker', null],
+      ['worker', null],
+    ]);
+    const { out } = await line.hansard('timeline', 'a/b', '--bot', 'linus');
+    expect(out).toContain('Begin.');
+    expect(out).not.toContain('Hire.');
   });
 
   it('requests a result by the schema of a file, and resumes an earlier session', async () => {

@@ -53,10 +53,10 @@ async function begin(
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
-  const { store, role = 'session', languageModel } = options;
+  const { store, role = 'session', languageModel, botId } = options;
   const dispatch = await store.beginDispatch(
     options.taskDir,
-    { role, dispatchId: options.dispatchId, model: languageModel, fidelity: 'full' },
+    { role, dispatchId: options.dispatchId, model: languageModel, botId, fidelity: 'full' },
     writerOptions(options),
   );
   const parts = createSessionParts(options, dispatch, toolbox);

@@ -50,6 +50,8 @@ export interface SessionOptions extends SessionRunOptions {
   readonly dispatchId?: string;
   /** The role in the envelope. Absent: `session`. */
   readonly role?: string;
+  /** The bot of the envelope. Absent: none. */
+  readonly botId?: string;
   /** The system prompt of the root. */
   readonly systemPrompt?: string;
 }

@@ -7,12 +7,17 @@ import { answers, calls, done, says, tools } from './scripted.ts';
 describe('a new session', () => {
   it('is a dispatch of full fidelity whose log begins with its root and its system prompt', async () => {
     const { create, events, envelope } = prepare();
-    const { root, session } = await create({ languageModel: 'm-1', systemPrompt: 'You chair a scene.' });
+    const { root, session } = await create({
+      languageModel: 'm-1',
+      systemPrompt: 'You chair a scene.',
+      botId: 'lucy',
+    });
     expect(await envelope()).toMatchObject({
       fidelity: 'full',
       status: 'running',
       model: 'm-1',
       role: 'session',
+      botId: 'lucy',
     });
     const [created, prompt, ...more] = await events();
     expect(created).toMatchObject({

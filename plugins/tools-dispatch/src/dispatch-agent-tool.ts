@@ -18,12 +18,13 @@ export const dispatchAgentTool = dispatchTool({
     agent: z.string().min(1).optional().describe('The agent to run. Absent: the same as you.'),
     model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
     cwd: z.string().min(1).optional().describe('Its folder. Absent: yours.'),
+    bot_id: z.string().min(1).optional().describe('The bot as which it works. Absent: none.'),
     output_schema: z
       .looseObject({})
       .optional()
       .describe('JSON Schema of the requested result. Absent: it answers in text.'),
   }),
-  async run({ role, prompt, agent, model, cwd, output_schema }, host, { toolCallId }) {
+  async run({ role, prompt, agent, model, cwd, bot_id, output_schema }, host, { toolCallId }) {
     const agents = host.listAgents();
     if (agent !== undefined && !agents.includes(agent)) {
       const known = agents.length === 0 ? 'Leave agent out.' : `There are: ${agents.join(', ')}.`;
@@ -33,7 +34,13 @@ export const dispatchAgentTool = dispatchTool({
       role,
       prompt,
       toolCallId,
-      ...definedOnly({ agent, model, cwd, outputSchema: output_schema as JsonObject | undefined }),
+      ...definedOnly({
+        agent,
+        model,
+        cwd,
+        botId: bot_id,
+        outputSchema: output_schema as JsonObject | undefined,
+      }),
     });
     return {
       status: 'completed',

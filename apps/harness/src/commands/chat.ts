@@ -18,6 +18,7 @@ import { type CliContext, note } from '../terminal/context.ts';
 interface ChatOptions extends ConversationOptions {
   readonly model?: string;
   readonly task?: string;
+  readonly bot?: string;
   readonly system?: string;
 }
 
@@ -28,6 +29,7 @@ export const addChat: AddCommand = (command, context) => {
       '--task <project/slug>',
       'record under this task (default: chat/ and the name of the scenario or model)',
     )
+    .option('--bot <id>', 'record as a dispatch of this bot (default: bot of the configuration)')
     .option('--system <text>', 'set the system prompt of the agent')
     .option(
       '-i, --interactive',
@@ -50,7 +52,10 @@ export const addChat: AddCommand = (command, context) => {
             communication: harness.communication,
             signal: context.signal,
             ...providers,
-            ...definedOnly({ systemPrompt: options.system }),
+            ...definedOnly({
+              systemPrompt: options.system,
+              botId: options.bot ?? harness.loaded.config.bot,
+            }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {

@@ -23,6 +23,7 @@ interface RunOptions extends CommonOptions, AgentOptions {
   readonly task: string;
   readonly role: string;
   readonly parent?: string;
+  readonly bot?: string;
   readonly model?: string;
   readonly cwd?: string;
   readonly fidelity: Fidelity;
@@ -35,6 +36,7 @@ export const addRun: AddCommand = (command, context) => {
     .requiredOption('--task <project/slug>', 'record under this task')
     .option('--role <role>', 'set the role of the dispatched agent', 'agent')
     .option('--parent <dispatch>', 'record as workers of this dispatch of the task')
+    .option('--bot <id>', 'record as dispatches of this bot (default: bot of the configuration)')
     .option(
       '--agent <id>',
       'run this agent with the words as its prompt: claude, or the id of a configured plugin',
@@ -119,7 +121,7 @@ async function* recordAll(
       ...dispatchLimits(harness.loaded.config),
       ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
       ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
-      ...definedOnly({ model: options.model }),
+      ...definedOnly({ model: options.model, botId: options.bot ?? harness.loaded.config.bot }),
       ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
     };
     const envelope = await runDispatch(dispatch).finally(() => progress?.end());
