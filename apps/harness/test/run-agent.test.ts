@@ -169,6 +169,22 @@ describe('run --agent', () => {
     expect(message).toMatchObject({ data: { text: prompt, source: { kind: 'user' } } });
   });
 
+  it('begins the prompt with results in text and failures, also of a dispatch whose log is damaged', async () => {
+    using line = project();
+    await line.hansard('run', 'Work.', '--agent', 'helper', '--task', 'a/b', '--quiet');
+    await line.hansard('run', demoStream('subagent'), '--task', 'a/b', '--quiet');
+    const recorded = (await line.hansard('ls', 'a/b', '--json')).json() as DispatchEnvelope[];
+    const [lost] = (await line.hansard(...run, 'Begin.', '--role', 'lost')).json() as DispatchEnvelope[];
+    const file = join(line.cwd, '.projects/a/tasks/b/dispatches', `${lost?.dispatchId}.json`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"agent:text"', '"agent:te'));
+    const [begun] = (await line.hansard(...run, 'Begin.', '--with-history')).json() as DispatchEnvelope[];
+    const { prompt } = await textOf(line, begun?.dispatchId ?? '');
+    expect(recorded).toHaveLength(2);
+    expect(prompt).toContain('\nNo result is stated. Its last text: Work.,,\n');
+    expect(prompt).toMatch(/\nThe tester reports 6 bytes/);
+    expect(prompt).toContain('\nIts log is damaged: ');
+  });
+
   it.each([
     [
       '--resume of a dispatch without a session',
