@@ -206,6 +206,24 @@ describe('run --agent', () => {
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toHaveLength(1);
   });
 
+  it('leaves no task behind if it fails before its dispatch begins', async () => {
+    using line = commandLine();
+    plugin(line, 'lead', 'AgentProvider', '{ async *run() {} }');
+    plugin(
+      line,
+      'broken',
+      'ToolProvider',
+      `{ listTools() { throw new Error('no server'); }, callTool: () => null }`,
+    );
+    const config = { communication: [], plugins: ['./lead', './broken'] };
+    writeFileSync(join(line.cwd, 'hansard.config.json'), JSON.stringify(config));
+    expect(await line.hansard(...run, 'Begin.')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no server'),
+    });
+    expect((await line.hansard('ls', '--json')).json()).toEqual([]);
+  });
+
   it.each([['resume', 'latest'], ['with-history'], ['schema', 'none.json'], ['turns', '2']])(
     'is what --%s is for: a recorded stream has none',
     async (option, ...value) => {

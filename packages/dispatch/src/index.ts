@@ -43,7 +43,12 @@ export type {
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
 export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
-export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
+export {
+  ensureTaskOf,
+  ensureTaskRecord,
+  type NewTaskRecord,
+  type TaskProblemListener,
+} from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
 export type { DispatchStoreOptions } from './store/store-options.ts';

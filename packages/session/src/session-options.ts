@@ -1,4 +1,4 @@
-import type { CommunicationHub, DispatchStore, WriterOptions } from '@hansard/dispatch';
+import type { CommunicationHub, DispatchStore, TaskProblemListener, WriterOptions } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
@@ -52,6 +52,8 @@ export interface SessionOptions extends SessionRunOptions {
   readonly role?: string;
   /** The bot of the envelope. Absent: none. */
   readonly botId?: string;
+  /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
+  readonly onTaskProblem?: TaskProblemListener;
   /** The system prompt of the root. */
   readonly systemPrompt?: string;
 }

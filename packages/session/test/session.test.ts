@@ -1,7 +1,8 @@
-import type { ToolProvider } from '@hansard/provider';
+import { StoreError, type ToolProvider } from '@hansard/provider';
+import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
-import { find, prepare, typesOf } from './prepare.ts';
+import { find, prepare, taskDir, typesOf } from './prepare.ts';
 import { answers, calls, done, says, tools } from './scripted.ts';
 
 describe('a new session', () => {
@@ -36,6 +37,27 @@ describe('a new session', () => {
       state: 'active',
     });
     expect(session.diagnostics).toEqual([]);
+  });
+
+  it('creates the record of its task if there is none, and reports one that cannot be read', async () => {
+    const { create, store, envelope } = prepare();
+    await create();
+    const { startedAt } = (await envelope()) ?? {};
+    expect(await store.getTask(taskDir)).toEqual({
+      slug: 'first-meeting',
+      name: 'first-meeting',
+      project: 'cafe',
+      status: 'open',
+      created: startedAt,
+    });
+    const damaged = new StoreError('STORE_CORRUPT', 'The record is damaged.');
+    const provider = createMemoryStore();
+    const other = prepare(Object.assign(provider, { getTask: () => Promise.reject(damaged) }));
+    const problems: unknown[] = [];
+    const { root } = await other.create({ onTaskProblem: (error) => problems.push(error) });
+    await root.harken('Hello');
+    expect(problems).toEqual([damaged]);
+    expect(typesOf(await other.events())).toEqual(['agent:created', 'user:message']);
   });
 
   it('does not wait for a tool provider that never lists its tools once its owner stopped it', async () => {

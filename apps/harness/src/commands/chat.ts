@@ -9,7 +9,7 @@ import {
   withConversation,
   withSessionProviders,
 } from '../session/with-session-providers.ts';
-import { ensureTask } from '../tasks/ensure-task.ts';
+import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
@@ -45,10 +45,10 @@ export const addChat: AddCommand = (command, context) => {
       await withConversation(context, options, (harness) =>
         withSessionProviders(harness, choice, async (providers) => {
           const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          await ensureTask(context, harness.store, taskDir);
           const { root, session } = await createSession({
             store: harness.store,
             taskDir,
+            onTaskProblem: (error) => noteTaskProblem(context, error),
             communication: harness.communication,
             signal: context.signal,
             ...providers,

@@ -9,7 +9,7 @@ import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
 import { withHistory } from '../run/with-history.ts';
-import { ensureTask } from '../tasks/ensure-task.ts';
+import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
@@ -95,7 +95,6 @@ async function* recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  await ensureTask(context, harness.store, taskDir);
   const onUnreadable = (error: StoreError) =>
     noteProblem(context, error, 'That dispatch is not changed; recording continues.');
   for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
@@ -115,6 +114,7 @@ async function* recordAll(
       taskDir,
       agent: planned.agent,
       role: options.role,
+      onTaskProblem: (error) => noteTaskProblem(context, error),
       communication: harness.communication,
       signal: context.signal,
       fidelity: options.fidelity,

@@ -4,6 +4,7 @@ import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
+import type { TaskProblemListener } from '../store/ensure-task-record.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -33,6 +34,8 @@ export interface RunDispatchOptions {
   readonly outputSchema?: JsonObject;
   /** The agent's own session that it resumes, as a `session:init` of an earlier dispatch names it. */
   readonly resumeSessionId?: string;
+  /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
+  readonly onTaskProblem?: TaskProblemListener;
   /** Shows the events, and delivers messages to the agent. */
   readonly communication?: CommunicationHub;
   /** Aborts the dispatch, and its workers until the last one has ended. */
