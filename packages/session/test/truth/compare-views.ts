@@ -181,12 +181,13 @@ function comparePerspective(views: AskedViews, played: PlayedSession, agentId: s
   check('perspective', `of ${agentId}`, [...new Set(found)], expected);
 }
 
-/** An alteration became the delivery that its chain of decisions leads to, or nothing. */
+/** What the chain of decisions leads to: what an altered text became, or what the agent got because of a denial. */
 function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, check: Check): void {
   const found = views.interventions();
   check('outcomes', 'the number of decisions', found.length, truth.decisions.length);
   for (const [number, { on, decision, became }] of truth.decisions.entries()) {
-    if (on !== 'delivery' || decision !== 'alter') continue;
+    // An altered call is its own outcome.
+    if (on === 'tool_call' && decision === 'alter') continue;
     const { outcome = null } = found[number] ?? {};
     const id = became === null ? null : receivedBy(became.agentId, events)[became.place]?.id;
     check('outcomes', `decision ${number}`, outcome?.id ?? null, id);

@@ -5,7 +5,7 @@ import { hostOf } from '../scripted.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
 import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
 import { Random } from './random.ts';
-import { randomHook } from './random-hook.ts';
+import { randomHook, witness } from './random-hook.ts';
 import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
 import { type TrueArrival, type TrueCall, type TrueSaying, TruthRecord } from './truth-record.ts';
 
@@ -144,7 +144,7 @@ class RandomPlay {
       model: new GatedModel((gated) => this.#called(gated)),
       tools: [randomTools(setting)],
       ...(this.#isFaded ? { context: { name: 'lastMessages', count: mostMessages } as const } : {}),
-      hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth)],
+      hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth), witness(truth)],
     };
   }
 

@@ -24,9 +24,8 @@ export const toolNames = ['collect_votes', 'ask', 'gather', 'broadcast'] as cons
 /** Tools whose results are their own words, one utterance or several; some of their words are what agents say too. */
 export function randomTools({ random, truth, utterances, idle, respond }: ToolSetting): ToolProvider {
   const finish = (call: ToolCall, text: string, madeFrom: readonly Utterance[] = []): ToolOutcome => {
-    truth.result(
+    truth.returned(
       callerOf(call),
-      text,
       madeFrom.map(({ saying }) => saying),
     );
     return done(text, { madeFrom: madeFrom.map(({ messageId }) => messageId) });
