@@ -32,6 +32,7 @@ export const modelCases = caseFamily<ModelScenario, ModelFixture>('models', [
       if (answer.thinking !== undefined) expectText(answer.thinking.text, 'thinking.text');
       if (answer.thinking?.signature !== undefined)
         expectText(answer.thinking.signature, 'thinking.signature');
+      if (answer.replay !== undefined) expectJson(answer.replay, 'replay');
       if (answer.stopReason !== undefined) expectText(answer.stopReason, 'stopReason');
     },
   },

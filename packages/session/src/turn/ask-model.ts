@@ -132,7 +132,7 @@ interface AnswerFields {
 }
 
 function answerEvents(
-  { text, thinking, model, usage, costUsd, stopReason }: ModelResponse,
+  { text, thinking, replay, model, usage, costUsd, stopReason }: ModelResponse,
   calls: readonly ModelToolCall[],
   { agentId, id, askedBy, durationMs, manifest }: AnswerFields,
 ): NewEvent[] {
@@ -151,6 +151,7 @@ function answerEvents(
     ...(stopReason === undefined ? {} : { stopReason }),
     // A copy that belongs to the log. The type cannot express that the manifest is plain JSON.
     context: structuredClone(manifest) as unknown as JsonObject,
+    ...(replay === undefined ? {} : { replay }),
   };
   return [
     ...takeApart(message, { id, agentId, ...(askedBy === undefined ? {} : { cause: askedBy }) }),

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { compareContexts, renderCalls } from '@hansard/views';
-import { type PlayedSession, receivedBy } from './played-session.ts';
+import { type PlayedSession, receivedBy, withReplay } from './played-session.ts';
 import type { TruePromptNow } from './true-prompt.ts';
 import type { AskedViews } from './views-under-test.ts';
 
@@ -47,7 +47,10 @@ export function compare(seed: number, played: PlayedSession, viewsOf: ViewsOf, i
   for (const [at, { agentId, says, does }] of played.awaited.entries())
     check('awaited', `${agentId} at ${at}`, says, does);
   for (const [at, { agentId, messages, expected }] of played.prompts.entries()) {
-    const lines = messages.map(({ role, text }) => `${role}: ${text}`);
+    const lines = messages.map((message) => {
+      const { role, text } = message;
+      return `${role}: ${withReplay(text, role === 'assistant' ? message.replay : undefined)}`;
+    });
     check('prompts', `call ${at} of ${agentId}`, lines, expected);
   }
   const given = new Map<string, unknown[]>();

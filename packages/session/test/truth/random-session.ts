@@ -3,7 +3,13 @@ import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
 import { hostOf } from '../scripted.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
-import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
+import {
+  type AwaitedResponse,
+  type GivenPrompt,
+  type PlayedSession,
+  receivedBy,
+  withReplay,
+} from './played-session.ts';
 import { Random } from './random.ts';
 import { randomHook, witness } from './random-hook.ts';
 import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
@@ -251,10 +257,12 @@ class RandomPlay {
     const { agentId } = gated;
     const toolCalls = !isLast && this.#random.chance(0.4) ? this.#someCalls() : [];
     const text = toolCalls.length > 0 && this.#random.chance(0.5) ? '' : this.#random.words();
+    const replay = this.#random.chance(0.3) ? this.#random.words() : undefined;
+    const thoughts = replay === undefined ? {} : { thinking: { text: 'Hm.' }, replay };
     this.#open.delete(agentId);
-    this.#truth.answer(truth, text, toolCalls.length);
+    this.#truth.answer(truth, withReplay(text, replay), toolCalls.length);
     if (toolCalls.length === 0) this.#truth.say(agentId, text);
-    await this.#untilRest(() => gated.answer({ text, toolCalls }));
+    await this.#untilRest(() => gated.answer({ text, toolCalls, ...thoughts }));
   }
 
   /** A message arrives while its agent answers. */
