@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { compareSeed, type TruthStore, truthStores } from '../../packages/session/test/truth/compare-seed.ts';
 import { comparedKinds, noComparisons } from '../../packages/session/test/truth/compare-views.ts';
@@ -35,6 +36,8 @@ async function compareMany(store: TruthStore) {
   let events = 0;
   for (let seed = 1; seed <= seeds; seed += 1) {
     events += (await compareSeed(seed, store, found)).events.length;
+    // Objects behind weak references are released only when the event loop turns.
+    await setImmediate();
     if (seed % 500 === 0)
       process.stderr.write(`${store}: ${seed} of ${seeds} seeds, ${wrongIn(found)} wrong\n`);
   }
