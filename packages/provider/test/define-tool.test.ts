@@ -77,6 +77,20 @@ describe('defineTool', () => {
     expect(outcome).toEqual({ status: 'error', text: expect.stringMatching(text) });
   });
 
+  it('describes the fields of the input that the schema describes, to the caller of a wrong one', async () => {
+    const wait = defineTool({
+      name: 'wait',
+      description: 'Waits.',
+      input: z.strictObject({ minutes: z.int().describe('How long.'), why: z.string().optional() }),
+      run: () => 'Done.',
+    });
+    const { text } = await wait.callTool(call('wait', { minutes: 'ten' }));
+    expect(text).toMatch(
+      /^wait was called with the wrong input\. input\.minutes is "ten": [^.]+\. It takes minutes: How long\.$/,
+    );
+    expect((await add.callTool(call('add', {}))).text).not.toContain('It takes');
+  });
+
   it('takes an outcome with metadata, a refusal as a result, and throws other errors on', async () => {
     expect(await greet.callTool(call('greet', { name: 'Ann' }))).toEqual({
       status: 'completed',

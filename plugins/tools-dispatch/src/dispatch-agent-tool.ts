@@ -1,8 +1,8 @@
 import { definedOnly } from '@hansard/events';
 import type { JsonObject } from '@hansard/provider';
+import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
 import { dispatchTool } from './dispatch-tool.ts';
-import { Refusal } from './refusal.ts';
 import { workerMetadata } from './worker-text.ts';
 
 export const dispatchAgentTool = dispatchTool({
@@ -28,7 +28,7 @@ export const dispatchAgentTool = dispatchTool({
     const agents = host.listAgents();
     if (agent !== undefined && !agents.includes(agent)) {
       const known = agents.length === 0 ? 'Leave agent out.' : `There are: ${agents.join(', ')}.`;
-      throw new Refusal(`There is no agent ${JSON.stringify(agent)}. ${known}`);
+      throw new ToolRefusal(`There is no agent ${JSON.stringify(agent)}. ${known}`);
     }
     const worker = await host.startWorker({
       role,
