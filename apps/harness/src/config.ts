@@ -79,6 +79,13 @@ export const configSchema = z.strictObject({
     .describe(
       'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
+  parallelToolCalls: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'How many tool calls of one answer are made at the same time in `hansard chat` and `hansard resume`, unless --parallel says otherwise. Absent: 1. Agents of `hansard run` decide that themselves.',
+    ),
   prices: z
     .union([z.literal(false), z.string().min(1)], { error: 'Write the path of a file, or false' })
     .optional()

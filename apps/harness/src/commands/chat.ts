@@ -14,6 +14,7 @@ import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface ChatOptions extends ConversationOptions {
   readonly model?: string;
@@ -35,6 +36,11 @@ export const addChat: AddCommand = (command, context) => {
       '-i, --interactive',
       'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
     )
+    .option(
+      '--parallel <n>',
+      'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
+      parseCount({ from: 1, example: 4 }),
+    )
     .option('-q, --quiet', 'print only what is said, not the events')
     .addHelpText(
       'after',
@@ -55,6 +61,7 @@ export const addChat: AddCommand = (command, context) => {
             ...definedOnly({
               systemPrompt: options.system,
               botId: options.bot ?? harness.loaded.config.bot,
+              parallelToolCalls: options.parallel ?? providers.parallelToolCalls,
             }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;

@@ -27,6 +27,8 @@ export interface SessionProviders {
   readonly hooks: readonly HookProvider[];
   /** The limit of one model call; absent: no limit. */
   readonly modelTimeoutMs?: number;
+  /** How many tool calls of one answer are made at the same time; absent: 1. */
+  readonly parallelToolCalls?: number;
   /** The part of the log that models receive; absent: everything. */
   readonly context?: ContextPolicy;
   /** Counts the tokens of a fading context. */
@@ -45,9 +47,11 @@ export function toModelChoice(languageModel: string): ModelChoice {
 
 export async function openSessionProviders(harness: Harness, choice: ModelChoice): Promise<SessionProviders> {
   const { plugins, loaded } = harness;
-  const { stallMs } = loaded.config.limits;
-  const timeout = definedOnly({ modelTimeoutMs: stallMs });
-  const settings = { ...timeout, ...(await contextSettings(contextPolicy(loaded.config))) };
+  const { limits, parallelToolCalls } = loaded.config;
+  const settings = {
+    ...definedOnly({ modelTimeoutMs: limits.stallMs, parallelToolCalls }),
+    ...(await contextSettings(contextPolicy(loaded.config))),
+  };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
   const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);
   if (choice.kind === 'plugin') {
