@@ -61,6 +61,11 @@ export const configSchema = z.strictObject({
         .positive()
         .optional()
         .describe('The longest time without a sign of the agent; in a session, the longest model call.'),
+      hookMs: z
+        .number()
+        .positive()
+        .optional()
+        .describe('The longest time that a hook may take for a decision. Absent: 300000, five minutes.'),
       costUsd: z.number().positive().optional().describe('The most that a dispatch may cost, in US dollars.'),
     })
     .default({})

@@ -77,5 +77,6 @@ export {
   type HookInquiry,
   type HookVerdict,
 } from './tools/ask-hooks.ts';
+export { defaultHookTimeoutMs } from './tools/decide-in-time.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { failedOutcome, useTool } from './tools/use-tool.ts';

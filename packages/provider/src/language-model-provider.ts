@@ -11,7 +11,7 @@ import type { ContractVersion } from './contract-version.ts';
  *
  * What it must do:
  * - Answer from the request alone: the same request may be sent again, and a later request may belong to another session.
- * - Leave the request as it is. Each message is deeply frozen; `tools` is shared with other calls.
+ * - Leave the request as it is. Each message and tool is deeply frozen; other calls share them.
  * - Return tool calls and never make them.
  * - Settle soon after `signal` aborts, preferably by throwing `signal.reason`. The session does not wait for it and ignores a
  *   late answer.

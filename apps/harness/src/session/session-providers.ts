@@ -29,6 +29,8 @@ export interface SessionProviders {
   readonly modelTimeoutMs?: number;
   /** How many tool calls of one answer are made at the same time; absent: 1. */
   readonly parallelToolCalls?: number;
+  /** The limit of one decision of a hook; absent: the default of sessions. */
+  readonly hookTimeoutMs?: number;
   /** The part of the log that models receive; absent: everything. */
   readonly context?: ContextPolicy;
   /** Counts the tokens of a fading context. */
@@ -49,7 +51,7 @@ export async function openSessionProviders(harness: Harness, choice: ModelChoice
   const { plugins, loaded } = harness;
   const { limits, parallelToolCalls } = loaded.config;
   const settings = {
-    ...definedOnly({ modelTimeoutMs: limits.stallMs, parallelToolCalls }),
+    ...definedOnly({ modelTimeoutMs: limits.stallMs, hookTimeoutMs: limits.hookMs, parallelToolCalls }),
     ...(await contextSettings(contextPolicy(loaded.config))),
   };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];

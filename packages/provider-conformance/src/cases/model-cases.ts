@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { freezeDeep } from '@hansard/events/plain';
 import type { ModelResponse } from '@hansard/provider';
 import { caseFamily } from '../conformance-case.ts';
 import {
@@ -7,7 +8,6 @@ import {
   expectJson,
   expectText,
   expectUnchanged,
-  freezeDeep,
   letPass,
   preview,
   settles,

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@hansard/events';
+import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 import type { ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
@@ -166,10 +167,4 @@ function repeatedAt(
 ): { readonly thinking?: string; readonly replay?: JsonValue } {
   if (detail !== 'high' || replay === undefined) return {};
   return thoughts.length === 0 ? { replay } : { thinking: thoughts.join(''), replay };
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const item of Object.values(value)) freezeDeep(item);
-  return Object.freeze(value);
 }
