@@ -18,7 +18,8 @@ type Completion = EventData<'session:complete'>;
  * 4. The cost is the sum of the costs that the log states: a lower bound, if some calls state none. If no event states a
  *    cost it is null, never 0.
  * 5. Turns and duration are known only if a `session:complete` states them and no call follows it.
- * 6. `models` and `prices` are those of `ModelUsages`: the recorded calls, whatever a `session:complete` states.
+ * 6. `models` and `prices` are those of `ModelUsages`, by the same rules: a `session:complete` that states figures by model
+ *    replaces those counted up to there, and later calls are added.
  */
 export class DispatchTotals {
   #tokens: Usage | null = null;
@@ -31,6 +32,8 @@ export class DispatchTotals {
   readonly #openMessages = new Map<string, string>();
   /** The messages that were open at the last `session:complete`, which has counted them. */
   #countedMessages = new Set<string>();
+  /** The same for the last `session:complete` with figures by model. */
+  #countedByModel = new Set<string>();
 
   /** With `prices`, calls without a stated cost are estimated. */
   constructor(prices: PriceTable | null = null) {
@@ -42,7 +45,9 @@ export class DispatchTotals {
     if (isReadableAs(event, 'agent:inference')) {
       this.#openMessages.delete(agentId);
       this.#calls += 1;
-      this.#models.add(event.data, event.timestamp);
+      if (messageId !== undefined && this.#countedByModel.delete(messageId))
+        this.#models.addStated(event.data);
+      else this.#models.add(event.data, event.timestamp);
       if (messageId === undefined || !this.#countedMessages.delete(messageId)) this.#add(event.data);
     } else if (isReadableAs(event, 'session:complete')) this.#replace(event.data);
     else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
@@ -90,11 +95,14 @@ export class DispatchTotals {
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
   }
 
-  #replace({ usage, costUsd, turns, durationMs }: Completion): void {
+  #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
     if (costUsd !== undefined) this.#costUsd = costUsd;
     if (usage !== undefined) this.#tokens = tokensOf(usage);
     this.#turns = turns ?? usage?.turns ?? null;
     this.#durationMs = durationMs ?? usage?.durationMs ?? null;
     this.#countedMessages = new Set(this.#openMessages.values());
+    if (models === undefined) return;
+    this.#models.state(models);
+    this.#countedByModel = new Set(this.#countedMessages);
   }
 }
