@@ -1,4 +1,5 @@
 import type { JsonObject, StatedModelUsage, Usage } from '@hansard/events';
+import { addAmounts, addCounts } from '@hansard/views';
 import { asAmount, asCount, asObject } from '../values/json-fields.ts';
 import { usageOf } from './inferences.ts';
 
@@ -55,8 +56,8 @@ export class RunTotals {
     this.#hasCost ||= cost !== undefined;
     this.#hasUsage ||= models !== undefined;
     for (const model of modelsWithoutCost(asObject(result.modelUsage))) this.#withoutCost.add(model);
-    this.#durationMs = added(this.#durationMs, asAmount(result.duration_ms));
-    this.#turns = added(this.#turns, asCount(result.num_turns));
+    this.#durationMs = added(this.#durationMs, asAmount(result.duration_ms), addAmounts);
+    this.#turns = added(this.#turns, asCount(result.num_turns), addCounts);
     const total = joined(joined(this.#ended, this.#running, plus), this.#before, minus);
     return {
       costUsd: this.#hasCost ? total.costUsd : undefined,
@@ -146,14 +147,14 @@ function toUsage({ input, output, cacheRead, cacheWrite }: Counters): Usage {
   };
 }
 
-type Combine = (one: number, other: number) => number;
+type Combine = (one: number, other: number, counter: keyof Counters) => number;
 
-const plus: Combine = (one, other) => one + other;
+const plus: Combine = (one, other, counter) => (counter === 'costUsd' ? addAmounts : addCounts)(one, other);
 const minus: Combine = (one, other) => Math.max(0, one - other);
 
 function combined(one: Counters, other: Counters, combine: Combine): Counters {
   const result = { ...none };
-  for (const counter of counters) result[counter] = combine(one[counter], other[counter]);
+  for (const counter of counters) result[counter] = combine(one[counter], other[counter], counter);
   return result;
 }
 
@@ -161,13 +162,17 @@ function joined(one: Ledger, other: Ledger, combine: Combine): Ledger {
   const models = new Map<string, Counters>();
   for (const model of [...one.models.keys(), ...other.models.keys()])
     models.set(model, combined(one.models.get(model) ?? none, other.models.get(model) ?? none, combine));
-  return { costUsd: combine(one.costUsd, other.costUsd), models };
+  return { costUsd: combine(one.costUsd, other.costUsd, 'costUsd'), models };
 }
 
 function sumOf(models: Ledger['models']): Counters {
   return [...models.values()].reduce((one, other) => combined(one, other, plus), none);
 }
 
-function added(total: number | undefined, more: number | undefined): number | undefined {
-  return more === undefined ? total : (total ?? 0) + more;
+function added(
+  total: number | undefined,
+  more: number | undefined,
+  add: (one: number, other: number) => number,
+): number | undefined {
+  return more === undefined ? total : add(total ?? 0, more);
 }

@@ -2,6 +2,7 @@ import type { CapturedEvent, EventData, ModelUsage, PriceSource, Usage } from '@
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
 import type { PriceTable } from './price-table.ts';
+import { addAmounts, mostAmount, mostCount } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
@@ -20,6 +21,7 @@ type Completion = EventData<'session:complete'>;
  * 5. Turns and duration are known only if a `session:complete` states them and no call follows it.
  * 6. `models` and `prices` are those of `ModelUsages`, by the same rules: a `session:complete` that states figures by model
  *    replaces those counted up to there, and later calls are added.
+ * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
  */
 export class DispatchTotals {
   #tokens: Usage | null = null;
@@ -83,6 +85,12 @@ export class DispatchTotals {
     return this.#models.prices;
   }
 
+  /** The figures that are too large for an envelope, which has the largest number instead. */
+  get atLimit(): string[] {
+    const figures = Object.entries({ ...this.#tokens, costUsd: this.#costUsd });
+    return figures.flatMap(([name, figure]) => (isAtLimit(name, figure) ? [name] : []));
+  }
+
   /** The number of `agent:inference` events. */
   get calls(): number {
     return this.#calls;
@@ -92,7 +100,7 @@ export class DispatchTotals {
     this.#tokens = this.#tokens === null ? tokensOf(usage) : addUsage(this.#tokens, usage);
     this.#turns = null;
     this.#durationMs = null;
-    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+    if (costUsd !== undefined) this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
   }
 
   #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
@@ -105,4 +113,8 @@ export class DispatchTotals {
     this.#models.state(models);
     this.#countedByModel = new Set(this.#countedMessages);
   }
+}
+
+function isAtLimit(name: string, figure: number | null | undefined): boolean {
+  return figure === (name === 'costUsd' ? mostAmount : mostCount);
 }

@@ -1,5 +1,6 @@
 import type { EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
 import type { PriceTable } from './price-table.ts';
+import { addAmounts } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
 
 /**
@@ -26,7 +27,7 @@ export class ModelUsages {
       ...addUsage(tokensOf(before), usage),
       ...(costUsd === undefined
         ? this.#estimate(call, timestamp, before)
-        : { costUsd: (before.costUsd ?? 0) + costUsd }),
+        : { costUsd: addAmounts(before.costUsd ?? 0, costUsd) }),
     });
   }
 
@@ -77,7 +78,7 @@ export class ModelUsages {
     this.#withoutCost.add(model);
     const price = this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
     if (price === null) return {};
-    return { estimatedUsd: (before.estimatedUsd ?? 0) + price.usd, pricedAs: price.model };
+    return { estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd), pricedAs: price.model };
   }
 }
 

@@ -63,6 +63,19 @@ describe('the totals of a dispatch', () => {
     expect(totals).toMatchObject({ costUsd: 0.875, usage: { inputTokens: 60, outputTokens: 11 } });
   });
 
+  it('stay at the largest number of an envelope where the sum is larger, and name it', () => {
+    const most = { inputTokens: Number.MAX_SAFE_INTEGER - 1, outputTokens: 1, cacheReadTokens: 2 };
+    const call = event('agent:inference', { model: 'm', usage: most, costUsd: Number.MAX_VALUE });
+    expect(totalsOf(event('agent:inference', { model: 'm', usage: most })).atLimit).toEqual([]);
+    const totals = totalsOf(call, { ...call, id: 'again' }, { ...call, id: 'and-again' });
+    expect(totals).toMatchObject({
+      usage: { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 3, cacheReadTokens: 6 },
+      costUsd: Number.MAX_VALUE,
+      models: [{ inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 3, costUsd: Number.MAX_VALUE }],
+      atLimit: ['inputTokens', 'costUsd'],
+    });
+  });
+
   it('keep the usage by model that a session:complete without it leaves out', () => {
     const models = [{ model: 'm', inputTokens: 40, outputTokens: 6, costUsd: 0.5 }];
     const totals = totalsOf(
