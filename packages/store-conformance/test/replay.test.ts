@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runStoreConformance } from '../src/index.ts';
-import { createModelStore } from '../src/model-store.ts';
+import { createModelStore } from '../src/model/model-store.ts';
 import { modelCapabilities } from './open-model.ts';
 
 /** Wrong only if a page starts after position 8. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
-import type { CaseContext } from './case-context.ts';
+import type { CaseContext } from '../run/case-context.ts';
 import { sameContent } from './expectations.ts';
 import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily } from '../conformance-case.ts';
-import { errorsOf, refuses, sameContent } from '../expectations.ts';
-import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents, startOfDay, valueEvent } from '../sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
+import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents, startOfDay, valueEvent } from '../../checks/sample-data.ts';
 
 const second = sampleEvent('event-1');
 

@@ -1,10 +1,10 @@
 import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
-import type { CaseContext } from '../case-context.ts';
-import { caseFamily } from '../conformance-case.ts';
-import { describeError, preview, sameContent } from '../expectations.ts';
-import { allReads, createStepSource, type Step } from '../model-steps.ts';
-import { createModelStore, emptyModelData } from '../model-store.ts';
-import { createRandom } from '../random.ts';
+import type { CaseContext } from '../../run/case-context.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { describeError, preview, sameContent } from '../../checks/expectations.ts';
+import { allReads, createStepSource, type Step } from '../../model/model-steps.ts';
+import { createModelStore, emptyModelData } from '../../model/model-store.ts';
+import { createRandom } from '../../model/random.ts';
 
 const stepCount = 800;
 const stepsShown = 8;

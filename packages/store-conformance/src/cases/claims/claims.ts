@@ -1,6 +1,6 @@
-import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../claim-checks.ts';
-import { caseFamily } from '../conformance-case.ts';
-import { refuses, sameContent } from '../expectations.ts';
+import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../../checks/claim-checks.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -8,8 +8,8 @@ import {
   optionalMethod,
   prepared,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent } from '../sample-data.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 
 export const claimCases = caseFamily('claims', [
   {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
-import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../claim-checks.ts';
-import { caseFamily } from '../conformance-case.ts';
-import { errorsOf, refuses, sameContent } from '../expectations.ts';
+import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../../checks/claim-checks.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -10,8 +10,8 @@ import {
   optionalMethod,
   prepared,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent } from '../sample-data.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 
 /** One store opened twice at the same time, in one process. */
 export const sharedClaimCases = caseFamily('claims', [

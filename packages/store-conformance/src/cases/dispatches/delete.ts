@@ -1,5 +1,5 @@
-import { caseFamily } from '../conformance-case.ts';
-import { refuses, sameContent } from '../expectations.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -8,8 +8,8 @@ import {
   prepared,
   prepareStore,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent } from '../sample-data.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 
 export const deleteCases = caseFamily('delete', [
   {

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily, type NamedCase } from '../conformance-case.ts';
-import { refuses, sameContent } from '../expectations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -9,9 +9,9 @@ import {
   prepareStore,
   reopenClaimed,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask, valueEvent } from '../sample-data.ts';
-import { storeOperations } from '../store-operations.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask, valueEvent } from '../../checks/sample-data.ts';
+import { storeOperations } from '../../checks/store-operations.ts';
 
 const operations = storeOperations.map(
   (operation): NamedCase => ({

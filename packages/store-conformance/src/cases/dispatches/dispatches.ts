@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { caseFamily, type NamedCase } from '../conformance-case.ts';
-import { errorsOf, refuses, sameContent } from '../expectations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -8,9 +8,9 @@ import {
   prepared,
   prepareStore,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents } from '../sample-data.ts';
-import { storeOperations } from '../store-operations.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { storeOperations } from '../../checks/store-operations.ts';
 
 const absentDispatch = '01JQ00000000000000000000ZZ';
 

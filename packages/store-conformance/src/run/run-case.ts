@@ -1,7 +1,7 @@
 import type { Awaitable, StoreCapabilities } from '@hansard/provider';
 import { createCaseContext } from './case-context.ts';
 import { appliesTo, type RunnableCase } from './conformance-case.ts';
-import { runnableCases } from './store-conformance-cases.ts';
+import { runnableCases } from '../store-conformance-cases.ts';
 import type { StoreFixture } from './store-fixture.ts';
 
 export interface StoreUnderTest {

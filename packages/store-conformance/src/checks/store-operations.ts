@@ -1,5 +1,5 @@
 import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
-import type { CapabilityFlag } from './conformance-case.ts';
+import type { CapabilityFlag } from '../run/conformance-case.ts';
 import { refuses, sameContent } from './expectations.ts';
 import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';

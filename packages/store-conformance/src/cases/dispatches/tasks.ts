@@ -1,5 +1,5 @@
-import { caseFamily } from '../conformance-case.ts';
-import { sameContent } from '../expectations.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -7,8 +7,8 @@ import {
   prepared,
   prepareStore,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleTask } from '../sample-data.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleTask } from '../../checks/sample-data.ts';
 
 export const taskCases = caseFamily('tasks', [
   {

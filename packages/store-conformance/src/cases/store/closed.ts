@@ -1,5 +1,5 @@
-import { caseFamily, type NamedCase } from '../conformance-case.ts';
-import { errorsOf, refuses, sameContent } from '../expectations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
   dispatchId,
@@ -7,9 +7,9 @@ import {
   prepared,
   prepareStore,
   taskDir,
-} from '../prepared-store.ts';
-import { sampleEvents } from '../sample-data.ts';
-import { storeOperations } from '../store-operations.ts';
+} from '../../checks/prepared-store.ts';
+import { sampleEvents } from '../../checks/sample-data.ts';
+import { storeOperations } from '../../checks/store-operations.ts';
 
 const refusals = storeOperations.map(
   (operation): NamedCase => ({
