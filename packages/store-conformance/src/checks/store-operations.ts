@@ -1,7 +1,13 @@
-import type { Awaitable, DispatchStoreProvider } from '@hansard/provider';
+import type {
+  Awaitable,
+  ClaimState,
+  DispatchClaim,
+  DispatchStoreProvider,
+  DispatchVerification,
+} from '@hansard/provider';
 import type { CapabilityFlag } from '../run/conformance-case.ts';
 import { refuses, sameContent } from './expectations.ts';
-import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
+import { claimMethod, dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
 
 export interface StoreOperation {
@@ -51,7 +57,7 @@ export const storeOperations: readonly StoreOperation[] = [
     whenMissing: 'refused',
     call: (store, task, dispatch) => store.claimDispatch(task, dispatch),
     verify: async (answer, store) => {
-      sameContent(answer, { envelope: prepared.envelope }, 'claimDispatch');
+      sameContent((answer as DispatchClaim).envelope, prepared.envelope, 'the envelope of claimDispatch');
       await store.appendEvent(taskDir, dispatchId, added);
       await holdsEvents(store, [...prepared.events, added]);
     },
@@ -224,5 +230,60 @@ export const storeOperations: readonly StoreOperation[] = [
     call: (store, task, dispatch) => optionalMethod(store, 'deleteDispatch')(task, dispatch),
     verify: async (_, store) =>
       sameContent(await store.getDispatchEnvelopes(taskDir), [], 'getDispatchEnvelopes'),
+  },
+  {
+    name: 'get-claim',
+    method: 'getClaim',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    needsClaim: true,
+    call: (store, task, dispatch) => claimMethod(store, 'getClaim')(task, dispatch),
+    verify: async (answer) => {
+      const { isOwn, state, expiresInMs } = (answer ?? {}) as Partial<ClaimState>;
+      const expected = { isOwn: true, state: 'running', expiresInMs: null };
+      sameContent({ isOwn, state, expiresInMs }, expected, 'getClaim of an own claim');
+    },
+  },
+  {
+    name: 'break-claim',
+    method: 'breakClaim',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: async (store, task, dispatch) => {
+      const breakClaim = claimMethod(store, 'breakClaim');
+      await store.releaseDispatch(task, dispatch);
+      await breakClaim(task, dispatch);
+    },
+    verify: async (_, store) => {
+      sameContent(await store.getDispatchEnvelopes(taskDir), [prepared.envelope], 'getDispatchEnvelopes');
+      await holdsEvents(store, prepared.events);
+    },
+  },
+  {
+    name: 'verify-dispatch',
+    method: 'verifyDispatch',
+    needs: ['integrity'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => optionalMethod(store, 'verifyDispatch')(task, dispatch),
+    verify: async (answer) => {
+      const { bytes, ...rest } = answer as DispatchVerification;
+      sameContent(rest, { integrity: 'checksum', wholeEvents: 3, damages: [] }, 'verifyDispatch');
+      sameContent(bytes > 0, true, `a number of bytes above 0 (${bytes})`);
+    },
+  },
+  {
+    name: 'accept-loss',
+    method: 'acceptLoss',
+    needs: ['integrity'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => optionalMethod(store, 'acceptLoss')(task, dispatch, added),
+    verify: async (answer, store) => {
+      sameContent((answer as DispatchVerification).damages, [], 'the damages of a whole dispatch');
+      await holdsEvents(store, prepared.events);
+    },
   },
 ];

@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, StoreCapabilities } from '@hansard/provider';
-import type { Random } from './random.ts';
 import { sampleEnvelope, sampleTask, valueEvent } from '../checks/sample-data.ts';
+import type { Random } from './random.ts';
 
 /** One step of the model case: a method with its arguments, or opening the store again. */
 export interface Step {

@@ -51,6 +51,18 @@ export function createModelStore(data: ModelData = emptyModelData()) {
     return claimed.has(dispatch) ? dispatch : fail('STORE_LOCKED');
   };
 
+  const append = (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) => {
+    const dispatch = findClaimed(taskDir, dispatchId);
+    const next = new Map(dispatch.events.map((event) => [event.id, event]));
+    for (const event of events) {
+      const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
+      const stored = next.get(copy.id);
+      if (stored === undefined) next.set(copy.id, copy);
+      else if (!isDeepStrictEqual(stored, copy)) fail('STORE_EVENT_CONFLICT');
+    }
+    dispatch.events = [...next.values()];
+  };
+
   return {
     contract: 1 as const,
     capabilities: {
@@ -86,19 +98,9 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       return structuredClone(dispatch.envelope);
     },
     appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent) {
-      this.appendEvents(taskDir, dispatchId, [event]);
+      append(taskDir, dispatchId, [event]);
     },
-    appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) {
-      const dispatch = findClaimed(taskDir, dispatchId);
-      const next = [...dispatch.events];
-      for (const event of events) {
-        const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
-        const stored = next.find(({ id }) => id === copy.id);
-        if (stored === undefined) next.push(copy);
-        else if (!isDeepStrictEqual(stored, copy)) fail('STORE_EVENT_CONFLICT');
-      }
-      dispatch.events = next;
-    },
+    appendEvents: append,
     getDispatchEnvelopes(taskDir: string) {
       enter(taskDir);
       const envelopes = [...(data.dispatches.get(taskDir)?.values() ?? [])].map(({ envelope }) => envelope);

@@ -28,6 +28,14 @@ export interface NamedCase {
   run(context: CaseContext): Promise<void>;
 }
 
+/** Thrown by a case that this store, its fixture or this machine cannot run. */
+export class SkippedCase extends Error {}
+
+/** Ends a case without a result. The reason is reported. */
+export function skipCase(reason: string): never {
+  throw new SkippedCase(reason);
+}
+
 /** The cases of one family. An id is the family and the name. */
 export function caseFamily(family: string, cases: readonly NamedCase[]): readonly RunnableCase[] {
   return cases.map(({ name, needs = [], ...rest }) => ({ id: `${family}/${name}`, needs, ...rest }));

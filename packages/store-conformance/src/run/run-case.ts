@@ -1,36 +1,51 @@
-import type { Awaitable, StoreCapabilities } from '@hansard/provider';
-import { createCaseContext } from './case-context.ts';
-import { appliesTo, type RunnableCase } from './conformance-case.ts';
 import { runnableCases } from '../store-conformance-cases.ts';
-import type { StoreFixture } from './store-fixture.ts';
+import { openCase } from './case-context.ts';
+import { appliesTo, type RunnableCase, SkippedCase } from './conformance-case.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
 
-export interface StoreUnderTest {
-  /** The capabilities of the store. They choose the cases, and one case compares them with those of the opened store. */
-  readonly capabilities: StoreCapabilities;
-  /** Opens a new, empty store; called once for each case. */
-  readonly create: () => Awaitable<StoreFixture>;
-  /** Replays the random sequence of the model case; so does the environment variable `HANSARD_SEED`. */
-  readonly seed?: number;
+/** The cases for a store. @throws TypeError if a known gap is not one of them */
+export function casesFor({ capabilities, knownGaps = {} }: StoreUnderTest): readonly RunnableCase[] {
+  const cases = runnableCases.filter((one) => appliesTo(one, capabilities));
+  const unknown = Object.keys(knownGaps).filter((id) => !cases.some((one) => one.id === id));
+  if (unknown.length > 0)
+    throw new TypeError(
+      `No case for a store with these capabilities is called ${unknown.join(' or ')}: see knownGaps.`,
+    );
+  return cases;
 }
 
-export function casesFor({ capabilities }: StoreUnderTest): readonly RunnableCase[] {
-  return runnableCases.filter((one) => appliesTo(one, capabilities));
+/** The result of one case. */
+export interface CaseResult {
+  /** `gap`: it failed as `knownGaps` says. A known gap that passes is `failed`. */
+  readonly status: 'passed' | 'failed' | 'skipped' | 'gap';
+  /** The error of a case that is `failed` or a `gap`; null otherwise. */
+  readonly error: unknown;
+  /** The reason of a skipped case or a known gap; null otherwise. */
+  readonly reason: string | null;
 }
 
 /** Runs one case on its own store, which is closed and removed afterwards, including when the case failed. */
-export async function runCase(
-  one: RunnableCase,
-  { create, capabilities, seed }: StoreUnderTest,
-): Promise<void> {
-  const { context, cleanUp } = createCaseContext(await create(), capabilities, seed);
+export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
+  const gap = options.knownGaps?.[one.id] ?? null;
+  const error = await failureOf(one, options);
+  if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message };
+  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null };
+  if (error !== null) return { status: 'gap', error, reason: gap };
+  const closed = new Error(`${one.id} passes. Remove it from knownGaps, which has it because: ${gap}`);
+  return { status: 'failed', error: closed, reason: null };
+}
+
+async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<unknown> {
   const errors: unknown[] = [];
-  for (const step of [() => one.run(context), ...cleanUp]) {
-    try {
-      await step();
-    } catch (error) {
-      errors.push(error);
-    }
+  const { context, cleanUp } = await openCase(options);
+  try {
+    await one.run(context);
+  } catch (error) {
+    errors.push(error);
   }
-  if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '));
-  if (errors.length === 1) throw errors[0];
+  const inCleaningUp = await cleanUp();
+  if (inCleaningUp.length > 0 && errors[0] instanceof SkippedCase) errors.length = 0;
+  errors.push(...inCleaningUp);
+  if (errors.length > 1) return new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '));
+  return errors[0] ?? null;
 }

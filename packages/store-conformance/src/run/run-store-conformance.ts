@@ -1,10 +1,9 @@
-import { casesFor, runCase, type StoreUnderTest } from './run-case.ts';
+import { type CaseResult, casesFor, runCase } from './run-case.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
 
-export interface StoreConformanceResult {
+export interface StoreConformanceResult extends CaseResult {
   /** The case's id. */
   readonly id: string;
-  /** The error of a failed case; null if it passed. */
-  readonly error: unknown;
 }
 
 /**
@@ -22,11 +21,7 @@ export async function runStoreConformance(
   const results: StoreConformanceResult[] = [];
   for (const one of cases) {
     if (only !== undefined && !only.includes(one.id)) continue;
-    const error = await runCase(one, store).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    results.push({ id: one.id, error });
+    results.push({ id: one.id, ...(await runCase(one, store)) });
   }
   return results;
 }

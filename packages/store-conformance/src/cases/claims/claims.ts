@@ -1,5 +1,11 @@
-import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../../checks/claim-checks.ts';
-import { caseFamily } from '../../run/conformance-case.ts';
+import {
+  claim,
+  claimedWrites,
+  endedEnvelope,
+  late,
+  release,
+  takesNoWrite,
+} from '../../checks/claim-checks.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -10,6 +16,7 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const claimCases = caseFamily('claims', [
   {
@@ -87,15 +94,15 @@ export const claimCases = caseFamily('claims', [
     run: async ({ store }) => {
       await beginDispatch(store);
       sameContent(
-        await store.claimDispatch(taskDir, dispatchId),
-        { envelope: prepared.envelope },
+        (await store.claimDispatch(taskDir, dispatchId)).envelope,
+        prepared.envelope,
         'claimDispatch of a claimed dispatch',
       );
       await store.updateDispatch(taskDir, dispatchId, { status: 'crashed', cost: 2 });
       await release(store);
       sameContent(
-        await store.claimDispatch(taskDir, dispatchId),
-        { envelope: { ...prepared.envelope, status: 'crashed', cost: 2 } },
+        (await store.claimDispatch(taskDir, dispatchId)).envelope,
+        { ...prepared.envelope, status: 'crashed', cost: 2 },
         'claimDispatch of a released dispatch',
       );
     },

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
-import { claim, claimedWrites, endedEnvelope, late, release, takesNoWrite } from '../../checks/claim-checks.ts';
-import { caseFamily } from '../../run/conformance-case.ts';
+import {
+  claim,
+  claimedWrites,
+  endedEnvelope,
+  late,
+  release,
+  takesNoWrite,
+} from '../../checks/claim-checks.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -12,6 +18,7 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 /** One store opened twice at the same time, in one process. */
 export const sharedClaimCases = caseFamily('claims', [

@@ -1,7 +1,7 @@
-import { caseFamily } from '../../run/conformance-case.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 /** One store opened twice at the same time, in one process. Several processes are not tested here. */
 export const sharedCases = caseFamily('shared', [

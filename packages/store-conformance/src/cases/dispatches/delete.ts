@@ -1,4 +1,3 @@
-import { caseFamily } from '../../run/conformance-case.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -10,6 +9,7 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const deleteCases = caseFamily('delete', [
   {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -11,6 +10,7 @@ import {
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const absentDispatch = '01JQ00000000000000000000ZZ';
 

@@ -1,8 +1,8 @@
 import type { EnvelopeUpdates } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 const everything: Required<EnvelopeUpdates> = {
   role: 'reviewer',

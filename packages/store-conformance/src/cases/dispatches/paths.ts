@@ -1,10 +1,10 @@
 import { isStoreError } from '@hansard/provider';
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 import { evilDispatchIds, evilTaskDirs } from '../../checks/evil-names.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, holdsEvents, prepared, prepareStore, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from '../../checks/sample-data.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const refusals = storeOperations
   .filter(({ takes }) => takes !== 'nothing')

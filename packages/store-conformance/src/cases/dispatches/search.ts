@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
-import { beginDispatch, dispatchId, optionalMethod, prepareStore, taskDir } from '../../checks/prepared-store.ts';
+import {
+  beginDispatch,
+  dispatchId,
+  optionalMethod,
+  prepareStore,
+  taskDir,
+} from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 const spoken = [
   sampleEvent('one', 'the quick fox sleeps'),

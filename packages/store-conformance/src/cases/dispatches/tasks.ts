@@ -1,4 +1,3 @@
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -9,6 +8,7 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const taskCases = caseFamily('tasks', [
   {

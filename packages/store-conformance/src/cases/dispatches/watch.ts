@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createChangeListener } from '../../checks/change-listener.ts';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const watchCases = caseFamily('watch', [
   {

@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents, valueEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 const changed = sampleEvent('event-1', 'not what is stored');
 

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents, startOfDay, valueEvent } from '../../checks/sample-data.ts';
+import {
+  sampleEnvelope,
+  sampleEvent,
+  sampleEvents,
+  startOfDay,
+  valueEvent,
+} from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 const second = sampleEvent('event-1');
 

@@ -1,8 +1,8 @@
 import type { DispatchStoreProvider } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, prepared, reopenClaimed, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 /** `readEvents` with `last`. */
 export const lastEventCases = caseFamily('last', [

@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const pageCases = caseFamily('pages', [
   {

@@ -1,4 +1,3 @@
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -10,6 +9,7 @@ import {
 } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const copies = storeOperations
   .filter(({ method }) => /^(get|read|list|search|claim|update)/.test(method) && method !== 'getRepairs')

@@ -1,8 +1,8 @@
 import type { CapturedEvent, DispatchStoreProvider, JsonObject, JsonValue } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
 import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleTask, valueEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 const controlCharacters = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code))
   .filter((character) => /\p{Cc}/u.test(character))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describeContractProblem, requiredMethods } from '@hansard/provider';
-import { caseFamily } from '../../run/conformance-case.ts';
 import { sameContent } from '../../checks/expectations.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const capabilityCases = caseFamily('capabilities', [
   {

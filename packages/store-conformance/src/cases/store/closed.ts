@@ -1,4 +1,3 @@
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -10,6 +9,7 @@ import {
 } from '../../checks/prepared-store.ts';
 import { sampleEvents } from '../../checks/sample-data.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const refusals = storeOperations.map(
   (operation): NamedCase => ({

@@ -1,6 +1,6 @@
-import { caseFamily } from '../../run/conformance-case.ts';
 import { dispatchId, prepareStore, taskDir } from '../../checks/prepared-store.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 
 export const openCases = caseFamily(
   'open',

@@ -1,5 +1,4 @@
 import type { CapturedEvent } from '@hansard/provider';
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -10,8 +9,15 @@ import {
   reopenClaimed,
   taskDir,
 } from '../../checks/prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask, valueEvent } from '../../checks/sample-data.ts';
+import {
+  sampleEnvelope,
+  sampleEvent,
+  sampleEvents,
+  sampleTask,
+  valueEvent,
+} from '../../checks/sample-data.ts';
 import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const operations = storeOperations.map(
   (operation): NamedCase => ({
