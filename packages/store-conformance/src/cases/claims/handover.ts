@@ -138,11 +138,12 @@ const cases: readonly Omit<NamedCase, 'needs' | 'rule'>[] = [
       for (let turn = 0; turn < 20; turn += 1) {
         const batch = sampleEvents(1 + (turn % 4), `turn-${turn}`);
         expected.push(...batch);
-        const append = Promise.all([store.appendEvents(taskDir, dispatchId, batch)]);
-        const page = await reader.readEvents(taskDir, dispatchId, { after });
+        const [page] = await Promise.all([
+          reader.readEvents(taskDir, dispatchId, { after }),
+          store.appendEvents(taskDir, dispatchId, batch),
+        ]);
         walked.push(...page.events);
         after = page.next;
-        await append;
         const { first: count } = await reader.readEvents(taskDir, dispatchId, { last: 0 });
         assert.equal(
           count,

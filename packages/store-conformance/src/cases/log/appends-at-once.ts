@@ -106,15 +106,25 @@ export const appendAtOnceCases = caseFamily('appends', [
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       let isDone = false;
-      const append = (async () => {
-        await store.appendEvents(taskDir, dispatchId, sampleEvents(200, 'batch'));
-        isDone = true;
-      })();
-      while (!isDone) {
-        const { first: count } = await store.readEvents(taskDir, dispatchId, { last: 0 });
+      const append = async () => {
+        try {
+          await store.appendEvents(taskDir, dispatchId, sampleEvents(200, 'batch'));
+        } finally {
+          isDone = true;
+        }
+      };
+      const counts = new Set<number>();
+      const read = async () => {
+        while (!isDone) {
+          counts.add((await store.readEvents(taskDir, dispatchId, { last: 0 })).first);
+          // Lets the I/O of the append proceed.
+          await new Promise(setImmediate);
+        }
+      };
+      const errors = await errorsOf([append, read]);
+      sameContent(errors.map(String), [], 'errors of the calls');
+      for (const count of counts)
         assert.ok(count === 3 || count === 203, `a read found ${count} events, expected 3 or 203`);
-      }
-      await append;
       sameContent(
         (await store.readEvents(taskDir, dispatchId, { last: 0 })).first,
         203,

@@ -56,7 +56,7 @@ export const idempotenceCases = caseFamily('idempotence', [
     run: async ({ store }) => {
       await beginDispatch(store);
       const [first, other] = sampleEvents(2) as [CapturedEvent, CapturedEvent];
-      await store.appendEvents(taskDir, dispatchId, [first, other, structuredClone(first), other]);
+      await store.appendEvents(taskDir, dispatchId, [first, other, other, structuredClone(first)]);
       await holdsEvents(store, [first, other]);
     },
   },
