@@ -9,6 +9,7 @@ export const otlpExport: TaskExport = {
   description: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
   scope: 'task',
   target: 'text',
+  isJson: true,
   options: [
     new Option('--endpoint <url>', 'send to this OTLP receiver, such as http://localhost:4318'),
     new Option(
