@@ -64,7 +64,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       later: this.#later,
     };
     this.#integrity = new DispatchIntegrity(this.#context);
-    this.#index = new TaskIndex(system, this.#locks, sync);
+    this.#index = new TaskIndex(system, this.#locks, this.#later, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {

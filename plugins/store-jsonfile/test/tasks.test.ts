@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orMissing } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
 import { thisSystem } from '../src/store-system.ts';
 import { taskLockPath } from '../src/task/task-file.ts';
 import { WriterLocks } from '../src/writer-locks.ts';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
 
 const task = {
   slug: 'maps',
@@ -23,6 +24,7 @@ describe('task.json', () => {
     store.createDispatch(taskDir, makeEnvelope('d2', { startedAt: '2026-03-01T10:00:00.000Z' }));
     store.createDispatch(taskDir, makeEnvelope('d1', { parentDispatchId: 'd2', role: 'analyst' }));
     store.updateDispatch(taskDir, 'd2', { status: 'completed', cost: 0.5 });
+    store.close();
     expect(JSON.parse(readFileSync(join(root, taskDir, 'task.json'), 'utf8'))).toEqual({
       ...task,
       dispatches: [
@@ -44,7 +46,29 @@ describe('task.json', () => {
         },
       ],
     });
-    expect(store.getTask(taskDir)).toEqual(task);
+    expect(openStore(root).getTask(taskDir)).toEqual(task);
+  });
+
+  it('is written at most once a second, and when the store closes', () => {
+    const root = makeRoot();
+    const timers: (() => void)[] = [];
+    const after = (_: number, action: () => void) => {
+      timers.push(action);
+      return () => timers.splice(timers.indexOf(action), 1);
+    };
+    const store = openStore(root, {}, { clock: { ...thisSystem.clock, after } });
+    const indexed = () => {
+      const text = orMissing(() => readFileSync(join(root, taskDir, 'task.json'), 'utf8'));
+      return text === null ? 'no file' : JSON.parse(text).dispatches.length;
+    };
+    for (const id of ['d1', 'd2']) store.createDispatch(taskDir, makeEnvelope(id));
+    expect([indexed(), timers.length]).toEqual(['no file', 1]);
+    timers.pop()?.();
+    expect(indexed()).toBe(2);
+    store.createDispatch(taskDir, makeEnvelope('d3'));
+    expect([indexed(), timers.length]).toEqual([2, 1]);
+    store.close();
+    expect([indexed(), timers.length]).toEqual([3, 0]);
   });
 
   it('has no record for a task that has only dispatches', () => {
@@ -79,23 +103,27 @@ describe('task.json', () => {
       expect(readFileSync(file, 'utf8')).toBe(content);
       store.putTask(taskDir, task);
       expect(store.getTask(taskDir)).toEqual(task);
+      store.close();
       expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([{ status: 'completed' }]);
     },
   );
 
   it('gets a new index if the index is damaged or old', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.putTask(taskDir, task);
-    store.createDispatch(taskDir, makeEnvelope('d1'));
+    const first = openStore(root);
+    first.putTask(taskDir, task);
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    first.close();
     const file = join(root, taskDir, 'task.json');
     for (const dispatches of ['nonsense', [{ dispatchId: 4 }], [], undefined]) {
       writeFileSync(file, JSON.stringify({ ...task, dispatches }));
+      const store = openClaimed(root);
       store.updateDispatch(taskDir, 'd1', { status: 'aborted' });
+      store.close();
       expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([
         { dispatchId: 'd1', status: 'aborted' },
       ]);
-      expect(store.getTask(taskDir)).toEqual(task);
+      expect(openStore(root).getTask(taskDir)).toEqual(task);
     }
   });
 
@@ -107,8 +135,11 @@ describe('task.json', () => {
     const lock = taskLockPath(join(root, taskDir));
     others.take(lock);
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
+    store.close();
     others.release(lock);
-    store.createDispatch(taskDir, makeEnvelope('d2'));
+    const next = openStore(root);
+    next.createDispatch(taskDir, makeEnvelope('d2'));
+    next.close();
     const { dispatches } = JSON.parse(readFileSync(join(root, taskDir, 'task.json'), 'utf8'));
     expect(dispatches).toMatchObject([{ status: 'completed' }, { status: 'running' }]);
   });

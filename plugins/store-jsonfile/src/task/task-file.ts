@@ -53,35 +53,47 @@ export function listTask(files: Files, taskDir: string, taskFolder: string): Tas
   }
 }
 
-/** The reason for writing task.json: a new record, or a dispatch that was created, changed or deleted. */
-export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatchId: string };
+/** The reason for writing task.json: a new record, or dispatches that were created, changed or deleted. */
+export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatchIds: ReadonlySet<string> };
 
 /**
- * Writes task.json. For a new record, every envelope is read. Otherwise the index keeps its entries of ended dispatches, and
- * only the changed one, the running ones and the missing ones are read. A file that cannot be read is not changed, because
+ * Writes task.json. A new record keeps the index as it is. Otherwise the index keeps its entries of ended dispatches, and only
+ * the changed ones, the running ones and the missing ones are read. A file that cannot be read is then not changed, because
  * a person may still repair its record.
  */
 export function writeTaskFile(
   files: Files,
   taskFolder: string,
   change: TaskFileChange,
-  dispatchIds: readonly string[],
   readEnvelope: (dispatchId: string) => DispatchEnvelope | null,
   sync: boolean,
 ): void {
-  const file =
-    'task' in change
-      ? { fields: change.task, dispatches: [] }
-      : readTaskFile(files, taskFilePath(taskFolder));
+  const path = taskFilePath(taskFolder);
+  if ('task' in change) {
+    const summaries = readIfWhole(files, path)?.dispatches;
+    write(files, taskFolder, change.task, Array.isArray(summaries) ? summaries.filter(isSummary) : [], sync);
+    return;
+  }
+  const file = readTaskFile(files, path);
   const known = new Map((Array.isArray(file?.dispatches) ? file.dispatches : []).filter(isOfEnded).map(byId));
-  if ('dispatchId' in change) known.delete(change.dispatchId);
-  const summaries = dispatchIds.flatMap((dispatchId) => {
+  for (const dispatchId of change.dispatchIds) known.delete(dispatchId);
+  const summaries = listDispatchIds(files, taskFolder).flatMap((dispatchId) => {
     const summary = known.get(dispatchId);
     if (summary !== undefined) return summary;
     const envelope = readEnvelope(dispatchId);
     return envelope === null ? [] : summarise(envelope);
   });
   write(files, taskFolder, file?.fields ?? {}, summaries, sync);
+}
+
+/** Null for a file that a new record replaces, because it is damaged. */
+function readIfWhole(files: Files, path: string): TaskFile | null {
+  try {
+    return readTaskFile(files, path);
+  } catch (error) {
+    if (isStoreError(error)) return null;
+    throw error;
+  }
 }
 
 function readTaskFile(files: Files, path: string): TaskFile | null {
@@ -126,8 +138,11 @@ function summarise(envelope: DispatchEnvelope): DispatchSummary {
 
 /** An entry of a running dispatch may be old: the dispatch may have ended while another process wrote the file. */
 function isOfEnded(value: unknown): value is DispatchSummary {
-  if (!isPlainObject(value) || value.status === 'running') return false;
-  return typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';
+  return isSummary(value) && value.status !== 'running';
+}
+
+function isSummary(value: unknown): value is DispatchSummary {
+  return isPlainObject(value) && typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';
 }
 
 function byId(summary: DispatchSummary): [string, DispatchSummary] {

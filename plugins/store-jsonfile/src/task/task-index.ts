@@ -4,9 +4,9 @@ import { isSystemError } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
 import type { Files } from '../files.ts';
+import type { LaterWork } from '../later-work.ts';
 import { syncFolder } from '../lines/open-file.ts';
 import type { StoreSystem } from '../store-system.ts';
-import { listDispatchIds } from '../task-folder.ts';
 import type { WriterLocks } from '../writer-locks.ts';
 import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts';
 
@@ -14,15 +14,22 @@ import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts
 const longestWait = 2_000;
 const waitBetween = 2;
 
-/** Writes the task.json of tasks. A lock lets one process at a time write each file. */
+/**
+ * Writes the task.json of tasks. A lock lets one process at a time write each file. The index in it is written at most once a
+ * second, and when the store closes.
+ */
 export class TaskIndex {
   readonly #system: StoreSystem;
   readonly #locks: WriterLocks;
+  readonly #later: LaterWork;
   readonly #sync: boolean;
+  /** The ids of changed dispatches that are not in the index yet, by the folder of their task. */
+  readonly #changed = new Map<string, Set<string>>();
 
-  constructor(system: StoreSystem, locks: WriterLocks, sync: boolean) {
+  constructor(system: StoreSystem, locks: WriterLocks, later: LaterWork, sync: boolean) {
     this.#system = system;
     this.#locks = locks;
+    this.#later = later;
     this.#sync = sync;
   }
 
@@ -42,13 +49,15 @@ export class TaskIndex {
     if (this.#sync) syncFolder(files, taskFolder);
   }
 
-  /** Updates the index for one dispatch. The index is derived, so a failure is ignored and the next change repairs it. */
+  /** Updates the index for one dispatch, later. The index is derived: after a failure, the next change updates it. */
   refresh(taskFolder: string, dispatchId: string): void {
-    try {
-      this.#write(taskFolder, { dispatchId }, false);
-    } catch (error) {
-      if (!isStoreError(error) && !isSystemError(error)) throw error;
-    }
+    const changed = this.#changed.get(taskFolder);
+    if (changed !== undefined) changed.add(dispatchId);
+    else this.#changed.set(taskFolder, new Set([dispatchId]));
+    this.#later.add(taskFolder, () => {
+      this.#write(taskFolder, { dispatchIds: this.#changed.get(taskFolder) ?? new Set() }, false);
+      this.#changed.delete(taskFolder);
+    });
   }
 
   #write(taskFolder: string, change: TaskFileChange, sync: boolean): void {
@@ -58,7 +67,7 @@ export class TaskIndex {
     try {
       const readEnvelope = (dispatchId: string) =>
         readIfPossible(files, dispatchPaths(taskFolder, dispatchId).file);
-      writeTaskFile(files, taskFolder, change, listDispatchIds(files, taskFolder), readEnvelope, sync);
+      writeTaskFile(files, taskFolder, change, readEnvelope, sync);
     } finally {
       this.#locks.release(lock);
     }
