@@ -75,37 +75,47 @@ export interface Files {
   watch(folder: string, onChange: (name: string | null) => void): () => void;
 }
 
+/** Who may read and write new files and folders: only the owner, or whom the umask of the process allows. */
+export type Access = 'private' | 'shared';
+
+const modes = { private: { file: 0o600, folder: 0o700 }, shared: { file: 0o666, folder: 0o777 } } as const;
+
 /** The file system of this machine. */
-export const systemFiles: Files = {
-  open: (path, flags) => openSync(path, flags),
-  close: (fd) => closeSync(fd),
-  read: (fd, buffer, offset, length, position) => readSync(fd, buffer, offset, length, position),
-  write: (fd, buffer, offset, length, position) => writeSync(fd, buffer, offset, length, position),
-  truncate: (fd, length) => ftruncateSync(fd, length),
-  sync: (fd) => fsyncSync(fd),
-  syncData: (fd) => fdatasyncSync(fd),
-  statOpen: (fd) => fstatSync(fd),
-  stat: (path) => statSync(path, { throwIfNoEntry: false }) ?? null,
-  lstat: (path) => lstatSync(path, { throwIfNoEntry: false }) ?? null,
-  touch: (path, milliseconds) => utimesSync(path, milliseconds / 1_000, milliseconds / 1_000),
-  rename: (from, to) => renameSync(from, to),
-  link: (from, to) => linkSync(from, to),
-  remove(path) {
-    try {
-      unlinkSync(path);
-      return true;
-    } catch (error) {
-      if (isSystemError(error) && error.code === 'ENOENT') return false;
-      throw error;
-    }
-  },
-  makeFolder: (path) => void mkdirSync(path, { recursive: true }),
-  list: (folder) => readdirSync(folder, { withFileTypes: true }),
-  realPath: (path) => realpathSync.native(path),
-  watch(folder, onChange) {
-    const watcher = watch(folder, (_, name) => onChange(name));
-    // The listener then reads the store, and receives the error there.
-    watcher.on('error', () => onChange(null));
-    return () => watcher.close();
-  },
-};
+export function filesFor(access: Access): Files {
+  const { file: fileMode, folder: folderMode } = modes[access];
+  return {
+    open: (path, flags) => openSync(path, flags, fileMode),
+    close: (fd) => closeSync(fd),
+    read: (fd, buffer, offset, length, position) => readSync(fd, buffer, offset, length, position),
+    write: (fd, buffer, offset, length, position) => writeSync(fd, buffer, offset, length, position),
+    truncate: (fd, length) => ftruncateSync(fd, length),
+    sync: (fd) => fsyncSync(fd),
+    syncData: (fd) => fdatasyncSync(fd),
+    statOpen: (fd) => fstatSync(fd),
+    stat: (path) => statSync(path, { throwIfNoEntry: false }) ?? null,
+    lstat: (path) => lstatSync(path, { throwIfNoEntry: false }) ?? null,
+    touch: (path, milliseconds) => utimesSync(path, milliseconds / 1_000, milliseconds / 1_000),
+    rename: (from, to) => renameSync(from, to),
+    link: (from, to) => linkSync(from, to),
+    remove(path) {
+      try {
+        unlinkSync(path);
+        return true;
+      } catch (error) {
+        if (isSystemError(error) && error.code === 'ENOENT') return false;
+        throw error;
+      }
+    },
+    makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: folderMode }),
+    list: (folder) => readdirSync(folder, { withFileTypes: true }),
+    realPath: (path) => realpathSync.native(path),
+    watch(folder, onChange) {
+      const watcher = watch(folder, (_, name) => onChange(name));
+      // The listener then reads the store, and receives the error there.
+      watcher.on('error', () => onChange(null));
+      return () => watcher.close();
+    },
+  };
+}
+
+export const systemFiles: Files = filesFor('private');

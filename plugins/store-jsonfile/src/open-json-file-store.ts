@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
 import { orMissing, realPath, withFile } from '@hansard/store-kit';
+import type { Access } from './files.ts';
 import { JsonFileStore } from './json-file-store.ts';
-import { type StoreSystem, thisSystem } from './store-system.ts';
+import { type StoreSystem, systemFor } from './store-system.ts';
 
 /** The capabilities of a store that is opened without options. Another `durability` changes only that field. */
 export const jsonFileStoreCapabilities: StoreCapabilities = {
@@ -22,6 +23,11 @@ export interface JsonFileStoreOptions {
    * power; each append then waits for the disk.
    */
   readonly durability?: 'process' | 'disk';
+  /**
+   * Who may read new files and folders. `private` (the default): only the owner. `shared`: whom the umask of the process
+   * allows. Files and folders that exist keep their permissions.
+   */
+  readonly access?: Access;
 }
 
 /**
@@ -29,8 +35,8 @@ export interface JsonFileStoreOptions {
  * @throws STORE_UNAVAILABLE if the root is not a readable folder
  */
 export function openJsonFileStore(
-  { root, durability = 'process' }: JsonFileStoreOptions,
-  system: StoreSystem = thisSystem,
+  { root, durability = 'process', access = 'private' }: JsonFileStoreOptions,
+  system: StoreSystem = systemFor(access),
 ): JsonFileStore {
   const { files } = system;
   const realRoot = withFile('open', root, () => {

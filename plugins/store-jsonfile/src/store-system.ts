@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@hansard/provider';
-import { type Files, systemFiles } from './files.ts';
+import { type Access, type Files, filesFor } from './files.ts';
 
 /** What the store uses of the machine. A test or a simulator can replace each part. */
 export interface StoreSystem {
@@ -17,4 +17,8 @@ const clock: Clock = {
   },
 };
 
-export const thisSystem: StoreSystem = { files: systemFiles, clock };
+export function systemFor(access: Access): StoreSystem {
+  return { files: filesFor(access), clock };
+}
+
+export const thisSystem: StoreSystem = systemFor('private');
