@@ -36,10 +36,16 @@ export function linkIfFree(
 }
 
 /**
- * A refusal of the operating system as an error of the contract: STORE_INVALID_PATH for a name that is too long, otherwise
- * STORE_UNAVAILABLE with the reason. Any other error is returned unchanged. `action` is a verb: `append to`.
+ * A refusal of the operating system as an error of the contract: STORE_INVALID_PATH for a name that is too long,
+ * STORE_TOO_LARGE for a value that no string or buffer can hold, otherwise STORE_UNAVAILABLE with the reason. Any other error is returned unchanged. `action` is a verb: `append to`.
  */
 export function toFileError(error: unknown, action: string, path: string): unknown {
+  if (isTooLarge(error))
+    return new StoreError(
+      'STORE_TOO_LARGE',
+      `Could not ${action} ${path}: a value is larger than this process can hold (${error.message}).`,
+      { details: { file: path }, cause: error },
+    );
   if (isStoreError(error) || !isSystemError(error)) return error;
   const file = error.path ?? path;
   if (error.code === 'ENAMETOOLONG') {
@@ -63,4 +69,13 @@ export function withFile<T>(action: string, path: string, work: () => T): T {
   } catch (error) {
     throw toFileError(error, action, path);
   }
+}
+
+const tooLargeCodes = new Set(['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'ERR_FS_FILE_TOO_LARGE']);
+
+/** Whether an engine refused to create a string or a buffer because of its length. */
+function isTooLarge(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && tooLargeCodes.has(String(error.code))) return true;
+  return error instanceof RangeError && /^(Invalid string length|Array buffer allocation failed)/.test(error.message);
 }

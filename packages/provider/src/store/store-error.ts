@@ -35,14 +35,19 @@ export const storeErrors = defineErrors({
     details: ['owner', 'taskDir?', 'dispatchId?', 'file?'],
   },
   STORE_CORRUPT: {
-    when: 'Stored data is damaged, and not only in a torn last record; the last events of an ended dispatch are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
-    advice: 'Nothing was changed. Copy the file before you repair it.',
+    when: 'Stored data is damaged, and not only in a torn last record; acknowledged events are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
+    advice: 'Nothing was changed. `hansard verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
     details: ['file', 'offset?', 'wholeEvents?'],
   },
   STORE_UNAVAILABLE: {
     when: 'The disk, the database or the network refused: no space, no permission, too busy. The reason is the `cause`.',
     advice: 'Remove the reason and try again. All events that were acknowledged before are safe.',
     details: ['file?', 'reason?'],
+  },
+  STORE_TOO_LARGE: {
+    when: 'A value is larger than this process can hold: the text of an event, an envelope or a task record above 512 million characters, or bytes for which there is no memory.',
+    advice: 'Store large content in a file and its place in the event. Other events of the dispatch can be read one page at a time.',
+    details: ['file?'],
   },
   STORE_UNSUPPORTED: {
     when: 'The store does not have the requested capability.',
