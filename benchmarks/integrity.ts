@@ -98,8 +98,7 @@ function measureCreation(): void {
         writeSync(fd, content);
         closeSync(fd);
       }),
-    create: (round) =>
-      timed(perRound, (at) => store.createDispatch('few', sampleEnvelope(`${round}-${at}`))),
+    create: (round) => timed(perRound, (at) => store.createDispatch('few', sampleEnvelope(`${round}-${at}`))),
     ended: (round) =>
       timed(perRound, (at) =>
         store.createDispatch('few', { ...sampleEnvelope(`e-${round}-${at}`), status: 'completed' }),
@@ -135,7 +134,11 @@ function measureCreation(): void {
   }
   const start = process.hrtime.bigint();
   store.close();
-  report({ benchmark: 'integrity', figure: 'close', milliseconds: rounded(microsecondsSince(start) / 1_000) });
+  report({
+    benchmark: 'integrity',
+    figure: 'close',
+    milliseconds: rounded(microsecondsSince(start) / 1_000),
+  });
   rmSync(folder, { recursive: true });
 }
 
@@ -144,14 +147,25 @@ function measureVerification(): void {
   const store = openJsonFileStore({ root: folder });
   store.createDispatch(taskDir, sampleEnvelope('log'));
   for (let from = 0; from < 600_000; from += 1_000)
-    store.appendEvents(taskDir, 'log', Array.from({ length: 1_000 }, (_, index) => sampleEvent(from + index)));
+    store.appendEvents(
+      taskDir,
+      'log',
+      Array.from({ length: 1_000 }, (_, index) => sampleEvent(from + index)),
+    );
   const times = measure(7, { verify: () => timed(1, () => store.verifyDispatch(taskDir, 'log')) });
   const { bytes, wholeEvents } = store.verifyDispatch(taskDir, 'log');
   store.close();
   rmSync(folder, { recursive: true });
   const speed = bytes / medianOf(times, 'verify');
   report(
-    { benchmark: 'integrity', figure: 'verify, MB/s', bytes, wholeEvents, speed: rounded(speed), of300: rounded(300 / speed) },
+    {
+      benchmark: 'integrity',
+      figure: 'verify, MB/s',
+      bytes,
+      wholeEvents,
+      speed: rounded(speed),
+      of300: rounded(300 / speed),
+    },
     [{ key: 'of300', atMost: 1 }],
   );
 }

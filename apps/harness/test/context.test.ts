@@ -85,7 +85,15 @@ describe('hansard context', () => {
   it('says so and exits 1 where the log was changed', async () => {
     const path = join(line.cwd, '.projects', 'cafe/tasks/menu/dispatches/D1.json');
     const original = readFileSync(path, 'utf8');
-    writeFileSync(path, original.replace('Read the menu aloud.', 'Read the menu alive.'));
+    const store = openJsonFileStore({ root: join(line.cwd, '.projects') });
+    const envelope = store.getDispatchEnvelope('cafe/tasks/menu', 'D1');
+    const events = JSON.stringify(store.getDispatchEvents('cafe/tasks/menu', 'D1'));
+    store.deleteDispatch('cafe/tasks/menu', 'D1');
+    if (envelope !== null) store.createDispatch('cafe/tasks/menu', envelope);
+    store.claimDispatch('cafe/tasks/menu', 'D1');
+    const changed = events.replace('Read the menu aloud.', 'Read the menu alive.');
+    store.appendEvents('cafe/tasks/menu', 'D1', JSON.parse(changed));
+    store.close();
     try {
       const { code, err } = await line.hansard('context', task, 'D1', '--verify');
       expect({ code, err }).toMatchObject({

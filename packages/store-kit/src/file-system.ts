@@ -77,5 +77,8 @@ const tooLargeCodes = new Set(['ERR_STRING_TOO_LONG', 'ERR_BUFFER_TOO_LARGE', 'E
 function isTooLarge(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if ('code' in error && tooLargeCodes.has(String(error.code))) return true;
-  return error instanceof RangeError && /^(Invalid string length|Array buffer allocation failed)/.test(error.message);
+  return (
+    error instanceof RangeError &&
+    /^(Invalid string length|Array buffer allocation failed)/.test(error.message)
+  );
 }

@@ -35,7 +35,7 @@ import { join } from 'node:path';
  *    byte shows at the next digits, and an event that is missing, doubled or moved shows at the event after it.
  *    The checksum of a head is that of its bytes from `"format"` to before `,"crc"`.
  * 2. THE HEAD has `format`, `revision` (greater at each write), `epoch` (greater at each claim), `acknowledged` and `envelope`.
- *    It is there twice, in two slots of equal size: 2,048 bytes, or twice or four times as much, and so on, as much as it needs. Of two
+ *    It is stored twice, in two slots of equal size: 2,048 bytes, or twice or four times as much, and so on, as much as it needs. Of two
  *    whole heads the one with the greater revision counts. A write never touches the slot that counts before the other one is written; so
  *    a torn write leaves the earlier head, and damage of one slot loses nothing. A write of the envelope goes to both slots. Only an
  *    envelope that outgrows its slot makes a copy of the file, which is renamed over it.

@@ -134,7 +134,9 @@ describe('a log that is appended again', () => {
     const again = openClaimed(root);
     again.appendEvents(taskDir, 'd1', log.slice(0, 20));
     again.appendEvents(taskDir, 'd1', log.slice(20, 30));
-    expect(readFileSync(file).equals(bytes)).toBe(true);
+    // The claim changes the head.
+    const start = bytes.indexOf('"events":[');
+    expect(readFileSync(file).subarray(start).equals(bytes.subarray(start))).toBe(true);
     expect(codeOf(() => again.appendEvents(taskDir, 'd1', log.slice(40, 41)))).toBe('STORE_CORRUPT');
   });
 });

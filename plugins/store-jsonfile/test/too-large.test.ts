@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer';
-import { writeFileSync, truncateSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';

@@ -69,7 +69,8 @@ export function assertNoAgentOptions(options: AgentOptions): void {
 
 /** Of `latest`, the latest dispatch that is not a worker. */
 async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchLog> {
-  const leads = wanted === 'latest' ? (await store.getDispatchEnvelopes(taskDir)).filter(isLead) : [];
+  const listings = wanted === 'latest' ? await store.listDispatches(taskDir) : [];
+  const leads = listings.flatMap(({ envelope }) => envelope ?? []).filter(isLead);
   return findDispatch(store, taskDir, leads.at(-1)?.dispatchId ?? wanted);
 }
 

@@ -15,7 +15,9 @@ export async function withHistory(
   taskDir: string,
   options: Partial<RunDispatchOptions>,
 ): Promise<Partial<RunDispatchOptions>> {
-  const { text } = await readPriorOutcomes(store, taskDir, await store.getDispatchEnvelopes(taskDir));
+  const listings = await store.listDispatches(taskDir);
+  const envelopes = listings.flatMap(({ envelope }) => envelope ?? []);
+  const { text } = await readPriorOutcomes(store, taskDir, envelopes);
   if (text === '') return options;
   return { ...options, prompt: options.prompt === undefined ? text : `${text}\n\n${options.prompt}` };
 }

@@ -40,6 +40,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   STORE_LOCKED: failed,
   STORE_CORRUPT: damaged,
   STORE_UNAVAILABLE: failed,
+  STORE_TOO_LARGE: failed,
   STORE_UNSUPPORTED: usage,
   STORE_CONTRACT_VERSION: failed,
   STORE_CLOSED: failed,

@@ -36,7 +36,8 @@ export const storeErrors = defineErrors({
   },
   STORE_CORRUPT: {
     when: 'Stored data is damaged, and not only in a torn last record; acknowledged events are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
-    advice: 'Nothing was changed. `hansard verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
+    advice:
+      'Nothing was changed. `hansard verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
     details: ['file', 'offset?', 'wholeEvents?'],
   },
   STORE_UNAVAILABLE: {
@@ -46,7 +47,8 @@ export const storeErrors = defineErrors({
   },
   STORE_TOO_LARGE: {
     when: 'A value is larger than this process can hold: the text of an event, an envelope or a task record above 512 million characters, or bytes for which there is no memory.',
-    advice: 'Store large content in a file and its place in the event. Other events of the dispatch can be read one page at a time.',
+    advice:
+      'Store large content in a file and its place in the event. Other events of the dispatch can be read one page at a time.',
     details: ['file?'],
   },
   STORE_UNSUPPORTED: {

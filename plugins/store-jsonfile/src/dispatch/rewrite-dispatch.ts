@@ -54,7 +54,7 @@ export class EventCopier {
 
   /** Ends the file. @returns the place after the last event */
   finish(): { readonly bytes: number; readonly events: number; readonly crc: number } {
-    // A batch whose last event is lost ends with the last event that is there.
+    // A batch whose last event is lost ends with its last whole event.
     if (this.#marks.length > 0) this.#marks[this.#marks.length - 1] = false;
     this.#write(closings[this.#idOrder]);
     return { bytes: this.#end - this.#start, events: this.#count, crc: this.#crc };
@@ -75,7 +75,7 @@ export class EventCopier {
 
 /**
  * Writes a new file in format 2 and puts it in the place of the dispatch, complete or not at all. `keepAs` is another name
- * for the file that is there now.
+ * for the present file.
  */
 export function rewriteDispatch(
   { files, sync }: Pick<DispatchContext, 'files' | 'sync'>,

@@ -40,7 +40,7 @@ export function prepareAppend(
   return { point: { ...range, ...ids }, repair };
 }
 
-export function readIds(
+function readIds(
   range: EventRange,
   from: number,
 ): { readonly idOrder: IdOrder; readonly greatestId: string } {
