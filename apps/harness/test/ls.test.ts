@@ -62,7 +62,7 @@ describe('ls beside a damaged dispatch', () => {
       /^hansard: 2 of 4 tasks can't be read completely; the others are listed\.\n {2}a\/two: STORE_CORRUPT: /,
     );
     for (const file of files) expect(err).toContain(`${file} is damaged at byte `);
-    expect(err).toMatch(/\n {2}Nothing was changed\. Copy the file before you repair it\.\n$/);
+    expect(err).toMatch(/\n {2}Nothing was changed\. `hansard verify` shows .*\n$/);
   });
 
   it('lists a task with a damaged record by the figures of its dispatches, and every other task', async () => {
