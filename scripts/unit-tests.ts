@@ -18,6 +18,8 @@ export const slowTests: readonly string[] = [
   'packages/datasets/test/training/training-properties.test.ts',
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
+  'plugins/store-jsonfile/test/integrity/flipped-bits.test.ts',
+  'plugins/store-jsonfile/test/too-large.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
   'scripts/test/regular-expressions.test.ts',
 ];

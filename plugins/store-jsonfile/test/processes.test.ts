@@ -151,7 +151,12 @@ describe('processes that work on one task at once', () => {
     }
     expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(50);
     store.putTask(taskDir, { ...task, status: 'done' });
-    expect(readDocument(join(root, taskDir, 'task.json')).dispatches).toHaveLength(50);
+    expect(store.getTask(taskDir)).toEqual({ ...task, status: 'done' });
+    // The index is written later: any change has them all.
+    store.createDispatch(taskDir, makeEnvelope('last'));
+    store.close();
+    const { dispatches, status } = JSON.parse(readFileSync(join(root, taskDir, 'task.json'), 'utf8'));
+    expect([dispatches.length, status]).toEqual([51, 'done']);
   });
 
   it('create a dispatch of one name only once', async () => {
@@ -235,6 +240,6 @@ describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
       'appended 3',
     ]);
     expect(readDocument(dispatchFile(root, 'd1')).events).toHaveLength(3);
-    expect(readFileSync(dispatchFile(root, 'd1')).length).toBeLessThan(3_000);
+    expect(readFileSync(dispatchFile(root, 'd1')).length).toBeLessThan(6_000);
   });
 });
