@@ -18,7 +18,11 @@ export const slowTests: readonly string[] = [
   'packages/datasets/test/training/training-properties.test.ts',
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
+  'packages/store-conformance/test/damage-mutants.test.ts',
+  'packages/store-conformance/test/mutants.test.ts',
+  'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
+  'plugins/store-sqlite/test/conformance-processes.test.ts',
 ];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;

@@ -1,24 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { runStoreConformance, type StoreUnderTest } from '../src/index.ts';
+import { runStoreConformance } from '../src/index.ts';
 import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
-import { damageMutants } from './mutants/damage.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
-import type { Change } from './mutants/mutant.ts';
 import { nameMutants } from './mutants/names.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
 import { sharedMutants } from './mutants/shared.ts';
 import { valueMutants } from './mutants/values.ts';
-import { openReference } from './open-reference.ts';
-import { referenceCapabilities } from './reference/reference-store.ts';
+import { storeWith } from './open-reference.ts';
 
 const mutants = [
   ...appendMutants,
   ...claimMutants,
-  ...damageMutants,
   ...dispatchMutants,
   ...endMutants,
   ...nameMutants,
@@ -28,10 +24,6 @@ const mutants = [
   ...sharedMutants,
   ...valueMutants,
 ];
-
-function storeWith(change: Change): StoreUnderTest {
-  return { capabilities: referenceCapabilities, create: () => openReference(change), seed: 7 };
-}
 
 describe('a store that', () => {
   it.each(mutants)('%s fails %s', async (_, caseId, change) => {

@@ -1,12 +1,11 @@
-import type { StoreFixture } from '../src/index.ts';
+import type { StoreFixture, StoreUnderTest } from '../src/index.ts';
+import type { Change } from './mutants/mutant.ts';
 import { encodeLog } from './reference/damaged-log.ts';
-import { createReferenceStore, type ReferenceStore } from './reference/reference-store.ts';
-import { emptyWorld, inMemory, keyOf, type World } from './reference/world.ts';
+import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
+import { emptyWorld, inMemory, keyOf } from './reference/world.ts';
 
 /** The reference store, or another one of its data: every capability, in memory, and any number of openings. */
-export function openReference(
-  change: (good: ReferenceStore, world: World) => Partial<ReferenceStore> | object = () => ({}),
-): StoreFixture {
+export function openReference(change: Change = () => ({})): StoreFixture {
   const world = emptyWorld();
   const medium = inMemory(world);
   const open = () => {
@@ -31,4 +30,9 @@ export function openReference(
     },
     dispose: () => {},
   };
+}
+
+/** The reference store with this change, for the kit. */
+export function storeWith(change: Change): StoreUnderTest {
+  return { capabilities: referenceCapabilities, create: () => openReference(change), seed: 7 };
 }

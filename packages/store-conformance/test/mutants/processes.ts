@@ -228,4 +228,29 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
         };
       },
     ],
+    [
+      'shows the claims of other processes as free',
+      'processes/claim-seen',
+      (good) => ({
+        getClaim: (taskDir, dispatchId) => {
+          const claim = good.getClaim(taskDir, dispatchId);
+          return claim?.isOwn ? claim : null;
+        },
+      }),
+    ],
+    [
+      'breaks the claims of its own process only',
+      'processes/broken-by-another',
+      () => ({ breakClaim: () => {} }),
+    ],
+    [
+      'has stopped owners run for ever',
+      'processes/stopped-claim-expires',
+      (good) => ({
+        getClaim: (taskDir, dispatchId) => {
+          const claim = good.getClaim(taskDir, dispatchId);
+          return claim && { ...claim, state: 'running', expiresInMs: null };
+        },
+      }),
+    ],
   ];

@@ -73,7 +73,7 @@ export class ReferenceClaims {
     const seen = this.#seen.get(claim.token);
     if (seen?.beat !== beat) this.#seen.set(claim.token, { beat, at: performance.now() });
     if (seen !== undefined && seen.beat !== beat) return { state: 'running', expiresInMs: null };
-    const left = this.#leaseMs - (performance.now() - (seen?.at ?? performance.now()));
+    const left = seen === undefined ? this.#leaseMs : this.#leaseMs - (performance.now() - seen.at);
     return left <= 0 ? { state: 'expired', expiresInMs: null } : { state: 'unknown', expiresInMs: left };
   }
 

@@ -5,11 +5,10 @@ import { claim, late } from '../../checks/claim-checks.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, holdsEvents, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
-import type { Reply } from '../../processes/serve-store.ts';
-import { inAnotherNamespace, type StoreProcess, startProcess } from '../../processes/store-process.ts';
-import type { CaseContext } from '../../run/case-context.ts';
-import { caseFamily, skipCase } from '../../run/conformance-case.ts';
+import { inAnotherNamespace, startProcess } from '../../processes/store-process.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
 import { holdsBatches, prepareFree } from './batches.ts';
+import { codeOf, leaseOf, startWriter } from './other-process.ts';
 
 const needs = ['durability', 'writers'] as const;
 
@@ -82,11 +81,11 @@ export const processCases = caseFamily('processes', [
     needs,
     run: async (context) => {
       await prepareFree(context);
-      const child = await startWriter(context, 3_000);
+      const child = await startWriter(context, 500);
       let seen = 0;
-      for (let turn = 0; turn < 60; turn += 1) {
+      for (let turn = 0; turn < 40; turn += 1) {
         await child.acknowledge(1);
-        for (let read = 0; read < 10; read += 1) {
+        for (let read = 0; read < 4; read += 1) {
           await new Promise(setImmediate);
           const { first: count } = await context.store.readEvents(taskDir, dispatchId, { last: 0 });
           // The batches have 1, 2, 3 and 4 events.
@@ -97,8 +96,8 @@ export const processCases = caseFamily('processes', [
           sameContent(page.events.length, Math.min(4, page.next + 1), 'the number of the last events');
         }
       }
-      const acknowledged = Math.max(60, await child.kill());
-      await holdsBatches(context.store, [], { prefix: 'writer', textLength: 3_000, acknowledged });
+      const acknowledged = Math.max(40, await child.kill());
+      await holdsBatches(context.store, [], { prefix: 'writer', textLength: 500, acknowledged });
     },
   },
   {
@@ -204,15 +203,6 @@ export const processCases = caseFamily('processes', [
   },
 ]);
 
-/** A process that has claimed the dispatch and appends to it until it is refused. */
-async function startWriter(context: CaseContext, textLength: number): Promise<StoreProcess> {
-  const child = await startProcess(context);
-  const reply = await child.call('claimDispatch', taskDir, dispatchId);
-  sameContent(codeOf(reply), null, 'claimDispatch of a free dispatch');
-  child.send({ appendTo: [taskDir, dispatchId], prefix: 'writer', textLength });
-  return child;
-}
-
 /** Tries to claim until it succeeds. Returns the time from the first attempt, which must be refused, in milliseconds. */
 async function takeOver(store: DispatchStoreProvider, leaseMs: number): Promise<number> {
   await refuses('STORE_LOCKED', 'the first claimDispatch beside a stopped process', () => claim(store));
@@ -224,16 +214,7 @@ async function takeOver(store: DispatchStoreProvider, leaseMs: number): Promise<
       return performance.now() - start;
     } catch (error) {
       const waited = performance.now() - start;
-      if (!isStoreError(error, 'STORE_LOCKED') || waited > 10 * leaseMs + 5_000) throw error;
+      if (!isStoreError(error, 'STORE_LOCKED') || waited > 5 * leaseMs + 3_000) throw error;
     }
   }
-}
-
-function leaseOf({ leaseMs }: CaseContext): number {
-  return leaseMs ?? skipCase('the options have no leaseMs, so the kit does not know how long to wait');
-}
-
-function codeOf(reply: Reply | null): string | null {
-  if (reply === null) return 'the process ended';
-  return 'error' in reply ? `${reply.error}` : null;
 }
