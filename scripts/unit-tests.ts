@@ -23,6 +23,7 @@ export const slowTests: readonly string[] = [
   'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
   'plugins/store-sqlite/test/conformance-processes.test.ts',
+  'scripts/test/regular-expressions.test.ts',
 ];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
