@@ -84,7 +84,7 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
     },
   );
 
-  it('keeps the recorded value behind the escapes', async () => {
+  it('keeps the recorded value: a parser reads the escapes as the same text', async () => {
     const { out, json } = await cli.hansard('events', task, 'latest', '--json');
     expect(out).toMatch(/\\u009b/);
     await using store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
