@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -195,3 +195,14 @@ describe('a hostile folder that is imported', () => {
     );
   });
 });
+
+it.each(['session-v1', 'session-v2', 'game-log'])(
+  'a log that is larger than any text can be is refused with its size: %s',
+  async (format) => {
+    using cli = commandLine();
+    const path = put(cli, 'large.jsonl', logs[format] ?? games);
+    truncateSync(path, 600_000_000);
+    const { code, out, err } = await cli.hansard('import', path, '--as', format, '--task', 'a/b');
+    expect([code, out + err]).toEqual([1, expect.stringMatching(/FORMAT_UNREADABLE: .*600000000 bytes/)]);
+  },
+);
