@@ -63,6 +63,17 @@ describe('a damaged database', () => {
     }
   });
 
+  it('is STORE_CORRUPT if an event nests deeper than any reader can follow', () => {
+    const path = closedDatabase();
+    const database = new DatabaseSync(path);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    database
+      .prepare(`UPDATE events SET line = replace(line, '"data":{', ? ) WHERE position = 5`)
+      .run(`"data":{"deep":${deep},`);
+    database.close();
+    expect(readAll(path)).toMatchObject({ code: 'STORE_CORRUPT', details: { position: 5 } });
+  });
+
   it.each([0.2, 0.5, 0.9])('is STORE_CORRUPT when it is cut off at %d of its length', (part) => {
     const path = closedDatabase();
     truncateSync(path, Math.floor(statSync(path).size * part));

@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, globSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
 import type { ClaudeLog } from '../log/claude-log.ts';
@@ -66,9 +66,15 @@ async function openSubAgent(path: string, sessionStart: number | undefined): Pro
   }
 }
 
+const mostBytesOfMeta = 1_000_000;
+
 async function readMeta(path: string): Promise<JsonObject> {
   try {
-    return asObject(JSON.parse(await readFile(path, 'utf8'))) ?? {};
+    // A pipe would block the import, and a device never ends.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > mostBytesOfMeta) return {};
+    return asObject(JSON.parse(await file.readFile('utf8'))) ?? {};
   } catch {
     // The file is optional: most sub-agents have none, and a broken one is ignored.
     return {};

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, findNotJson } from '@hansard/events';
 import { batchMark } from '../disk-format.ts';
 
 const comma = 0x2c;
@@ -47,6 +47,9 @@ export function eventLineId(bytes: Buffer, start: number, end: number): string |
   return null;
 }
 
+/** No shorter text nests deeper than an event may. */
+const shortestTooDeep = 2_000;
+
 export function parseEventText(text: string): CapturedEvent | null {
   let value: Partial<Record<keyof CapturedEvent, unknown>> | null;
   try {
@@ -61,6 +64,7 @@ export function parseEventText(text: string): CapturedEvent | null {
     typeof value.type === 'string' &&
     typeof value.timestamp === 'string' &&
     typeof value.data === 'object' &&
-    value.data !== null;
+    value.data !== null &&
+    (text.length < shortestTooDeep || findNotJson(value.data) === null);
   return isEvent ? (value as CapturedEvent) : null;
 }
