@@ -12,6 +12,8 @@ import { readParts } from './read-parts.ts';
 export interface LogHead {
   readonly path: string;
   readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
   readonly sessionId: string | null;
   readonly agentId: string | null;
   readonly cwd: string | null;
@@ -64,6 +66,7 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
   return {
     path,
     bytes: size,
+    modifiedAt: mtimeMs,
     sessionId: sessionId ?? null,
     agentId: agentId ?? null,
     cwd: cwd ?? null,

@@ -8,7 +8,7 @@ import { asName, asObject, asText, without, withoutUndefined } from '../values/j
 import type { TranscriptStep } from './transcript-step.ts';
 
 /** The model name that Claude Code gives to texts that no model wrote, such as errors of the API. */
-const noModel = '<synthetic>';
+export const noModel = '<synthetic>';
 
 /** Maps a model message, or a part of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once per message, `agent:inference`. */
 export function mapModelMessage(step: TranscriptStep): void {

@@ -2,7 +2,7 @@ import { definedOnly, type EventData, type JsonObject, type JsonValue } from '@h
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
-import { asId } from '../values/ids.ts';
+import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
 import { mapSummary } from './map-compaction.ts';
 import type { TranscriptStep } from './transcript-step.ts';
@@ -78,7 +78,8 @@ function textOf(block: JsonValue): string | undefined {
 function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | undefined {
   const { parentUuid, sourceToolUseID } = step.message;
   const created = agent !== undefined && parentUuid === null ? `${agent.id}:created` : undefined;
-  if (created !== undefined && step.state.ids.has(created)) return created;
+  const isCreated = agent?.waiting !== undefined || (created !== undefined && step.state.ids.has(created));
+  if (isCreated) return asEventId(created);
   return step.state.calls.get(asName(sourceToolUseID))?.reference;
 }
 

@@ -124,11 +124,26 @@ describe('the files of sub-agents', () => {
   });
 
   it('whose agent no record names are read last, and have no cause', async () => {
-    const { events } = await readTranscript(lines(answer(1, task('toolu_1')), prompt(2, 'Stop.')), {
+    const stopped = outcome(2, 'toolu_1', 'stopped');
+    const { events } = await readTranscript(lines(answer(1, task('toolu_1')), stopped), {
       beside: { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'seen') },
     });
-    expect(events.at(-1)).toMatchObject({ type: 'agent:text', agentId: 'a1' });
+    expect(events.findLast(({ type }) => type === 'agent:text')).toMatchObject({ agentId: 'a1' });
     expect(events.find(({ type }) => type === 'agent:created')).not.toHaveProperty('cause');
+  });
+
+  it('get their agent:created once the call that started the agent is known', async () => {
+    const running = [prompt(1, 'Find it.'), answer(2, task('toolu_1'))];
+    const ended = [...running, reported(5, 'toolu_1', 'found', 'a1')];
+    const beside = { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'found') };
+    const part = await readTranscript(lines(...running), { beside });
+    expect(part.events.filter(({ type }) => type === 'agent:created')).toEqual([]);
+    expect(part.events.filter(({ agentId }) => agentId === 'a1').map(({ id }) => id)).toContain(uuid(12));
+    const whole = await readTranscript(lines(...ended), { beside });
+    const created = whole.events.filter(({ type }) => type === 'agent:created');
+    expect(created).toMatchObject([{ id: 'a1:created', cause: uuid(2) }]);
+    const byId = new Map(whole.events.map((event) => [event.id, event]));
+    for (const event of part.events) expect(byId.get(event.id)).toEqual(event);
   });
 
   it('have their diagnostics under their own names', async () => {
@@ -157,7 +172,7 @@ describe('the files of sub-agents', () => {
     const whole = await readTranscript(lines(...main, result), beside(file));
     const known = new Set(part.events.map(({ id }) => id));
     const added = whole.events.filter(({ id }) => !known.has(id)).map(({ id }) => id);
-    expect(added.slice(0, 1)).toEqual([uuid(12)]);
+    expect(added.slice(0, 2)).toEqual(['a1:created', uuid(12)]);
     expect(added.at(-1)).toBe(uuid(5));
   });
 });

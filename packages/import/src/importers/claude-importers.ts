@@ -52,5 +52,6 @@ async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promi
     taskDir,
     read: (options) => log.read({ ...options, startsAt }),
     summary: () => log.summary(),
+    continueAfter: (kept) => log.continueAfter(kept),
   };
 }

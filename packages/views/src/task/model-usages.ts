@@ -1,4 +1,4 @@
-import type { EventData, ModelUsage, PriceSource } from '@hansard/events';
+import type { DispatchEnvelope, EventData, ModelUsage, PriceSource } from '@hansard/events';
 import type { PriceTable } from './price-table.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
 
@@ -11,8 +11,11 @@ export class ModelUsages {
   readonly #models = new Map<string, ModelUsage>();
   #isAsked = false;
 
-  constructor(prices: PriceTable | null = null) {
+  /** `before`: what the calls before these used. */
+  constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
+    for (const usage of before?.models ?? []) this.#models.set(usage.model, usage);
+    this.#isAsked = (before?.prices ?? null) !== null;
   }
 
   /** Adds a call, made at `timestamp`. */
