@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import type { CallCheck } from './call-check.ts';
 import type { ParentCheck } from './parent-check.ts';
 
 /** A file of a session. */
@@ -19,6 +20,7 @@ export interface FileState {
   readonly agentId: string | undefined;
   readonly meta: JsonObject;
   readonly parents: ParentCheck;
+  calls: CallCheck;
   /** Of a continued file: the latest time of the records that were not mapped again. */
   horizon: number;
   clock: number;

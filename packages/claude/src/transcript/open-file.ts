@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { PrefixChecksum } from '../json-lines/prefix-checksum.ts';
+import { CallCheck } from './call-check.ts';
 import type { KeptFile } from './continuing/kept-reading.ts';
 import type { ReadLine } from './continuing/line-window.ts';
 import type { FileState } from './file-state.ts';
@@ -63,6 +64,8 @@ export class OpenFile {
 
   /** Sets the facts of the part that an earlier reading has mapped. */
   continueAfter({ horizon, clock, latest, latestUuid, conversation }: KeptFile): void {
+    // The calls of results that were mapped again may be among the lines that were not.
+    this.state.calls = new CallCheck();
     this.state.horizon = horizon ?? Number.NEGATIVE_INFINITY;
     this.state.clock = clock;
     this.state.latest = latest;

@@ -18,6 +18,7 @@ import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
 import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
+import { CallCheck } from './call-check.ts';
 import type { FileState, TranscriptPart } from './file-state.ts';
 import { mapRecord } from './map-record.ts';
 import { ParentCheck } from './parent-check.ts';
@@ -69,6 +70,7 @@ export class TranscriptMapping {
       prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
       meta,
       parents: new ParentCheck(this.#state.records),
+      calls: new CallCheck(),
       horizon: Number.NEGATIVE_INFINITY,
       clock: startsAt,
       latest: startsAt,
@@ -82,6 +84,7 @@ export class TranscriptMapping {
     this.#file.conversation = this.#state.conversation;
     this.#file = file;
     this.#state.agentMeta = file.meta;
+    this.#state.callCheck = file.calls;
     this.#state.conversation = file.conversation ?? this.#state.conversation;
   }
 
@@ -128,8 +131,7 @@ export class TranscriptMapping {
     const id = this.#idOf(record, part, place);
     if (id === null) return [];
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
-    this.#checkReference('parent', record.parentUuid, part.line);
-    this.#checkReference('logical parent', record.logicalParentUuid, part.line);
+    this.#checkParent(record.parentUuid, part.line);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     mapRecord(step);
     if (record.isSidechain !== true) this.#turn.observe(record);
@@ -139,6 +141,7 @@ export class TranscriptMapping {
   /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
   endFile(): CapturedEvent[] {
     this.#file.parents.end();
+    this.#file.calls.end();
     const { agentId } = this.#file;
     this.#state.inferences.endOver((agent) =>
       agentId === undefined ? agent === undefined || !this.#agentsWithFile.has(agent) : agent === agentId,
@@ -223,7 +226,7 @@ export class TranscriptMapping {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;
     }
-    this.#file.parents.arrived(uuid);
+    this.#file.parents.arrived(uuid, line);
     const id = asEventId(uuid);
     if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
     if (sighting.kind === 'first') return id ?? place;
@@ -258,18 +261,15 @@ export class TranscriptMapping {
     return time;
   }
 
-  #checkReference(role: string, value: JsonValue | undefined, line: number): void {
+  #checkParent(value: JsonValue | undefined, line: number): void {
     const uuid = asName(value);
     if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
     this.#file.parents.check(uuid, line, (isAhead) => {
       // The part before may have it.
       if (!isAhead && this.#state.horizon.isSet) return;
-      const where = isAhead ? 'comes after the record' : 'is not in the transcript';
-      this.#report(
-        isAhead ? 'reference_ahead' : 'reference_missing',
-        line,
-        `The ${role} ${preview(uuid)} ${where}.`,
-      );
+      const where = isAhead ? 'comes much later' : 'is not in the transcript';
+      const code = isAhead ? 'reference_ahead' : 'reference_missing';
+      this.#report(code, line, `The parent ${preview(uuid)} ${where}.`);
     });
   }
 

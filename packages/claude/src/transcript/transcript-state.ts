@@ -10,7 +10,8 @@ import { Sidechains } from './sidechains.ts';
 export class TranscriptState extends MappingState {
   readonly records = new SeenRecords(this.ids);
   readonly sidechains = new Sidechains(this.agents);
-  readonly callCheck = new CallCheck();
+  /** That of the file that is read. */
+  callCheck = new CallCheck();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */
