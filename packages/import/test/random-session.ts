@@ -121,8 +121,17 @@ export function randomSession(seed: number, steps: number): WrittenLine[] {
   const endAgent = () => {
     const at = below(agents.length);
     const [agent] = agents.splice(at, 1);
-    if (agent === undefined || agent.isAsync) return;
+    if (agent === undefined) return;
     answer(agent);
+    if (agent.isAsync) {
+      const content = `<task-notification>\n<task-id>${agent.agentId}</task-id>\n<result>Answer 1</result>`;
+      record(main, {
+        type: 'user',
+        message: { role: 'user', content },
+        origin: { kind: 'task-notification' },
+      });
+      return;
+    }
     result(agent.caller, agent.call, {
       toolUseResult: { status: 'completed', agentId: agent.agentId, content: [] },
     });

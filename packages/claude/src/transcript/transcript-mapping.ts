@@ -23,6 +23,7 @@ import type { FileState, TranscriptPart } from './file-state.ts';
 import { mapRecord } from './map-record.ts';
 import { ParentCheck } from './parent-check.ts';
 import { problemOf } from './record-problem.ts';
+import { notifiedTask } from './task-notification.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
 import { TurnStatus } from './turn-status.ts';
@@ -88,18 +89,33 @@ export class TranscriptMapping {
     this.#state.conversation = file.conversation ?? this.#state.conversation;
   }
 
-  /** The sub-agent that a record names as the author of a tool result, and the time of the record. */
+  /** The sub-agent that a record names as the author of a tool result or of a report, and the time of the record. */
   reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
     const record = part.kind === 'record' ? asObject(part.record) : undefined;
-    const output = asObject(record?.toolUseResult);
-    const agentId = asName(output?.agentId);
-    if (record === undefined || agentId === undefined) return undefined;
+    if (record === undefined) return undefined;
+    const named = this.#authorOf(record) ?? this.#notifierOf(record);
+    if (named === undefined) return undefined;
+    this.#named.push(this.#state.agents.resolve(named.agentId, named.toolCallId));
+    const isRunning = asObject(record.toolUseResult)?.status === 'async_launched';
+    return isRunning ? undefined : { agentId: named.agentId, time: recordedTime(record) ?? this.#file.clock };
+  }
+
+  #authorOf(record: JsonObject): { agentId: string; toolCallId: string } | undefined {
+    const agentId = asName(asObject(record.toolUseResult)?.agentId);
+    if (agentId === undefined) return undefined;
     const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
     const toolCallId = asName(results[0]?.tool_use_id);
-    if (results.length !== 1 || toolCallId === undefined) return undefined;
-    this.#named.push(this.#state.agents.resolve(agentId, toolCallId));
-    if (output?.status === 'async_launched') return undefined;
-    return { agentId, time: recordedTime(record) ?? this.#file.clock };
+    return results.length === 1 && toolCallId !== undefined ? { agentId, toolCallId } : undefined;
+  }
+
+  /** Other background tasks, such as commands, have notifications, too. */
+  #notifierOf(record: JsonObject): { agentId: string; toolCallId: string | undefined } | undefined {
+    const task = notifiedTask(record);
+    if (task === undefined) return undefined;
+    const { taskId, toolCallId } = task;
+    const isAgent =
+      this.#state.agents.find(taskId) !== undefined || this.#agentsWithFile.has(asId(taskId) ?? '');
+    return isAgent ? { agentId: taskId, toolCallId } : undefined;
   }
 
   /** The events of one part of a file. Each has an id and a time; no two have the same id. */

@@ -146,6 +146,50 @@ describe('the files of sub-agents', () => {
     for (const event of part.events) expect(byId.get(event.id)).toEqual(event);
   });
 
+  const launched = outcome(3, 'toolu_1', 'Started.', {
+    toolUseResult: { status: 'async_launched', agentId: 'a1' },
+  });
+  const notice = (taskId: string, words: string) =>
+    `<task-notification>\n<task-id>${taskId}</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n<status>completed</status>\n<result>${words}</result>\n</task-notification>`;
+  const start = [prompt(1, 'Find it.'), answer(2, task('toolu_1')), launched];
+  const beside = { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'found') };
+
+  it('of the background are read before the report that names the agent, which carries the answer', async () => {
+    const { events } = await readTranscript(
+      lines(...start, prompt(5, notice('a1', 'found')), answer(6, text('Done.'))),
+      { beside },
+    );
+    const report = events.find(({ id }) => id === uuid(5));
+    expect(report).toMatchObject({
+      type: 'user:message',
+      substance: uuid(12),
+      data: { source: { kind: 'system' } },
+    });
+    expect(events.find(({ type }) => type === 'agent:created')).toMatchObject({ cause: uuid(2) });
+    const index = createLogIndex(events);
+    expect(neverHeard(index, uuid(12))).toEqual([]);
+    expect(causesOf(index, uuid(6)).map(({ id }) => id)).toEqual(
+      expect.arrayContaining([uuid(1), uuid(2), 'a1:created', uuid(11), uuid(12), uuid(5)]),
+    );
+  });
+
+  it('of the background that report in other words are the cause of the report', async () => {
+    const { events } = await readTranscript(lines(...start, prompt(5, notice('a1', 'cut off'))), { beside });
+    const report = events.find(({ id }) => id === uuid(5));
+    expect(report).toMatchObject({ cause: [uuid(12)] });
+    expect(report).not.toHaveProperty('substance');
+  });
+
+  it('are not linked to a notification of another task, or to one that a person wrote', async () => {
+    const typed = { origin: { kind: 'human' } };
+    for (const words of [prompt(5, notice('b7', 'found')), prompt(5, notice('a1', 'found'), typed)]) {
+      const { events } = await readTranscript(lines(...start, words), { beside });
+      const message = events.find(({ id }) => id === uuid(5));
+      expect(message).not.toHaveProperty('substance');
+      expect(message).not.toHaveProperty('cause');
+    }
+  });
+
   it('have their diagnostics under their own names', async () => {
     const lost = prompt(13, 'x', { ...side('a1'), parentUuid: 'gone', timestamp: at(4) });
     const { summary } = await readTranscript(
