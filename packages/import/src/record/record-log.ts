@@ -1,8 +1,7 @@
-import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
+import type { Dispatch, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   type DispatchSource,
-  type DispatchStatus,
   definedOnly,
   type Fidelity,
   toTimestamp,
@@ -12,6 +11,7 @@ import { DispatchTotals, type PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten, isRewritten } from './append-events.ts';
 import { appendRest, restOf } from './append-rest.ts';
+import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
 import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
@@ -104,7 +104,7 @@ async function recordRest(
   if (existing === null || rest === null || rest.summary().events !== before) return null;
   const totals = new DispatchTotals(table, existing);
   if (!(await appendRest(dispatch, rest, options, totals))) return null;
-  const summary = rest.summary();
+  const summary = withTooLarge(rest.summary(), totals);
   const isInterrupted = signal.aborted;
   const source = sourceOf(log, isInterrupted ? [] : files, summary);
   const end = { ...endOf(summary, totals, existing), source };
@@ -142,7 +142,7 @@ async function recordWhole(
     });
     throw error;
   }
-  const summary = log.summary();
+  let summary = log.summary();
   const isInterrupted = signal.aborted;
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
@@ -153,6 +153,7 @@ async function recordWhole(
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
     const source = sourceOf(log, isInterrupted ? [] : files, summary);
     const end = { ...endOf(summary, sums, existing), source };
+    summary = withTooLarge(summary, sums);
     await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
   return {
@@ -163,19 +164,6 @@ async function recordWhole(
     notInLog,
     isInterrupted,
     isContinued: false,
-  };
-}
-
-/** The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one. */
-function sourceOf(
-  log: OpenLog,
-  files: DispatchSource['files'],
-  { kept }: Partial<LogSummary> = {},
-): DispatchSource {
-  return {
-    format: log.format,
-    files,
-    ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
   };
 }
 
@@ -210,40 +198,6 @@ async function totalsOf(dispatch: Dispatch, table: PriceTable | null): Promise<D
   for await (const { event } of dispatch.events())
     if (event.type !== 'agent:inference' || !isRewritten(event.id)) totals.observe(event);
   return totals;
-}
-
-/** Writes the end of a log. A running session is released without an end, because its next records may come at any time. */
-async function leave(
-  dispatch: Dispatch,
-  status: DispatchStatus,
-  { completedAt, ...updates }: Omit<DispatchEnd, 'status'>,
-): Promise<void> {
-  if (status !== 'running') {
-    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status });
-    return;
-  }
-  await dispatch.update({ ...updates, status, completedAt: null });
-  await dispatch.release();
-}
-
-function endOf(
-  { model, structuredResult, completedAt }: LogSummary,
-  { usage, costUsd, models, prices }: DispatchTotals,
-  before: DispatchEnvelope | null,
-): Omit<DispatchEnd, 'status'> {
-  return {
-    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    usage,
-    cost: costUsd,
-    models,
-    prices,
-    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
-  };
-}
-
-/** An import of a shorter copy takes nothing away from the envelope. */
-function later(one: string, other: string): string {
-  return one > other ? one : other;
 }
 
 function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): ImportError {
