@@ -32,8 +32,6 @@ export interface LogImporterProvider {
   readonly id: string;
   /** The kind of log, for messages, such as `a transcript of Claude Code`. */
   readonly title: string;
-  /** Where its logs usually are; `~/` is the home folder of the user. Absent: nowhere in particular. */
-  readonly usualPaths?: readonly string[];
 
   /** Whether the start of a file shows this format, by most of its records. */
   detect(head: LogHead): boolean;

@@ -31,7 +31,8 @@ export interface LogHead {
 export interface ContinuedSession {
   /** The first session of the chain. */
   readonly rootSessionId: string;
-  /** The dispatch of the session before. */
+  /** The session before, and its dispatch. */
+  readonly sessionId: string;
   readonly dispatchId: string;
 }
 
@@ -76,7 +77,11 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
     dispatchId: dispatchIdOf(name.join('\n'), time ?? 0),
     continues:
       isContinuation && first !== undefined
-        ? { rootSessionId: first, dispatchId: dispatchIdOf(before ?? first, time ?? 0) }
+        ? {
+            rootSessionId: first,
+            sessionId: before ?? first,
+            dispatchId: dispatchIdOf(before ?? first, time ?? 0),
+          }
         : null,
   };
 }

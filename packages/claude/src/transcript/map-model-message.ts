@@ -72,7 +72,8 @@ function hearUsage(
   const details = otherMessageFields(message);
   const counted = usageOf(usage);
   if (model !== undefined && agent === undefined) writeInit(step, model);
-  if (counted === undefined) {
+  // The session before counts what was copied from it.
+  if (counted === undefined || step.transcript.isCountedBefore(step.message)) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
     reportAgain(step, messageId, usage ?? {});

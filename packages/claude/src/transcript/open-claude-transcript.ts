@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import type { JsonObject } from '@hansard/events';
@@ -35,7 +35,9 @@ export async function openClaudeTranscript(
   const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
   const files = [main, ...agents];
   const continuation = head.continues === null ? null : head.sessionId;
-  const reading = new TranscriptReading(files, head.hasTime, continuation);
+  const before = head.continues === null ? null : join(folder, `${head.continues.sessionId}.jsonl`);
+  const readCountedBefore = () => (before === null ? Promise.resolve(null) : countedMessages(before));
+  const reading = new TranscriptReading(files, head.hasTime, continuation, readCountedBefore);
   return {
     format: 'claude-transcript',
     files: files.map((file) => file.path),
@@ -53,7 +55,7 @@ export async function openClaudeTranscript(
       if (kept === null || !head.hasTime || kept.continuation !== continuation) return null;
       const places = findKept(kept, files);
       if (places === null) return null;
-      const rest = new TranscriptReading(files, true, continuation, { kept, places });
+      const rest = new TranscriptReading(files, true, continuation, readCountedBefore, { kept, places });
       return {
         read: (options) => rest.read(options),
         summary: () => rest.summary(),
@@ -61,6 +63,21 @@ export async function openClaudeTranscript(
       };
     },
   };
+}
+
+/** The messages that the file of a session and those before it count; null if there is no such file. */
+async function countedMessages(path: string): Promise<ReadonlySet<string> | null> {
+  if (!existsSync(path)) return null;
+  const log = await openClaudeTranscript(path, { subAgents: [] });
+  const before =
+    log.continues === null
+      ? null
+      : await countedMessages(join(dirname(path), `${log.continues.sessionId}.jsonl`));
+  const counted = new Set(before);
+  for await (const events of log.read())
+    for (const { type, messageId } of events)
+      if (type === 'agent:inference' && messageId !== undefined) counted.add(messageId);
+  return counted;
 }
 
 /** The transcripts of sub-agents beside the transcript of a session, sorted. */

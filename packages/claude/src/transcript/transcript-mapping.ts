@@ -33,6 +33,8 @@ export interface TranscriptMappingOptions {
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
   /** The id of a session whose file begins with records of another one. */
   readonly continuation?: string | undefined;
+  /** The messages that the other one counts; null if its file is not there. */
+  readonly countedBefore?: ReadonlySet<string> | null;
 }
 
 export interface MappingFacts {
@@ -55,9 +57,10 @@ export class TranscriptMapping {
   readonly #turn = new TurnStatus();
   #latestOfAll = 0;
 
-  constructor({ fidelity, report, continuation }: TranscriptMappingOptions) {
+  constructor({ fidelity, report, continuation, countedBefore = null }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
     this.#state.continuation = continuation;
+    this.#state.countedBefore = countedBefore;
     this.#report = report;
     this.#file = this.open({ startsAt: 0 });
   }
@@ -213,9 +216,9 @@ export class TranscriptMapping {
     this.#file = this.open({ startsAt: 0 });
   }
 
-  /** Whether the `agent:inference` of a message is written. */
-  isCounted(messageId: string): boolean {
-    return this.#state.ids.has(`${messageId}:inference`);
+  /** Whether the model message of a record is counted, here or in the session before. */
+  isCounted(messageId: string, record: JsonObject): boolean {
+    return this.#state.isCountedBefore(record) || this.#state.ids.has(`${messageId}:inference`);
   }
 
   /** Notes that a message was counted, in a part of the log of which only some lines are mapped again. */

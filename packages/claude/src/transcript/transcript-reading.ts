@@ -22,6 +22,7 @@ export class TranscriptReading {
   readonly #hasTime: boolean;
   readonly #continuation: string | null;
   readonly #before: EarlierReading | undefined;
+  readonly #readCountedBefore: () => Promise<ReadonlySet<string> | null>;
   readonly #diagnostics = new DiagnosticLog();
   readonly #needed: NeededLines;
   #file = '';
@@ -35,13 +36,15 @@ export class TranscriptReading {
   #open: readonly OpenFile[] = [];
   readonly #ofAgents = new Map<string, OpenFile>();
 
-  /** `continuation`: the id of a session whose file begins with records of another one. */
+  /** `continuation`: the id of a session whose file begins with records of another one, which has counted some messages. */
   constructor(
     files: readonly SessionFile[],
     hasTime: boolean,
     continuation: string | null,
+    readCountedBefore: () => Promise<ReadonlySet<string> | null>,
     before?: EarlierReading,
   ) {
+    this.#readCountedBefore = readCountedBefore;
     this.#files = files;
     this.#hasTime = hasTime;
     this.#continuation = continuation;
@@ -51,7 +54,7 @@ export class TranscriptReading {
     const agents = files.map(({ agentId }) => asId(agentId));
     this.#needed = new NeededLines(
       agents,
-      (id) => this.#mapping?.isCounted(id) ?? false,
+      (id, record) => this.#mapping?.isCounted(id, record) ?? false,
       before?.kept.lostAgents,
     );
   }
@@ -63,10 +66,12 @@ export class TranscriptReading {
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
     if (this.#mapping !== null) throw new TypeError('A log is read once; open it again to read it again.');
+    const countedBefore = await this.#readCountedBefore();
     const mapping = new TranscriptMapping({
       fidelity,
       report: this.#report.bind(this),
       continuation: this.#continuation ?? undefined,
+      countedBefore,
     });
     this.#mapping = mapping;
     const [main] = this.#files;

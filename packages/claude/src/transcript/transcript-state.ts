@@ -1,6 +1,8 @@
 import type { Fidelity, JsonObject } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
+import { asId } from '../values/ids.ts';
+import { asObject } from '../values/json-fields.ts';
 import { RecentMap } from '../values/recent-map.ts';
 import { CallCheck } from './call-check.ts';
 import { SeenRecords } from './seen-records.ts';
@@ -18,6 +20,8 @@ export class TranscriptState extends MappingState {
   agentMeta: JsonObject = {};
   /** The id of a session whose file begins with records of another one. */
   continuation: string | undefined;
+  /** The messages that the session before counts; null if its file is not there. */
+  countedBefore: ReadonlySet<string> | null = null;
   /** The session that the latest record named. */
   conversation: string | undefined;
   /** The metadata of compactions whose summary comes next, by the uuid of their boundary. */
@@ -30,6 +34,13 @@ export class TranscriptState extends MappingState {
   ) {
     super(fidelity);
     this.#report = report;
+  }
+
+  /** Whether the session before counts the model message of a record, which was copied from it. */
+  isCountedBefore({ sessionId, message }: JsonObject): boolean {
+    if (this.continuation === undefined) return false;
+    if (this.countedBefore === null) return sessionId !== this.continuation;
+    return this.countedBefore.has(asId(asObject(message)?.id) ?? '');
   }
 
   report(code: ClaudeDiagnosticCode, line: number, message: string): void {

@@ -14,7 +14,6 @@ export const claudeImporters: readonly LogImporterProvider[] = [
   {
     ...records('claude-transcript'),
     title: 'a transcript of Claude Code',
-    usualPaths: ['~/.claude/projects'],
     async open({ files: [file = '', ...subAgents] }, { findStart }) {
       return [await opened(await openClaudeTranscript(file, { subAgents }), findStart)];
     },

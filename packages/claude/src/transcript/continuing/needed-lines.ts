@@ -9,6 +9,9 @@ import { recordedTime } from '../../values/recorded-time.ts';
 import { noModel } from '../map-model-message.ts';
 import { LineWindow, type ReadLine } from './line-window.ts';
 
+/** Whether the model message of a record, '' without an id, is counted already. */
+type IsCounted = (messageId: string, record: JsonObject) => boolean;
+
 /** The lines of a sub-agent that has not reported yet. */
 interface AgentLines {
   isBegun: boolean;
@@ -31,7 +34,7 @@ export class NeededLines {
   readonly #calls = new Map<string, ReadLine>();
   readonly #agents = new Map<string, AgentLines>();
   readonly #reported: Set<string>;
-  readonly #isCounted: (messageId: string) => boolean;
+  readonly #isCounted: IsCounted;
   /** By agent and message; '' is the dispatched agent, or a message without an id. */
   readonly #messages = new Map<string, Map<string, ReadLine[]>>();
   #hasThreads = false;
@@ -39,7 +42,7 @@ export class NeededLines {
   /** `agents`: the agent of each file; undefined for the file of the session. */
   constructor(
     agents: readonly (string | undefined)[],
-    isCounted: (messageId: string) => boolean,
+    isCounted: IsCounted,
     reported: Iterable<string> = [],
   ) {
     this.#isCounted = isCounted;
@@ -146,7 +149,7 @@ export class NeededLines {
   /** Notes a line of a model message that is not counted yet. */
   #hear(line: ReadLine, record: JsonObject, agent = ''): void {
     const id = countedMessage(record);
-    if (id === null || (id !== '' && this.#isCounted(id))) return;
+    if (id === null || this.#isCounted(id, record)) return;
     const ofAgent = this.#messages.get(agent) ?? new Map<string, ReadLine[]>();
     this.#messages.set(agent, ofAgent);
     ofAgent.set(id, [...(ofAgent.get(id) ?? []), line]);
