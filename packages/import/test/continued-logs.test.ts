@@ -76,7 +76,7 @@ class Twins implements AsyncDisposable {
   }
 }
 
-/** What a store has, without what it keeps to continue. */
+/** The envelopes and events of a store, except the places that an import keeps to continue. */
 async function stateOf(store: DispatchStore) {
   const envelopes = await store.getDispatchEnvelopes(task);
   const events = await Promise.all(

@@ -44,7 +44,7 @@ export interface ClaudeLog {
   summary(): ClaudeLogSummary;
   /**
    * The rest of the log after an earlier reading, whose summary had `kept`. Null if the log does not begin with what was read
-   * then, and for a recorded stream. Reads what was read before, but parses only what may still matter.
+   * then, and for a recorded stream. The bytes of the earlier reading are compared by their checksum; only lines that may still matter are parsed.
    */
   continueAfter(kept: JsonValue): ClaudeLogRest | null;
 }

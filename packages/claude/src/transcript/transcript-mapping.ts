@@ -33,7 +33,7 @@ export interface TranscriptMappingOptions {
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
   /** The id of a session whose file begins with records of another one. */
   readonly continuation?: string | undefined;
-  /** The messages that the other one counts; null if its file is not there. */
+  /** The messages that the other one counts; null without its file. */
   readonly countedBefore?: ReadonlySet<string> | null;
 }
 
@@ -261,7 +261,7 @@ export class TranscriptMapping {
   #timeOf(record: JsonObject, line: number): number {
     const time = recordedTime(record);
     const hasId = asName(record.uuid) !== undefined;
-    // A record that is no later than the part before may be a repetition of one in it.
+    // A record of the time of the part before may be a repetition of one in it.
     if (hasId && (time ?? Number.NEGATIVE_INFINITY) <= this.#file.horizon) this.#state.horizon.missed();
     if (time === undefined) {
       if (hasId)

@@ -20,7 +20,7 @@ export class TranscriptState extends MappingState {
   agentMeta: JsonObject = {};
   /** The id of a session whose file begins with records of another one. */
   continuation: string | undefined;
-  /** The messages that the session before counts; null if its file is not there. */
+  /** The messages that the session before counts; null without its file. */
   countedBefore: ReadonlySet<string> | null = null;
   /** The session that the latest record named. */
   conversation: string | undefined;
