@@ -70,6 +70,7 @@ export type {
   LogFile,
   LogHead,
   LogImporterProvider,
+  LogRest,
   LogSource,
   LogSummary,
   OpenLog,

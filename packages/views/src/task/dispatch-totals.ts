@@ -1,4 +1,11 @@
-import type { CapturedEvent, EventData, ModelUsage, PriceSource, Usage } from '@hansard/events';
+import type {
+  CapturedEvent,
+  DispatchEnvelope,
+  EventData,
+  ModelUsage,
+  PriceSource,
+  Usage,
+} from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
 import type { PriceTable } from './price-table.ts';
@@ -7,6 +14,8 @@ import { addUsage, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
+
+type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices'>;
 
 /**
  * The usage and cost of a dispatch so far: a fold over its events, however it ended, or while it runs.
@@ -37,9 +46,14 @@ export class DispatchTotals {
   /** The same for the last `session:complete` with figures by model. */
   #countedByModel = new Set<string>();
 
-  /** With `prices`, calls without a stated cost are estimated. */
-  constructor(prices: PriceTable | null = null) {
-    this.#models = new ModelUsages(prices);
+  /**
+   * With `prices`, calls without a stated cost are estimated. `before`: the totals of events before these, of which none is a
+   * `session:complete`.
+   */
+  constructor(prices: PriceTable | null = null, before?: TotalsBefore) {
+    this.#models = new ModelUsages(prices, before);
+    this.#tokens = before?.usage === null || before === undefined ? null : tokensOf(before.usage);
+    this.#costUsd = before?.cost ?? null;
   }
 
   observe(event: CapturedEvent): void {

@@ -1,4 +1,4 @@
-import type { EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
+import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
@@ -14,8 +14,13 @@ export class ModelUsages {
   /** The models with usage for which no event states a cost. */
   readonly #withoutCost = new Set<string>();
 
-  constructor(prices: PriceTable | null = null) {
+  /** `before`: what the calls before these used. */
+  constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
+    for (const usage of before?.models ?? []) {
+      this.#models.set(usage.model, usage);
+      if (before?.prices !== null && usage.costUsd === undefined) this.#withoutCost.add(usage.model);
+    }
   }
 
   /** Adds a call, made at `timestamp`. */
