@@ -42,7 +42,7 @@ export type {
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
-export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
+export type { DispatchStore, ReadAccess, WriteAccess } from './store/dispatch-store.ts';
 export {
   ensureTaskOf,
   ensureTaskRecord,

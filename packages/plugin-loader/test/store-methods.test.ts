@@ -10,6 +10,7 @@ const capabilities = {
   search: false,
   watch: false,
   deleteDispatch: false,
+  integrity: 'none',
 };
 
 async function loadStore(members: Readonly<Record<string, unknown>>): Promise<string | undefined> {

@@ -81,9 +81,12 @@ export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from '
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export { compareByStart } from './store/compare-by-start.ts';
 export type {
+  ClaimState,
   DispatchClaim,
+  DispatchDamage,
   DispatchListing,
   DispatchStoreProvider,
+  DispatchVerification,
   EventPage,
   ReadEventsOptions,
   SearchEventsOptions,

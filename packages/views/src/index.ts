@@ -106,6 +106,7 @@ export {
   type Spending,
   spendingOf,
 } from './task/spending.ts';
+export { addAmounts, addCounts } from './task/sums.ts';
 export { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';

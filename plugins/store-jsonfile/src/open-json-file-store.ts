@@ -11,6 +11,7 @@ export const jsonFileStoreCapabilities: StoreCapabilities = {
   search: false,
   watch: true,
   deleteDispatch: true,
+  integrity: 'none',
 };
 
 export interface JsonFileStoreOptions {

@@ -36,6 +36,7 @@ export const memoryStoreCapabilities: StoreCapabilities = {
   search: true,
   watch: true,
   deleteDispatch: true,
+  integrity: 'none',
 };
 
 /** Creates an empty store. Its data is lost when the store is closed or the object is released. */

@@ -46,7 +46,14 @@ export class SqliteStore implements DispatchStoreProvider {
   #closed = false;
 
   constructor({ connection, file, durability, watchInterval }: SqliteStoreSetup) {
-    this.capabilities = { durability, writers: 'dispatch', search: true, watch: true, deleteDispatch: true };
+    this.capabilities = {
+      durability,
+      writers: 'dispatch',
+      search: true,
+      watch: true,
+      deleteDispatch: true,
+      integrity: 'none',
+    };
     this.#connection = connection;
     this.#file = file;
     this.#watch = new ChangeWatch(connection, watchInterval);

@@ -10,7 +10,14 @@ for (const durability of ['process', 'disk'] as const) {
     name: `store-sqlite (durability ${durability})`,
     describe,
     it,
-    capabilities: { durability, writers: 'dispatch', search: true, watch: true, deleteDispatch: true },
+    capabilities: {
+      durability,
+      writers: 'dispatch',
+      search: true,
+      watch: true,
+      deleteDispatch: true,
+      integrity: 'none',
+    },
     create: () => {
       const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-conformance-'));
       const open = () => openSqliteStore({ path: join(folder, 'hansard.sqlite'), durability });

@@ -18,6 +18,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
     search: true,
     watch: true,
     deleteDispatch: true,
+    integrity: 'none',
   });
   await store.createDispatch(taskDir, envelope());
   const raw = new DatabaseSync(join(baseDir, 'a/b/hansard.sqlite'), { readOnly: true });

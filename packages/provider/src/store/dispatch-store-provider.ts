@@ -28,7 +28,8 @@ import type { StoreError } from './store-error.ts';
  *    claimed by at most one opening of the store, and only that opening writes to it: any other write is STORE_LOCKED and
  *    changes nothing. Reading needs no claim.
  * 7. After a kill at any byte, the store opens with every acknowledged event. A torn last record is repaired and the repair
- *    is reported. Other damage is STORE_CORRUPT with file and offset, never a shorter log.
+ *    is reported. Other damage is STORE_CORRUPT with file, offset and the number of whole events before it, never a shorter
+ *    log. `capabilities.integrity` says which damage is detected.
  * 8. A `taskDir` or `dispatchId` that would leave the root is refused: see `assertTaskDir` and `assertDispatchId`.
  * 9. After `close` every call throws STORE_CLOSED, except `close` itself, which may be called again.
  *
@@ -50,7 +51,9 @@ export interface DispatchStoreProvider {
   /**
    * Claims a dispatch, whatever its status, and returns its envelope. This opening may write to the dispatch until
    * `releaseDispatch` or `close`, and no other opening may; a change of the status does not end the claim. Claiming a
-   * dispatch again changes nothing, and one release releases it. The claim of a process that has exited is free.
+   * dispatch again changes nothing, and one release releases it. A claim is free if its owner is proven to have exited, or
+   * if this opening has seen its heartbeat unchanged for a whole lease, by the monotonic clock of this process. An opening that
+   * loses a claim so gets STORE_LOCKED for every write until it claims again, and nothing of these writes is in the log.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it; the message names the owner by
    * its process id
    */
@@ -61,6 +64,19 @@ export interface DispatchStoreProvider {
    * has not claimed, or that does not exist, is left alone.
    */
   releaseDispatch(taskDir: string, dispatchId: string): Awaitable<void>;
+
+  /**
+   * The claim of a dispatch by any opening, or null if it is free. Needs `capabilities.writers: 'dispatch'`.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  getClaim?(taskDir: string, dispatchId: string): Awaitable<ClaimState | null>;
+
+  /**
+   * Ends the claim of another opening, which gets STORE_LOCKED for its next write. Without a claim nothing changes. Only an
+   * explicit request of a user leads to this call. Needs `capabilities.writers: 'dispatch'`.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  breakClaim?(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
    * Changes fields of an envelope and leaves the others as they are. `null` is a value: it is written. Returns a copy of
@@ -152,6 +168,22 @@ export interface DispatchStoreProvider {
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
+   * Checks every stored byte of a dispatch. Damage is in the answer, and not an error. Needs `capabilities.integrity:
+   * 'checksum'`.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  verifyDispatch?(taskDir: string, dispatchId: string): Awaitable<DispatchVerification>;
+
+  /**
+   * Makes a damaged dispatch usable again: it keeps its whole events in order, followed by `notice`, which counts what is
+   * lost. The damaged bytes are kept beside it. A dispatch without damage is left alone. It needs no claim. Only an explicit
+   * request of a user leads to this call. Needs `capabilities.integrity: 'checksum'`. Returns what was found before the change.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it, STORE_CORRUPT if the envelope
+   * cannot be read
+   */
+  acceptLoss?(taskDir: string, dispatchId: string, notice: CapturedEvent): Awaitable<DispatchVerification>;
+
+  /**
    * The repairs since the store was opened, oldest first (rule 7). A store that never repairs omits this method.
    */
   getRepairs?(): Awaitable<StoreRepair[]>;
@@ -161,6 +193,50 @@ export interface DispatchStoreProvider {
 export interface DispatchClaim {
   /** The envelope as it is when the claim is made. */
   readonly envelope: DispatchEnvelope;
+  /** A whole number from 1, greater than that of every earlier claim of this dispatch. */
+  readonly epoch?: number;
+}
+
+/** The claim of a dispatch, as any process can see it. */
+export interface ClaimState {
+  /** The owner, in words: `process 4711 on host a`. */
+  readonly owner: string;
+  /** Whether the claim belongs to this opening of the store. */
+  readonly isOwn: boolean;
+  /**
+   * `running`: the owner is a running process, or renews its heartbeat. `unknown`: this process cannot check the owner and has not
+   * watched its heartbeat for a whole lease. `expired`: another opening may claim the dispatch.
+   */
+  readonly state: 'running' | 'unknown' | 'expired';
+  /** Milliseconds after which an `unknown` claim is `expired` if its owner does not renew it; null for the other states. */
+  readonly expiresInMs: number | null;
+}
+
+/** The result of `verifyDispatch`. */
+export interface DispatchVerification {
+  /** `none`: an older format without checksums. Only what is not an event was found then. */
+  readonly integrity: StoreCapabilities['integrity'];
+  /** The number of whole events, including those after the damage. */
+  readonly wholeEvents: number;
+  /** The number of bytes that were checked. */
+  readonly bytes: number;
+  /** In the order of their places; none if the dispatch is whole. */
+  readonly damages: readonly DispatchDamage[];
+}
+
+/** Damage of stored data. */
+export interface DispatchDamage {
+  /** A file, a table. */
+  readonly place: string;
+  /** The first damaged byte or row of the place. */
+  readonly offset: number;
+  /** The number of damaged bytes; 0 where events are missing. */
+  readonly bytes: number;
+  /** The number of whole events before it. */
+  readonly eventsBefore: number;
+  /** The number of events that are lost here; null if it is not known. */
+  readonly lostEvents: number | null;
+  readonly reason: string;
 }
 
 export interface ReadEventsOptions {
@@ -173,6 +249,11 @@ export interface ReadEventsOptions {
    * page is empty, and its `first` is the number of events. Never together with `after` or `limit`.
    */
   readonly last?: number;
+  /**
+   * Reads the whole events of a damaged dispatch and omits the damaged ones, where a read is otherwise STORE_CORRUPT.
+   * Positions then count whole events only. Needs `capabilities.integrity: 'checksum'`.
+   */
+  readonly skipDamaged?: boolean;
 }
 
 /** A page of events. Positions count from 0 in append order. */

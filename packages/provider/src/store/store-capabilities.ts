@@ -10,7 +10,8 @@ export interface StoreCapabilities {
   /**
    * The writers that a store allows at the same time.
    * `process`: one process has the store, and opens it once. `dispatch`: processes share a store; each dispatch is claimed
-   * by one opening at a time, and the claim of a second one is STORE_LOCKED with the owner's name.
+   * by one opening at a time, and the claim of a second one is STORE_LOCKED with the owner's name. Such a store has
+   * `getClaim` and `breakClaim`.
    */
   readonly writers: 'process' | 'dispatch';
   /** The store has `searchEvents`. */
@@ -19,4 +20,9 @@ export interface StoreCapabilities {
   readonly watch: boolean;
   /** The store has `deleteDispatch`. */
   readonly deleteDispatch: boolean;
+  /**
+   * What a read detects. `none`: only what is no longer an event. `checksum`: bytes that changed, and events that are
+   * missing, doubled or out of place; the store has `verifyDispatch` and `acceptLoss`.
+   */
+  readonly integrity: 'none' | 'checksum';
 }

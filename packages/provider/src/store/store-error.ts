@@ -37,7 +37,7 @@ export const storeErrors = defineErrors({
   STORE_CORRUPT: {
     when: 'Stored data is damaged, and not only in a torn last record; the last events of an ended dispatch are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
     advice: 'Nothing was changed. Copy the file before you repair it.',
-    details: ['file', 'offset?'],
+    details: ['file', 'offset?', 'wholeEvents?'],
   },
   STORE_UNAVAILABLE: {
     when: 'The disk, the database or the network refused: no space, no permission, too busy. The reason is the `cause`.',

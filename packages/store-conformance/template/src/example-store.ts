@@ -43,6 +43,7 @@ export const exampleStoreCapabilities: StoreCapabilities = {
   search: false,
   watch: false,
   deleteDispatch: false,
+  integrity: 'none',
 };
 
 /** Opens the store in a folder. It is simple: a dispatch that was used stays in memory until the store is closed. */
