@@ -85,6 +85,12 @@ export const configSchema = z.strictObject({
     .describe(
       'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
+  images: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether models of `hansard chat` and `hansard resume` are sent the images that agents observe, for models that take images. Absent: false, only their type and size.',
+    ),
   parallelToolCalls: z
     .int()
     .min(1)
@@ -156,8 +162,9 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
 }
 
 /** The context policy of sessions; undefined if it is not configured. */
-export function contextPolicy({ context }: HarnessConfig): ContextPolicy | undefined {
-  return context === undefined ? undefined : parseContextPolicy(context);
+export function contextPolicy({ context, images }: HarnessConfig): ContextPolicy | undefined {
+  if (images !== true) return context === undefined ? undefined : parseContextPolicy(context);
+  return { ...parseContextPolicy(context ?? 'full'), images: 'sent' };
 }
 
 /** JSON Schema of the configuration, for editors. */

@@ -59,6 +59,7 @@ export type {
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,
+  ModelImage,
   ModelMessage,
   ModelRequest,
   ModelResponse,
