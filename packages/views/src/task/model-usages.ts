@@ -46,7 +46,7 @@ export class ModelUsages {
       models.map((stated) => [stated.model, withStatement(stated, before.get(stated.model))]),
     );
     for (const { model, calls } of before.values())
-      if (!this.#models.has(model)) this.#models.set(model, { ...unused(model), calls });
+      if (calls > 0 && !this.#models.has(model)) this.#models.set(model, { ...unused(model), calls });
     this.#withoutCost.clear();
     for (const { model, costUsd } of models) if (costUsd === undefined) this.#withoutCost.add(model);
   }
