@@ -1,4 +1,4 @@
-import type { EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
+import type { EventData, ModelUsage, PriceSource, StatedModelUsage, Usage } from '@hansard/events';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
@@ -75,11 +75,17 @@ export class ModelUsages {
     timestamp: string,
     before: ModelUsage,
   ): Pick<ModelUsage, 'estimatedUsd' | 'pricedAs'> {
+    // An engine records answers that it made up as calls that used nothing.
+    if (!isUsed(usage)) return {};
     this.#withoutCost.add(model);
     const price = this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
     if (price === null) return {};
     return { estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd), pricedAs: price.model };
   }
+}
+
+function isUsed({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): boolean {
+  return inputTokens > 0 || outputTokens > 0 || cacheReadTokens > 0 || cacheWriteTokens > 0;
 }
 
 function unused(model: string): ModelUsage {
