@@ -4,7 +4,7 @@ import { exported, only, textOf } from './exported.ts';
 import { event, oneDispatch } from './sample-run.ts';
 
 describe('the content of a trace', () => {
-  it('of a hook decision is its reason, what it was given and what it made, with its place in the chain', async () => {
+  it('of a hook decision is its reason, the text before and after it, and its place in the chain', async () => {
     const first = event('h1', 1, 'harness:hook_decision', {
       hook: 'soften',
       on: 'tool_result',

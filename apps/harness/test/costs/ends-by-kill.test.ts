@@ -14,7 +14,7 @@ import { logsOf } from './spending-oracle.ts';
 const taskDir = 'lab/tasks/route-models';
 const seed = Number(process.env.HANSARD_SEED ?? 12);
 
-it('what runs and sessions spent whose process was killed is what their events add up to, at the next start and after a resume', async () => {
+it('runs and sessions of a killed process have spent the sum of their events, at the next start and after a resume', async () => {
   const root = mkdtempSync(join(tmpdir(), 'hansard-killed-costs-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const script = join(import.meta.dirname, 'spend-until-killed.ts');

@@ -19,7 +19,7 @@ const completes = (status: 'completed' | 'failed' | 'aborted'): Last =>
     yield yields(newEvent('session:complete', { status, reason: 'as scripted' }));
   };
 
-/** Every way in which a run can end while its process lives. */
+/** Every way in which a run can end in a running process. */
 export const endings: Readonly<Record<string, Ending>> = {
   completed: { status: 'completed', last: completes('completed') },
   'completed without a word': { status: 'completed', last: async function* () {} },
