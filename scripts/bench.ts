@@ -6,6 +6,7 @@ for (const name of [
   'reads',
   'sessions',
   'session-appends',
+  'causes',
   'context',
   'import',
   'exports',

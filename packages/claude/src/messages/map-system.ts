@@ -66,7 +66,7 @@ export function mapPermissionDenied(step: MappingStep): void {
   state.denied.add(toolCallId);
   step.keepOthers(['tool_use_id', reason === message.message ? 'message' : 'decision_reason']);
   const cause = state.calls.get(toolCallId)?.reference;
-  const data = denialData(toolCallId, { reason });
+  const data = denialData(toolCallId, { reason }, cause);
   step.events.event('harness:hook_decision', data, { agentId: agentIdOf(step), cause });
 }
 
