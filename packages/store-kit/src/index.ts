@@ -10,7 +10,7 @@ export {
 } from './lease.ts';
 export { type MergedCalls, mergeCalls } from './merged-calls.ts';
 export { defaultPageLimit, type PageRange, pageRange } from './page-range.ts';
-export { currentProcess, type ProcessOwner, toOwner } from './process-owner.ts';
+export { canCheck, currentProcess, describeOwner, type ProcessOwner, toOwner } from './process-owner.ts';
 export { hasSameContent } from './same-content.ts';
 export { splitWords, stringsOf } from './search-text.ts';
 export {

@@ -57,6 +57,11 @@ export function describeOwner(owner: ProcessOwner): string {
   return reason === null ? name : `${name} (${reason}, so this process cannot check whether it still runs)`;
 }
 
+/** Whether this process can find out whether the owner is running. */
+export function canCheck(owner: ProcessOwner): boolean {
+  return whyUnchecked(owner) === null;
+}
+
 /**
  * The reason why the owner's process number identifies no process here; null if it does. A number is valid within one boot
  * and one PID namespace only. If either is unknown, as in a record of an earlier version, another process may have the number.

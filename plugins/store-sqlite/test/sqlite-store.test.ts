@@ -18,7 +18,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
     search: true,
     watch: true,
     deleteDispatch: true,
-    integrity: 'none',
+    integrity: 'checksum',
   });
   await store.createDispatch(taskDir, envelope());
   const raw = new DatabaseSync(join(baseDir, 'a/b/hansard.sqlite'), { readOnly: true });
@@ -81,7 +81,7 @@ it('deletes a dispatch with all its data, and can create another one with its id
   );
   const raw = new DatabaseSync(path);
   onTestFinished(() => raw.close());
-  for (const table of ['events', 'event_ids', 'writers', 'dispatches'])
+  for (const table of ['events', 'event_ids', 'claims', 'openings', 'dispatches', 'tasks'])
     expect(raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toEqual({ count: 0 });
   store.createDispatch(taskDir, envelope());
   store.appendEvent(taskDir, dispatchId, textEvent('a'));

@@ -1,12 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { StoreError } from '@hansard/provider';
 import { corrupt } from '../sqlite-errors.ts';
-import type { LineRow } from './statements.ts';
-
-/** The event of a row. @throws STORE_CORRUPT */
-export function decodeLine({ line, position }: LineRow, file: string): CapturedEvent {
-  return decodeJson(line, `the event at position ${position}`, file, { position });
-}
 
 /** Parses stored JSON; `what` names it in the error. @throws STORE_CORRUPT */
 export function decodeJson<T>(
@@ -22,6 +15,13 @@ export function decodeJson<T>(
   }
 }
 
-export function eventMissing(position: number, file: string): StoreError {
-  return corrupt(file, `the event at position ${position} is missing`, { details: { position } });
+/** The event of a stored line; null if the line is not one. */
+export function decodeEvent(line: unknown): CapturedEvent | null {
+  if (typeof line !== 'string') return null;
+  try {
+    const value = JSON.parse(line) as Partial<CapturedEvent> | null;
+    return typeof value?.id === 'string' && typeof value.type === 'string' ? (value as CapturedEvent) : null;
+  } catch {
+    return null;
+  }
 }
