@@ -90,7 +90,7 @@ function copyTables(database: DatabaseSync): void {
   insertHead(database);
   copyDispatches(database, prepareStatements(database));
   const chain = new Chain();
-  database.function('hansard_checksum', (...values) =>
+  database.function('hansard_checksum', { varargs: true }, (...values) =>
     chain.next(...(values as [number, string | null, string | null, string])),
   );
   database.exec(`
