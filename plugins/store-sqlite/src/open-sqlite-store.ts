@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '@hansard/provider';
+import { defaultLeaseMs } from '@hansard/store-kit';
 import { SqliteStore } from './sqlite-store.ts';
 import { openConnection } from './store-connection.ts';
 
@@ -24,22 +25,13 @@ export interface SqliteStoreOptions {
   readonly access?: 'private' | 'shared';
 }
 
-/** Its timers do not keep a process running. */
-const leaseClock: Clock = {
-  ...systemClock,
-  after(ms, action) {
-    const timer = setTimeout(action, ms).unref();
-    return () => clearTimeout(timer);
-  },
-};
-
 /**
  * Opens the store in a database file. Reading creates nothing.
  * @throws STORE_UNAVAILABLE if the file cannot be opened, belongs to another program or was written by a newer version
  * @throws STORE_CORRUPT if the file is not a database, is damaged or is empty
  */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  return openStoreWithClock(options, leaseClock);
+  return openStoreWithClock(options, systemClock);
 }
 
 /** With a clock of the caller, for tests. */
@@ -49,7 +41,7 @@ export function openStoreWithClock(
     durability = 'process',
     busyTimeout = 5_000,
     watchInterval = 100,
-    leaseMs = 15_000,
+    leaseMs = defaultLeaseMs,
     access = 'private',
   }: SqliteStoreOptions,
   clock: Clock,

@@ -3,6 +3,7 @@ import { isSystemError } from '@hansard/store-kit';
 
 /** SQLite's primary result codes: https://sqlite.org/rescode.html */
 const result = {
+  error: 1,
   perm: 3,
   busy: 5,
   locked: 6,
@@ -37,6 +38,12 @@ export function toStoreError(error: unknown, file: string): unknown {
     cause: error,
     details: { file },
   });
+}
+
+/** As `toStoreError`, for a database that is being opened: its tables must have what the statements of this store need. */
+export function toOpenError(error: unknown, file: string): unknown {
+  if (resultCode(error) !== result.error) return toStoreError(error, file);
+  return corrupt(file, `its tables cannot be used (${(error as Error).message})`, { cause: error });
 }
 
 interface DamageOptions {

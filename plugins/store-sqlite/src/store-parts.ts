@@ -8,7 +8,7 @@ import { Acknowledgements } from './events/acknowledgements.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
-import { toStoreError } from './sqlite-errors.ts';
+import { toOpenError } from './sqlite-errors.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { TaskTable } from './tables/task-table.ts';
 import { WriterLeases } from './writer-leases.ts';
@@ -59,6 +59,6 @@ export function openParts(options: ConnectionOptions): OpenedParts {
     return { opened, parts: { database, statements, format, ...rows, writer, reader, search } };
   } catch (error) {
     database.close();
-    throw toStoreError(error, file);
+    throw toOpenError(error, file);
   }
 }

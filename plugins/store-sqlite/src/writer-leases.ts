@@ -1,13 +1,16 @@
-import { type ClaimState, type Clock, StoreError } from '@hansard/provider';
+import type { ClaimState, Clock, StoreError } from '@hansard/provider';
 import {
-  canCheck,
   createLease,
+  defaultLeaseMs,
   describeOwner,
   dispatchNotClaimed,
-  hasExpired,
+  encodeLease,
+  HeartbeatTimer,
+  HeartbeatWatch,
   type Lease,
-  type ProcessOwner,
-  toOwner,
+  leaseRefused,
+  parseLease,
+  unlockCommand,
 } from '@hansard/store-kit';
 import type { ClaimRow, DispatchRow, Statements } from './database/statements.ts';
 import { isDamage } from './sqlite-errors.ts';
@@ -21,15 +24,6 @@ export interface WriterLeasesSetup {
   readonly clock: Clock;
 }
 
-/** The heartbeat of another opening, as this one has seen it. */
-interface SeenBeat {
-  readonly beat: number | null;
-  /** The monotonic time of this process when it first saw this value. */
-  readonly since: number;
-  /** Whether it has seen another value before. */
-  readonly hasChanged: boolean;
-}
-
 /**
  * The leases of this opening of the store. The table `openings` has a row with a heartbeat for each opening that has claimed
  * something, and the table `claims` a row for each claimed dispatch, with the token of the opening and the epoch of the claim.
@@ -41,7 +35,7 @@ interface SeenBeat {
  * 1. Read the row of the dispatch. No row: go to step 4. A row with the token of this opening: it is claimed already.
  * 2. If the owner is proven to have exited, go to step 4.
  * 3. If this opening has seen the heartbeat of the owner unchanged for a whole lease, by its own monotonic clock, go to step 4.
- *    Otherwise remember the heartbeat and refuse with STORE_LOCKED.
+ *    Otherwise remember the heartbeat and refuse with STORE_LOCKED. (`HeartbeatWatch` does steps 2 and 3.)
  * 4. Write the row with the token of this opening and the next epoch of the dispatch, over the old row.
  *
  * Every write requires the claim in its own transaction: an append in its statement, which inserts nothing unless the row with
@@ -54,19 +48,19 @@ export class WriterLeases {
   readonly #dispatches: DispatchTable;
   readonly #file: string;
   readonly #leaseMs: number;
-  readonly #clock: Clock;
-  readonly #seen = new Map<string, SeenBeat>();
+  readonly #watch: HeartbeatWatch;
+  readonly #timer: HeartbeatTimer;
   readonly #claimed = new Set<number>();
   #own: Lease | null = null;
   #beat = 0;
-  #cancelBeat: (() => void) | null = null;
 
   constructor({ statements, dispatches, file, leaseMs, clock }: WriterLeasesSetup) {
     this.#statements = statements;
     this.#dispatches = dispatches;
     this.#file = file;
     this.#leaseMs = leaseMs;
-    this.#clock = clock;
+    this.#watch = new HeartbeatWatch(clock);
+    this.#timer = new HeartbeatTimer(clock, leaseMs, () => this.#renew());
   }
 
   /** Steps 1 to 4. After the commit, the caller calls `keep`. @returns the epoch @throws STORE_LOCKED */
@@ -83,16 +77,15 @@ export class WriterLeases {
 
   /** Step 4. After the commit, the caller calls `keep`. */
   begin(dispatch: number, epoch: number): void {
-    this.#own ??= createLease();
-    const { token, owner } = this.#own;
-    this.#statements.putOpening.run(token, JSON.stringify(owner), this.#nextBeat());
-    this.#statements.putClaim.run(dispatch, epoch, token);
+    this.#own ??= createLease(this.#leaseMs);
+    this.#statements.putOpening.run(this.#own.token, encodeLease(this.#own), this.#nextBeat());
+    this.#statements.putClaim.run(dispatch, epoch, this.#own.token);
   }
 
   /** Renews the heartbeat from now on, for a claim that was committed. */
   keep(dispatch: number): void {
     this.#claimed.add(dispatch);
-    if (this.#cancelBeat === null) this.#scheduleBeat();
+    this.#timer.start();
   }
 
   /** Steps 1 to 3. @throws STORE_LOCKED if another opening has claimed the dispatch, and its lease has not expired */
@@ -143,7 +136,7 @@ export class WriterLeases {
 
   /** Releases every dispatch of this opening. Without a claim it writes nothing, so a reader waits for no writer. */
   endAll(): void {
-    this.stop();
+    this.#timer.stop();
     if (this.#own === null) return;
     const { token } = this.#own;
     whereWhole(() => this.#statements.keepEventCountsOf.run(token));
@@ -156,11 +149,6 @@ export class WriterLeases {
     return [...this.#claimed].filter((dispatch) => this.isClaimed(dispatch));
   }
 
-  stop(): void {
-    this.#cancelBeat?.();
-    this.#cancelBeat = null;
-  }
-
   #ownEpoch(dispatch: number): number | null {
     const claim = this.#statements.getClaim.get(dispatch);
     return claim !== undefined && claim.token === this.#own?.token ? claim.epoch : null;
@@ -170,35 +158,22 @@ export class WriterLeases {
   #refusal(dispatch: number, taskDir: string, dispatchId: string): StoreError | null {
     const claim = this.#statements.getClaim.get(dispatch);
     if (claim === undefined) return null;
-    const { owner, isOwn, state, expiresInMs } = this.#judge(claim);
+    const { isOwn, state, expiresInMs } = this.#judge(claim);
     if (isOwn || state === 'expired') return null;
-    return new StoreError(
-      'STORE_LOCKED',
-      `Dispatch ${dispatchId} belongs to ${owner}. Wait until it is released. If that process no longer runs, release the dispatch with \`hansard unlock ${taskDir} ${dispatchId}\`.`,
-      { details: { owner, taskDir, dispatchId, file: this.#file, expiresInMs } },
-    );
+    return leaseRefused(leaseOf(claim), {
+      what: `Dispatch ${dispatchId}`,
+      howToRelease: `release the dispatch with \`${unlockCommand(taskDir, dispatchId)}\``,
+      expiresInMs,
+      details: { taskDir, dispatchId, file: this.#file },
+    });
   }
 
   /** Steps 2 and 3, for a claim of any opening. */
-  #judge({ token, beat, owner: text }: ClaimRow): ClaimState {
-    const owner = parseOwner(text);
-    const name = owner === null ? 'an unknown process' : describeOwner(owner);
-    if (token === this.#own?.token) return { owner: name, isOwn: true, state: 'running', expiresInMs: null };
-    const other = { owner: name, isOwn: false, expiresInMs: null } as const;
-    if (owner !== null && hasExpired({ token, owner })) return { ...other, state: 'expired' };
-    const { since, hasChanged } = this.#watch(token, beat);
-    const expiresInMs = Math.ceil(since + this.#leaseMs - this.#clock.monotonic());
-    if (expiresInMs <= 0) return { ...other, state: 'expired' };
-    if (hasChanged || (owner !== null && canCheck(owner))) return { ...other, state: 'running' };
-    return { ...other, state: 'unknown', expiresInMs };
-  }
-
-  #watch(token: string, beat: number | null): SeenBeat {
-    const before = this.#seen.get(token);
-    if (before !== undefined && before.beat === beat) return before;
-    const seen = { beat, since: this.#clock.monotonic(), hasChanged: before !== undefined };
-    this.#seen.set(token, seen);
-    return seen;
+  #judge(claim: ClaimRow): ClaimState {
+    const lease = leaseOf(claim);
+    const owner = describeOwner(lease.owner);
+    if (claim.token === this.#own?.token) return { owner, isOwn: true, state: 'running', expiresInMs: null };
+    return { owner, isOwn: false, ...this.#watch.observe(lease, claim.beat ?? -1) };
   }
 
   /** Another value each time, including after the row was removed and written again. */
@@ -207,17 +182,10 @@ export class WriterLeases {
     return this.#beat;
   }
 
-  #scheduleBeat(): void {
-    this.#cancelBeat = this.#clock.after(this.#leaseMs / 3, () => {
-      this.#cancelBeat = null;
-      this.#renew();
-      if (this.#claimed.size > 0) this.#scheduleBeat();
-    });
-  }
-
   #renew(): void {
-    if (this.#own === null || this.#claimed.size === 0) return;
     try {
+      if (this.#claimed.size === 0) this.#timer.stop();
+      if (this.#own === null || this.#claimed.size === 0) return;
       const { changes } = this.#statements.renewOpening.run(this.#nextBeat(), this.#own.token);
       // Without a row, every claim was taken over.
       if (Number(changes) === 0) this.#claimed.clear();
@@ -227,14 +195,13 @@ export class WriterLeases {
   }
 }
 
-function parseOwner(text: string | null): ProcessOwner | null {
-  if (text === null) return null;
-  try {
-    return toOwner(JSON.parse(text));
-  } catch {
-    // A claim whose owner this version cannot read counts as held by a process that it cannot check.
-    return null;
-  }
+/** A lease that this version cannot read counts as that of a process that it cannot check. */
+function leaseOf({ token, owner }: ClaimRow): Lease {
+  const unknown = { pid: 0, host: 'an unknown host', startTime: null, bootId: null, pidNamespace: null };
+  return {
+    ...((owner === null ? null : parseLease(owner)) ?? { owner: unknown, leaseMs: defaultLeaseMs }),
+    token,
+  };
 }
 
 /** Runs work that damage may prevent. */

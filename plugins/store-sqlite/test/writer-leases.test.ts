@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
 import { isStoreError, type StoreError } from '@hansard/provider';
-import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
+import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStoreWithClock } from '../src/open-sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -30,8 +30,9 @@ function ownedBy(path: string, changes: Partial<ProcessOwner>, clock = new Manua
   const store = openStoreWithClock({ path, leaseMs }, clock);
   onTestFinished(() => store.close());
   const { pid } = spawnSync(process.execPath, ['--version']);
-  const owner = JSON.stringify({ ...currentProcess(), pid, startTime: '1', ...changes });
-  runSql(path, 'INSERT INTO openings (token, owner, beat) VALUES (?, ?, 7)', 'other', owner);
+  const owner = { ...currentProcess(), pid, startTime: '1', ...changes };
+  const lease = encodeLease({ token: 'other', owner, leaseMs });
+  runSql(path, 'INSERT INTO openings (token, owner, beat) VALUES (?, ?, 7)', 'other', lease);
   runSql(path, `INSERT INTO claims (dispatch, epoch, token) SELECT number, 5, 'other' FROM dispatches`);
   return store;
 }
@@ -102,8 +103,8 @@ describe('the lease of a dispatch', () => {
     const clock = new ManualClock();
     const store = ownedBy(path, {}, clock);
     runSql(path, `UPDATE openings SET owner = '{"format":9}'`);
-    expect(errorOf(() => store.claimDispatch(taskDir, dispatchId)).message).toContain('an unknown process');
-    clock.advance(leaseMs);
+    expect(errorOf(() => store.claimDispatch(taskDir, dispatchId)).message).toContain('an unknown host');
+    clock.advance(defaultLeaseMs);
     expect(store.claimDispatch(taskDir, dispatchId).epoch).toBe(6);
   });
 

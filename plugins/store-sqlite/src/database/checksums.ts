@@ -62,5 +62,6 @@ export function headChecksum({ databaseId, tasks, digest }: CheckedHead): number
 
 /** Adds a name to the digest of a set of names, or removes it. */
 export function toggleName(digest: number, name: string): number {
-  return (digest ^ crc32(name)) >>> 0;
+  // A damaged name can have any type.
+  return (digest ^ crc32(String(name))) >>> 0;
 }

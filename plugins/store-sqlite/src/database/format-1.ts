@@ -15,7 +15,7 @@ const views = `
     SELECT number, task_dir, dispatch_id, 0 AS epoch, least_events AS acknowledged, has_event_ids, searchable_events,
       0 AS crc, envelope FROM main.dispatches;
   CREATE TEMP VIEW events AS SELECT dispatch, position, 0 AS batch, 0 AS crc, line FROM main.events;
-  CREATE TEMP VIEW openings AS SELECT DISTINCT token, owner, 0 AS beat FROM main.writers;
+  CREATE TEMP VIEW openings AS SELECT DISTINCT token, json_set(owner, '$.token', token) AS owner, 0 AS beat FROM main.writers;
   CREATE TEMP VIEW claims AS SELECT dispatch, 0 AS epoch, token FROM main.writers;
   CREATE TEMP VIEW accepted_losses AS SELECT 0 AS number, 0 AS dispatch, '' AS verification WHERE 0;
 `;

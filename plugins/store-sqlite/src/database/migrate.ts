@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { DispatchEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
-import { describeOwner, hasExpired, type ProcessOwner, toOwner } from '@hansard/store-kit';
+import { describeOwner, hasExpired, type ProcessOwner, toOwner, unlockCommand } from '@hansard/store-kit';
 import { toStoreError } from '../sqlite-errors.ts';
 import {
   chainStart,
@@ -57,17 +57,17 @@ export function migrateFile({ file, busyTimeout }: DatabaseOptions): void {
 function assertUnclaimed(database: DatabaseSync, file: string): void {
   const claims = database
     .prepare(
-      `SELECT task_dir AS taskDir, dispatch_id AS dispatchId, token, owner
+      `SELECT task_dir AS taskDir, dispatch_id AS dispatchId, owner
        FROM writers JOIN dispatches ON number = dispatch`,
     )
-    .all() as unknown as { taskDir: string; dispatchId: string; token: string; owner: string }[];
-  for (const { taskDir, dispatchId, token, owner: text } of claims) {
+    .all() as unknown as { taskDir: string; dispatchId: string; owner: string }[];
+  for (const { taskDir, dispatchId, owner: text } of claims) {
     const owner = ownerOf(text);
-    if (owner !== null && hasExpired({ token, owner })) continue;
+    if (owner !== null && hasExpired({ owner })) continue;
     const name = owner === null ? 'an unknown process' : describeOwner(owner);
     throw new StoreError(
       'STORE_LOCKED',
-      `${file} has format 1 and cannot be upgraded while dispatch ${dispatchId} belongs to ${name}, which has an older version of @hansard/store-sqlite. Wait until it is released. If that process no longer runs, release the dispatch with \`hansard unlock ${taskDir} ${dispatchId}\`.`,
+      `${file} has format 1 and cannot be upgraded while dispatch ${dispatchId} belongs to ${name}, which has an older version of @hansard/store-sqlite. Wait until it is released. If that process no longer runs, release the dispatch with \`${unlockCommand(taskDir, dispatchId)}\`.`,
       { details: { owner: name, taskDir, dispatchId, file, expiresInMs: null } },
     );
   }

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { orMissing } from '@hansard/store-kit';
-import { corrupt, isPermissionError, toStoreError } from '../sqlite-errors.ts';
+import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
 import { FilePlace } from './file-place.ts';
 import { createViews } from './format-1.ts';
 import { createTables, type DatabaseFormat, formatOf } from './schema.ts';
@@ -34,7 +34,7 @@ export function openDatabase(options: DatabaseOptions): OpenedDatabase {
     if (!doesExist(file)) return openAbsent(file);
     return openPresent(options);
   } catch (error) {
-    throw toStoreError(error, file);
+    throw toOpenError(error, file);
   }
 }
 

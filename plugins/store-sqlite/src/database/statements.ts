@@ -55,6 +55,8 @@ export interface FoundRow {
   readonly length: number;
   readonly acknowledged: number;
   readonly hasEventIds: number;
+  /** The task and the id in the row with the number, which SQLite found through an index. */
+  readonly name: string | null;
 }
 
 export interface BacklogRow {
@@ -118,8 +120,9 @@ export function prepareStatements(database: DatabaseSync) {
     setEnvelope: write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
     setEpoch: write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
     findDispatch: read<FoundRow>(
-      `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds
-       FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
+      `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds,
+         (SELECT task_dir || ' ' || dispatch_id FROM dispatches AS own WHERE own.number = found.number) AS name
+       FROM dispatches AS found WHERE task_dir = ? AND dispatch_id = ?`,
     ),
     getDispatch: read<DispatchRow>(
       `SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,

@@ -95,10 +95,15 @@ export class EventReader {
     return { taskDir, dispatchId, number, length, least, hasEventIds: hasEventIds === 1 };
   }
 
-  #findRow(taskDir: string, dispatchId: string): FoundRow {
+  #findRow(taskDir: string, dispatchId: string): Omit<FoundRow, 'name'> {
     try {
       const row = this.#statements.findDispatch.get(taskDir, dispatchId);
-      if (row !== undefined) return row;
+      if (row !== undefined) {
+        if (row.name === `${taskDir} ${dispatchId}`) return row;
+        throw corrupt(this.#file, `the index of its dispatches leads to another one than ${dispatchId}`, {
+          details: { dispatchId },
+        });
+      }
     } catch (error) {
       if (!isDamage(error)) throw error;
     }

@@ -54,8 +54,12 @@ export class DispatchTable {
       if (this.#lengths.read(slot.number, taskDir, dispatchId) !== null)
         throw this.#lostError(taskDir, dispatchId, slot.length);
     }
-    this.#assertComplete(taskDir, this.#statements.listDispatches.all(taskDir));
-    return null;
+    const rows = this.#statements.listDispatches.all(taskDir);
+    this.#assertComplete(taskDir, rows);
+    if (!rows.some((other) => other.dispatchId === dispatchId)) return null;
+    throw corrupt(this.#file, `the index of its dispatches does not lead to ${dispatchId}`, {
+      details: { dispatchId },
+    });
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
