@@ -48,13 +48,15 @@ export function isClaimedHere(
 /** A release counts the events, in the database and in the file of lengths, before it ends the claim. */
 export function releaseDispatch(parts: StoreParts, taskDir: string, dispatchId: string): void {
   const { database, statements, leases, acknowledgements, writer } = parts;
-  inTransaction(database, () => {
+  const released = inTransaction(database, () => {
     const row = statements.getDispatch.get(taskDir, dispatchId);
-    if (row === undefined || !leases.isClaimed(row.number)) return;
+    if (row === undefined || !leases.isClaimed(row.number)) return null;
     acknowledgements.settle(taskDir, dispatchId);
     leases.keepEventCount(row.number);
     leases.end(row.number);
+    return row.number;
   });
+  if (released !== null) leases.drop(released);
   writer.forget(taskDir, dispatchId);
 }
 
@@ -109,11 +111,11 @@ export function updateEnvelope(
 /** Removes a dispatch, whatever of it is damaged or missing. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
 export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: string): void {
   const { database, statements, dispatches, leases, lengths, writer } = parts;
-  inTransaction(database, () => {
+  const removed = inTransaction(database, () => {
     const row = statements.getDispatch.get(taskDir, dispatchId);
     if (row === undefined) {
       if (!lengths.forget(taskDir, dispatchId)) throw dispatchNotFound(taskDir, dispatchId);
-      return;
+      return null;
     }
     const { number } = row;
     leases.assertClaimable(row);
@@ -128,7 +130,9 @@ export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: s
     // Before the commit, after which a length without a dispatch would count as a loss.
     prepareLengths(parts);
     lengths.clear(number);
+    return number;
   });
+  if (removed !== null) leases.drop(removed);
   writer.forget(taskDir, dispatchId);
 }
 

@@ -52,7 +52,7 @@ export function openParts(options: ConnectionOptions): OpenedParts {
     const dispatches = new DispatchTable({ statements, tasks, lengths, file, isChecked });
     const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock });
     const reader = new EventReader({ statements, dispatches, lengths, file, isChecked });
-    const acknowledgements = new Acknowledgements(lengths, reader);
+    const acknowledgements = new Acknowledgements(lengths, reader, clock);
     const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });
     const search = new EventSearch(database, statements, reader);
     const rows = { tasks, dispatches, leases, lengths, acknowledgements };

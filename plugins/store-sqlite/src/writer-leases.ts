@@ -124,14 +124,22 @@ export class WriterLeases {
     whereWhole(() => this.#statements.keepEventCount.run(dispatch));
   }
 
-  /** Ends the claim of a dispatch by any opening. The caller has checked, in the same transaction, that it may. */
+  /**
+   * Ends the claim of a dispatch by any opening. The caller has checked, in the same transaction, that it may. After the commit, it
+   * calls `drop`.
+   */
   end(dispatch: number): void {
     const claim = this.#statements.getClaim.get(dispatch);
-    this.#claimed.delete(dispatch);
     if (claim === undefined) return;
     this.#statements.deleteClaim.run(dispatch);
-    if (claim.token !== this.#own?.token || this.#claimed.size === 0)
+    if (claim.token !== this.#own?.token || this.#claimed.size <= 1)
       this.#statements.deleteIdleOpening.run(claim.token);
+  }
+
+  /** Ends the heartbeat with the last claim, for an end that was committed. */
+  drop(dispatch: number): void {
+    this.#claimed.delete(dispatch);
+    if (this.#claimed.size === 0) this.#timer.stop();
   }
 
   /** Releases every dispatch of this opening. Without a claim it writes nothing, so a reader waits for no writer. */

@@ -23,13 +23,13 @@ export function acceptLoss(
   notice: CapturedEvent,
 ): DispatchVerification {
   const { database, statements, dispatches, leases, lengths, acknowledgements, reader, writer } = parts;
-  const { found, keeps } = inTransaction(database, () => {
+  const { found, old, keeps } = inTransaction(database, () => {
     const row = dispatches.get(taskDir, dispatchId);
     dispatches.decode(row);
     leases.assertClaimable(row);
     const damaged = reader.locate(taskDir, dispatchId);
     const verification = reader.verify(taskDir, dispatchId);
-    if (verification.damages.length === 0) return { found: verification, keeps: null };
+    if (verification.damages.length === 0) return { found: verification, old: null, keeps: null };
     const isOwn = leases.isClaimed(row.number);
     leases.end(row.number);
     dispatches.remove(row);
@@ -41,9 +41,10 @@ export function acceptLoss(
     prepareLengths(parts);
     lengths.clear(row.number);
     if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
-    return { found: verification, keeps: isOwn ? number : null };
+    return { found: verification, old: row.number, keeps: isOwn ? number : null };
   });
   writer.forget(taskDir, dispatchId);
+  if (old !== null) leases.drop(old);
   if (keeps !== null) leases.keep(keeps);
   acknowledgements.settle(taskDir, dispatchId);
   return found;

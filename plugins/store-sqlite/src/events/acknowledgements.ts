@@ -1,3 +1,4 @@
+import type { Clock } from '@hansard/provider';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import type { EventReader } from './event-reader.ts';
 import type { FoundDispatch } from './event-scan.ts';
@@ -25,11 +26,13 @@ export interface CountedDispatch {
  */
 export class Acknowledgements {
   readonly #lengths: AcknowledgedLengths;
+  readonly #clock: Clock;
   readonly #reader: EventReader;
   readonly #behind = new Set<CountedDispatch>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | null = null;
 
-  constructor(lengths: AcknowledgedLengths, reader: EventReader) {
+  constructor(lengths: AcknowledgedLengths, reader: EventReader, clock: Clock) {
+    this.#clock = clock;
     this.#lengths = lengths;
     this.#reader = reader;
   }
@@ -47,12 +50,12 @@ export class Acknowledgements {
 
   /** Notes that a dispatch has grown. */
   note(dispatch: CountedDispatch): void {
-    const now = performance.now();
+    const now = this.#clock.monotonic();
     const isDue =
       dispatch.length - dispatch.acknowledged >= mostEvents || now - dispatch.acknowledgedAt >= longestDelay;
     if (isDue && this.#tryWrite(dispatch, now)) return;
     this.#behind.add(dispatch);
-    this.#timer ??= setTimeout(() => this.#writeAll(), longestDelay).unref();
+    this.#cancel ??= this.#clock.after(longestDelay, () => this.#writeAll(), { keepsProcess: false });
   }
 
   /** Writes the exact length of a dispatch. One that is damaged keeps the greater length. @throws an error of the file system */
@@ -61,17 +64,18 @@ export class Acknowledgements {
     const { number, length, least } = found;
     if (length >= least) this.#lengths.write(number, taskDir, dispatchId, length);
     for (const dispatch of this.#behind) if (dispatch.number === number) this.#behind.delete(dispatch);
+    if (this.#behind.size === 0) this.stop();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = null;
     this.#behind.clear();
   }
 
   #writeAll(): void {
-    this.#timer = undefined;
-    const now = performance.now();
+    this.#cancel = null;
+    const now = this.#clock.monotonic();
     for (const dispatch of [...this.#behind]) this.#tryWrite(dispatch, now);
   }
 

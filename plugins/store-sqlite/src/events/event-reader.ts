@@ -76,7 +76,7 @@ export class EventReader {
   find(taskDir: string, dispatchId: string): FoundDispatch {
     const found = this.locate(taskDir, dispatchId);
     if (found.length >= found.least) return found;
-    throw this.#damaged(found, found.length);
+    throw this.#damaged(found, 0);
   }
 
   /** The checksum from which that of the next event starts. @throws STORE_CORRUPT */
