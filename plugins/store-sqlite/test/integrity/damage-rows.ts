@@ -23,6 +23,8 @@ interface Damage {
   readonly name: string;
   /** Whole events that may be lost beside those that are damaged or missing: those whose neighbours were moved. */
   readonly atMost: number;
+  /** The number of events of the dispatch, where it matters. */
+  readonly count?: number;
   apply(database: DatabaseSync, position: number, random: () => number): void;
 }
 
@@ -43,6 +45,16 @@ function makeRoom(database: DatabaseSync, position: number): void {
 
 function removeRow(database: DatabaseSync, position: number): void {
   database.prepare(`DELETE FROM events WHERE ${row} AND position = ?`).run(damaged, position);
+}
+
+function replaceByOther(database: DatabaseSync, position: number): void {
+  removeRow(database, position);
+  database
+    .prepare(
+      `INSERT INTO events SELECT (SELECT number FROM dispatches WHERE dispatch_id = ?), ?, batch, crc, line
+       FROM events WHERE ${row} AND position = ?`,
+    )
+    .run(damaged, position, other, position);
 }
 
 /** What a hand or a bug can do to the rows of a dispatch. Each one must show, wherever it is done. */
@@ -89,18 +101,19 @@ export const damages: readonly Damage[] = [
         database.prepare(move).run(to, damaged, from);
     },
   },
+  { name: 'a row of another dispatch in its place', atMost: 2, apply: replaceByOther },
+  { name: 'its only row replaced by one of another dispatch', atMost: 1, count: 1, apply: replaceByOther },
   {
-    name: 'a row of another dispatch in its place',
-    atMost: 2,
-    apply(database, position) {
-      removeRow(database, position);
-      database
+    name: 'a cut end, between two batches',
+    atMost: Number.POSITIVE_INFINITY,
+    apply: (database) =>
+      void database
         .prepare(
-          `INSERT INTO events SELECT (SELECT number FROM dispatches WHERE dispatch_id = ?), ?, batch, crc, line
-           FROM events WHERE ${row} AND position = ?`,
+          `DELETE FROM events WHERE ${row} AND position > coalesce((SELECT max(position) FROM events AS whole
+             WHERE whole.dispatch = events.dispatch AND batch = 0
+               AND position < (SELECT max(position) FROM events AS last WHERE last.dispatch = events.dispatch)), -1)`,
         )
-        .run(damaged, position, other, position);
-    },
+        .run(damaged),
   },
   {
     name: 'a cut end',
@@ -139,7 +152,7 @@ export function checkDamage(open: typeof openSqliteStore, path: string, damage: 
   const random = randomFrom(seed);
   const store = open({ path });
   try {
-    const count = 2 + Math.floor(random() * 30);
+    const count = damage.count ?? 2 + Math.floor(random() * 30);
     const events = writeEvents(store, damaged, count, random);
     const others = writeEvents(store, other, count, random);
     const raw = new DatabaseSync(path);
