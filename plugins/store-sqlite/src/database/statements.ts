@@ -135,10 +135,12 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     deleteDispatch: write('DELETE FROM dispatches WHERE number = ?'),
 
-    /** Inserts nothing if the claim with the epoch has ended. */
-    insertEvent: write(
-      `INSERT INTO events (dispatch, position, batch, crc, line)
-       SELECT ?1, ?2, ?3, ?4, ?5 FROM claims WHERE dispatch = ?1 AND epoch = ?6`,
+    /** Inserts nothing if the claim with the epoch has ended. Used for every event, so not through `write`. */
+    insertEvent: lazily(() =>
+      database.prepare(
+        `INSERT INTO events (dispatch, position, batch, crc, line)
+         SELECT ?1, ?2, ?3, ?4, ?5 FROM claims WHERE dispatch = ?1 AND epoch = ?6`,
+      ),
     ),
     copyEvent: write('INSERT INTO events (dispatch, position, batch, crc, line) VALUES (?, ?, ?, ?, ?)'),
     getEvent: read<EventRow>(
@@ -208,5 +210,13 @@ export function prepareStatements(database: DatabaseSync) {
          AS fingerprint
        FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
+  };
+}
+
+function lazily<T>(create: () => T): () => T {
+  let created: T | undefined;
+  return () => {
+    created ??= create();
+    return created;
   };
 }

@@ -113,8 +113,9 @@ export class EventWriter {
   #insert(dispatch: OpenDispatch, line: string, following: number): void {
     const { number, length, epoch } = dispatch;
     const crc = eventChecksum(dispatch.crc, following, line);
-    const { changes } = this.#statements.insertEvent.run(number, length, following, crc, line, epoch);
-    if (Number(changes) !== 1) this.#assertClaimed(dispatch);
+    const { changes } = this.#statements.insertEvent().run(number, length, following, crc, line, epoch);
+    // A number, because the statement does not read big integers.
+    if (changes !== 1) this.#assertClaimed(dispatch);
     dispatch.length += 1;
     dispatch.crc = crc;
   }
