@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runStoreConformance, type StoreUnderTest } from '../src/index.ts';
 import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
+import { damageMutants } from './mutants/damage.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
 import type { Change } from './mutants/mutant.ts';
@@ -11,12 +12,13 @@ import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
 import { sharedMutants } from './mutants/shared.ts';
 import { valueMutants } from './mutants/values.ts';
-import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
-import { emptyWorld, inMemory } from './reference/world.ts';
+import { openReference } from './open-reference.ts';
+import { referenceCapabilities } from './reference/reference-store.ts';
 
 const mutants = [
   ...appendMutants,
   ...claimMutants,
+  ...damageMutants,
   ...dispatchMutants,
   ...endMutants,
   ...nameMutants,
@@ -28,16 +30,7 @@ const mutants = [
 ];
 
 function storeWith(change: Change): StoreUnderTest {
-  const create = () => {
-    const world = emptyWorld();
-    const medium = inMemory(world);
-    const open = () => {
-      const good = createReferenceStore(medium);
-      return { ...good, ...change(good, world) };
-    };
-    return { store: open(), reopen: open, dispose: () => {} };
-  };
-  return { capabilities: referenceCapabilities, create, seed: 7 };
+  return { capabilities: referenceCapabilities, create: () => openReference(change), seed: 7 };
 }
 
 describe('a store that', () => {

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { type CapturedEvent, type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { describeError, sameContent } from '../../checks/expectations.ts';
+import { dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { createRandom } from '../../model/random.ts';
+import { chooseSeed } from '../../model/seed.ts';
+import type { CaseContext } from '../../run/case-context.ts';
+import { caseFamily, type NamedCase, skipCase } from '../../run/conformance-case.ts';
+import { type Change, cuts, flips, inserted, removedRanges } from './changes.ts';
+
+/** The most changes that a case makes. Of more bytes each run chooses others. */
+const mostChanges = 1_500;
+const events = sampleEvents(6);
+const envelope = { ...prepared.envelope, status: 'completed' as const };
+
+/** Creates an ended dispatch that nobody has claimed, closes the store, and makes one change after the other to its bytes. */
+async function forEachChange(
+  context: CaseContext,
+  changes: (bytes: Uint8Array) => readonly Change[],
+  check: (store: DispatchStoreProvider, change: Change) => Promise<void>,
+): Promise<void> {
+  const { damage } = context;
+  if (damage === undefined)
+    skipCase('the fixture has no `damage`, which gives the stored bytes of a dispatch');
+  await context.store.createDispatch(taskDir, prepared.envelope);
+  await context.store.appendEvents(taskDir, dispatchId, events);
+  await context.store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+  await context.store.releaseDispatch(taskDir, dispatchId);
+  await context.store.close();
+  const stored = await damage(taskDir, dispatchId);
+  const original = new Uint8Array(stored.bytes);
+  const random = createRandom(chooseSeed(context.seed));
+  const all = changes(original);
+  const chosen =
+    all.length <= mostChanges
+      ? all
+      : Array.from({ length: mostChanges }, () => all[random.below(all.length)]);
+  for (const change of chosen) {
+    if (change === undefined) continue;
+    await stored.write(change.apply(original));
+    try {
+      const store = await context.reopen();
+      await check(store, change);
+      await store.close();
+    } catch (error) {
+      throw new Error(`After ${change.name} of ${original.length} bytes: ${describeError(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Fails unless everything that is read is equal, or refused as STORE_CORRUPT with its place. Returns whether all is equal. */
+async function isWholeOrRefused(store: DispatchStoreProvider): Promise<boolean> {
+  const reads = {
+    getDispatchEvents: async () =>
+      sameContent(await store.getDispatchEvents(taskDir, dispatchId), events, 'getDispatchEvents'),
+    readEvents: async () =>
+      sameContent((await store.readEvents(taskDir, dispatchId, { limit: 100 })).events, events, 'readEvents'),
+    'readEvents of the last': async () =>
+      sameContent(
+        await store.readEvents(taskDir, dispatchId, { last: 2 }),
+        { events: events.slice(4), first: 4, next: 5 },
+        'readEvents',
+      ),
+    getDispatchEnvelope: async () =>
+      sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), envelope, 'getDispatchEnvelope'),
+  };
+  let refusals = 0;
+  for (const [what, read] of Object.entries(reads)) {
+    try {
+      await read();
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      const { file } = error.details as { readonly file?: unknown };
+      assert.equal(typeof file, 'string', `the STORE_CORRUPT of ${what} has no details.file`);
+      refusals += 1;
+    }
+  }
+  return refusals === 0;
+}
+
+const detected = (
+  name: string,
+  what: string,
+  changes: (bytes: Uint8Array) => readonly Change[],
+): NamedCase => ({
+  name,
+  rule: 7,
+  title: `${what} is STORE_CORRUPT with its place, or everything that is read is equal`,
+  needs: ['durability', 'integrity'],
+  run: (context) => forEachChange(context, changes, async (store) => void (await isWholeOrRefused(store))),
+});
+
+/** The stored bytes change while the store is closed. */
+export const damageCases = caseFamily('damage', [
+  detected('flipped-bits', 'one changed bit, at every byte,', flips),
+  detected('cut', 'a log that was cut, at every byte,', cuts),
+  detected('removed', 'a range of bytes that is missing', removedRanges),
+  detected('doubled', 'a range of bytes that is doubled, filled with zeros, or moved', inserted),
+  {
+    name: 'no-uncoded-error',
+    rule: 7,
+    title: 'changed or missing bytes never lead to an error without a code, with checksums or without',
+    needs: ['durability'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => [...flips(bytes), ...cuts(bytes)],
+        async (store) => {
+          const reads = [
+            () => store.getDispatchEvents(taskDir, dispatchId),
+            () => store.readEvents(taskDir, dispatchId, { last: 2 }),
+            () => store.getDispatchEnvelope(taskDir, dispatchId),
+            () => store.listTasks(),
+          ];
+          for (const read of reads) {
+            try {
+              await read();
+            } catch (error) {
+              if (!isStoreError(error)) throw error;
+            }
+          }
+        },
+      ),
+  },
+  {
+    name: 'counted',
+    rule: 7,
+    title: 'STORE_CORRUPT says how many events before the damage are whole, as verifyDispatch does',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(context, flips, async (store) => {
+        const verification = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+        const { damages, wholeEvents } = verification;
+        assert.ok(wholeEvents <= events.length, `${wholeEvents} events are whole of ${events.length}`);
+        const isWhole = await isWholeOrRefused(store);
+        assert.ok(isWhole || damages.length > 0, 'a read is refused, and verifyDispatch finds no damage');
+        for (const { eventsBefore, offset, reason } of damages) {
+          assert.ok(
+            eventsBefore <= wholeEvents && offset >= 0,
+            `${eventsBefore} of ${wholeEvents} whole events are before ${offset}`,
+          );
+          assert.ok(reason.length > 0, 'a damage has no reason');
+        }
+        try {
+          await store.getDispatchEvents(taskDir, dispatchId);
+        } catch (error) {
+          const { wholeEvents: before } = (isStoreError(error) ? error.details : {}) as {
+            readonly wholeEvents?: number;
+          };
+          assert.equal(
+            before,
+            damages[0]?.eventsBefore,
+            'details.wholeEvents beside the first of the damages',
+          );
+        }
+      }),
+  },
+  {
+    name: 'skipped',
+    rule: 7,
+    title: 'the whole events of a damaged dispatch can be read in order, and never a damaged one',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => [...flips(bytes), ...removedRanges(bytes)],
+        async (store) => {
+          const { wholeEvents } = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+          const options = { limit: 100, skipDamaged: true };
+          const page = await unlessEnvelope(() => store.readEvents(taskDir, dispatchId, options));
+          if (page === null) return;
+          sameContent(page.events, inOrder(page.events), 'the whole events');
+          assert.equal(page.events.length, wholeEvents, 'the number of whole events that are read');
+        },
+      ),
+  },
+  {
+    name: 'accepted',
+    rule: 7,
+    title:
+      'an accepted loss leaves the whole events, then the notice, and a dispatch that can be written again',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => flips(bytes).filter((_, index) => index % 7 === 0),
+        async (store) => {
+          const whole = await unlessEnvelope(() =>
+            store.readEvents(taskDir, dispatchId, { limit: 100, skipDamaged: true }),
+          );
+          if (whole === null) return;
+          const notice = { ...sampleEvent('notice'), type: 'system:notice' as const };
+          const found = await unlessEnvelope(() =>
+            optionalMethod(store, 'acceptLoss')(taskDir, dispatchId, notice),
+          );
+          if (found === null) return;
+          const kept = found.damages.length === 0 ? events : [...whole.events, notice];
+          sameContent(
+            await store.getDispatchEvents(taskDir, dispatchId),
+            kept,
+            'the events after the loss was accepted',
+          );
+          await store.claimDispatch(taskDir, dispatchId);
+          await store.appendEvent(taskDir, dispatchId, sampleEvent('late'));
+          sameContent(
+            (await store.readEvents(taskDir, dispatchId, { last: 0 })).first,
+            kept.length + 1,
+            'the number of events',
+          );
+          const { damages } = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+          sameContent(damages, [], 'the damages afterwards');
+        },
+      ),
+  },
+  {
+    name: 'others-untouched',
+    rule: 7,
+    title: 'a damaged dispatch hides no other dispatch and no task',
+    needs: ['durability', 'integrity'],
+    run: async (context) => {
+      await context.store.putTask('other/task', prepared.task);
+      await context.store.createDispatch('other/task', sampleEnvelope('OTHER', { status: 'completed' }));
+      await forEachChange(
+        context,
+        (bytes) => flips(bytes).filter((_, index) => index % 11 === 0),
+        async (store) => {
+          if (await isWholeOrRefused(store)) return;
+          sameContent(await store.getTask('other/task'), prepared.task, 'getTask of another task');
+          sameContent(
+            (await store.getDispatchEnvelopes('other/task')).length,
+            1,
+            'the dispatches of another task',
+          );
+          const tasks = (await store.listTasks()).map((listing) => listing.taskDir);
+          sameContent(tasks, ['other/task', taskDir], 'the tasks that are listed');
+        },
+      );
+    },
+  },
+]);
+
+/** Null where the envelope cannot be read, so that no event can either. */
+async function unlessEnvelope<Answer>(read: () => Promise<Answer> | Answer): Promise<Answer | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isStoreError(error, 'STORE_CORRUPT')) return null;
+    throw error;
+  }
+}
+
+/** The appended events that these are, each as it was appended. */
+function inOrder(found: readonly CapturedEvent[]): readonly CapturedEvent[] {
+  const ids = new Set(found.map(({ id }) => id));
+  return events.filter(({ id }) => ids.has(id));
+}
