@@ -39,7 +39,7 @@ export interface WriterLeasesSetup {
  * 4. Write the row with the token of this opening and the next epoch of the dispatch, over the old row.
  *
  * Every write requires the claim in its own transaction: an append in its statement, which inserts nothing unless the row with
- * the epoch of the writer is there. So an opening that was stopped, and whose dispatch was taken over meanwhile, is refused.
+ * the epoch of the writer exists. So an opening that was stopped, and whose dispatch was taken over meanwhile, is refused.
  *
  * One unreferenced timer renews the heartbeat while something is claimed.
  */

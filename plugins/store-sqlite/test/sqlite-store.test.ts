@@ -29,7 +29,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
 it('has a manifest that agrees with the plugin', () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../plugin.json'), 'utf8'));
   expect(manifest).toMatchObject({ id: plugin.id, provides: plugin.provides });
-  expect(Object.keys(manifest.configSchema.properties)).toEqual(['root', 'durability']);
+  expect(Object.keys(manifest.configSchema.properties)).toEqual(['root', 'durability', 'leaseMs', 'access']);
 });
 
 it('stores an event as the same line as every other store', () => {

@@ -37,7 +37,7 @@ export interface AcknowledgedDispatch {
  * - 16: the first 8 bytes of the SHA-256 of the task, 24: the length of the id, 25: the id.
  * Numbers are little-endian. A slot with another checksum, such as one that is just being written, says nothing.
  *
- * Invariant: a slot is written after the commit of the events that it counts. So whoever reads the slot first and then the
+ * Invariant: a slot is written after the commit of the events that it counts. So a reader of the slot that then reads the
  * database finds at least so many events.
  */
 export class AcknowledgedLengths {

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
  * The checksums of stored rows: CRC-32 (that of zlib) of UTF-8. They detect accidents, not malice.
  */
 
-/** A damaged row can have a value of any type. Anything but a string gives a value that is no checksum. */
+/** A damaged row can have a value of any type. Anything but a string gives -1, which never is the checksum of a text. */
 function checksumOf(text: string, start: number): number {
   return typeof text === 'string' ? crc32(text, start) : -1;
 }

@@ -29,7 +29,7 @@ interface OldDispatch {
  * Migrates a database of format 1, if no process writes to it. All or nothing, in one transaction:
  * 1. Take SQLite's exclusive lock. If another process has migrated meanwhile, end.
  * 2. If a dispatch is claimed by an owner that is not proven to have exited, refuse.
- * 3. Copy the tables to those of format 2, with checksums of what is there. Damage is copied, and is found as before.
+ * 3. Copy the tables to those of format 2, with checksums of their present content. Damage is copied, and is found as before.
  * 4. Drop the old tables. A process with an older version now fails at every write, because `writers` is gone.
  * @throws STORE_LOCKED, STORE_CORRUPT, STORE_UNAVAILABLE
  */
