@@ -19,6 +19,8 @@ export const slowTests: readonly string[] = [
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
+  'plugins/store-sqlite/test/integrity/cut-log.test.ts',
+  'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
 ];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;

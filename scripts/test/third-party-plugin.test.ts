@@ -68,7 +68,9 @@ describe('a store plugin outside the repository, written against the packed pack
     const { counts, cases } = JSON.parse(run(process.execPath, args, plugin).stdout);
     expect(counts).toMatchObject({ failed: 0, skipped: 0, gap: 0 });
     const ids = cases.map(({ id }: { readonly id: string }) => id);
-    expect(ids).toEqual(expect.arrayContaining(['killed/while-appending', 'damage/no-uncoded-error', 'pages/walk']));
+    expect(ids).toEqual(
+      expect.arrayContaining(['killed/while-appending', 'damage/no-uncoded-error', 'pages/walk']),
+    );
   });
 
   it('loads by its manifest and records a dispatch', () => {

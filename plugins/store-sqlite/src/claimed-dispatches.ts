@@ -20,7 +20,7 @@ export function createDispatch(parts: StoreParts, taskDir: string, envelope: Dis
     return inserted;
   });
   if (isRunning) leases.keep(number);
-  acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length: 0 }));
+  acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length: 0, inFile: -1 }));
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
@@ -95,15 +95,12 @@ export function updateEnvelope(
   dispatchId: string,
   updates: EnvelopeUpdates,
 ): DispatchEnvelope {
-  const { database, dispatches, leases, acknowledgements } = parts;
+  const { database, dispatches, leases } = parts;
   return inTransaction(database, () => {
     const row = dispatches.get(taskDir, dispatchId);
     leases.assertClaimed(row.number, taskDir, dispatchId);
     const changed = dispatches.update(row, updates);
-    if (changed.status !== 'running') {
-      acknowledgements.settle(taskDir, dispatchId);
-      leases.keepEventCount(row.number);
-    }
+    if (changed.status !== 'running') leases.keepEventCount(row.number);
     return changed;
   });
 }

@@ -12,7 +12,6 @@ const result = {
   corrupt: 11,
   full: 13,
   cantOpen: 14,
-  constraint: 19,
   notDatabase: 26,
 } as const;
 
@@ -73,11 +72,6 @@ export function isDamage(error: unknown): boolean {
   const code = resultCode(error);
   if (code === result.corrupt || code === result.notDatabase) return true;
   return code !== null && (error as Error).message.includes('malformed JSON');
-}
-
-/** Whether a row with that key already existed. */
-export function isConstraintError(error: unknown): boolean {
-  return resultCode(error) === result.constraint;
 }
 
 /** Whether a permission of the file or of its folder is missing. */

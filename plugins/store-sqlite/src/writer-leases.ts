@@ -132,14 +132,12 @@ export class WriterLeases {
     const claim = this.#statements.getClaim.get(dispatch);
     if (claim === undefined) return;
     this.#statements.deleteClaim.run(dispatch);
-    if (claim.token !== this.#own?.token || this.#claimed.size <= 1)
-      this.#statements.deleteIdleOpening.run(claim.token);
+    if (claim.token !== this.#own?.token) this.#statements.deleteIdleOpening.run(claim.token);
   }
 
-  /** Ends the heartbeat with the last claim, for an end that was committed. */
+  /** Forgets a claim whose end was committed. After the last one, the heartbeat ends with its next beat. */
   drop(dispatch: number): void {
     this.#claimed.delete(dispatch);
-    if (this.#claimed.size === 0) this.#timer.stop();
   }
 
   /** Releases every dispatch of this opening. Without a claim it writes nothing, so a reader waits for no writer. */
@@ -192,8 +190,12 @@ export class WriterLeases {
 
   #renew(): void {
     try {
-      if (this.#claimed.size === 0) this.#timer.stop();
-      if (this.#own === null || this.#claimed.size === 0) return;
+      if (this.#own === null) return;
+      if (this.#claimed.size === 0) {
+        this.#timer.stop();
+        this.#statements.deleteIdleOpening.run(this.#own.token);
+        return;
+      }
       const { changes } = this.#statements.renewOpening.run(this.#nextBeat(), this.#own.token);
       // Without a row, every claim was taken over.
       if (Number(changes) === 0) this.#claimed.clear();

@@ -81,7 +81,7 @@ it('deletes a dispatch with all its data, and can create another one with its id
   );
   const raw = new DatabaseSync(path);
   onTestFinished(() => raw.close());
-  for (const table of ['events', 'event_ids', 'claims', 'openings', 'dispatches', 'tasks'])
+  for (const table of ['events', 'event_ids', 'claims', 'dispatches', 'tasks'])
     expect(raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toEqual({ count: 0 });
   store.createDispatch(taskDir, envelope());
   store.appendEvent(taskDir, dispatchId, textEvent('a'));

@@ -47,6 +47,7 @@ export class AcknowledgedLengths {
   readonly #slot = Buffer.alloc(slotLength);
   #descriptor: number | null = null;
   #isWritable = false;
+  #hashed: { readonly taskDir: string; readonly hash: Buffer } | null = null;
 
   /** Reads the file if it exists and belongs to the database. */
   constructor(database: string, databaseId: string) {
@@ -85,7 +86,7 @@ export class AcknowledgedLengths {
     const count = readSync(this.#descriptor, this.#slot, 0, slotLength, placeOf(number));
     const found = count === slotLength ? parseSlot(this.#slot, 0) : null;
     if (found === null || found.number !== number || !hasId(found, dispatchId)) return null;
-    return hasTask(this.#slot, 0, hashOf(taskDir)) ? found : null;
+    return hasTask(this.#slot, 0, this.#hashOf(taskDir)) ? found : null;
   }
 
   write(number: number, taskDir: string, dispatchId: string, length: number): void {
@@ -94,7 +95,7 @@ export class AcknowledgedLengths {
     const slot = this.#slot.fill(0);
     slot.writeUIntLE(number, 4, 6);
     slot.writeUIntLE(length, 10, 6);
-    hashOf(taskDir).copy(slot, 16);
+    this.#hashOf(taskDir).copy(slot, 16);
     slot.writeUInt8(id.length, 24);
     id.copy(slot, 25);
     slot.writeUInt32LE(crc32(slot.subarray(4)), 0);
@@ -109,24 +110,32 @@ export class AcknowledgedLengths {
 
   /** Forgets a dispatch whose number is not known. @returns whether the file had it */
   forget(taskDir: string, dispatchId: string): boolean {
-    const slots = this.ofTask(taskDir).filter((slot) => hasId(slot, dispatchId));
+    const slots = this.find(taskDir, dispatchId);
     for (const { number } of slots) this.clear(number);
     return slots.length > 0;
   }
 
-  /** The dispatches of a task. */
-  ofTask(taskDir: string): AcknowledgedDispatch[] {
-    const found: AcknowledgedDispatch[] = [];
-    if (this.#descriptor === null) return found;
-    const hash = hashOf(taskDir);
+  /** The slots with this id. */
+  find(taskDir: string, dispatchId: string): AcknowledgedDispatch[] {
+    return this.ofTask(taskDir)(new Set()).filter((slot) => hasId(slot, dispatchId));
+  }
+
+  /** Reads the slots of a task now. The function that is returned gives those whose numbers are not among the known ones. */
+  ofTask(taskDir: string): (known: ReadonlySet<number>) => AcknowledgedDispatch[] {
     const bytes = Buffer.allocUnsafe(this.greatestNumber() * slotLength);
-    const length = readSync(this.#descriptor, bytes, 0, bytes.length, headLength);
-    for (let offset = 0; offset + slotLength <= length; offset += slotLength) {
-      if (!hasTask(bytes, offset, hash)) continue;
-      const slot = parseSlot(bytes, offset);
-      if (slot !== null && placeOf(slot.number) === headLength + offset) found.push(slot);
-    }
-    return found;
+    const length =
+      this.#descriptor === null ? 0 : readSync(this.#descriptor, bytes, 0, bytes.length, headLength);
+    return (known) => {
+      const found: AcknowledgedDispatch[] = [];
+      const hash = this.#hashOf(taskDir);
+      for (let number = 1; number * slotLength <= length; number += 1) {
+        const offset = (number - 1) * slotLength;
+        if (known.has(number) || !hasTask(bytes, offset, hash)) continue;
+        const slot = parseSlot(bytes, offset);
+        if (slot?.number === number) found.push(slot);
+      }
+      return found;
+    };
   }
 
   /** The greatest number of a dispatch for which the file has a place. */
@@ -159,22 +168,26 @@ export class AcknowledgedLengths {
     return this.#descriptor !== null;
   }
 
+  /** The hash of the last task is kept, because most calls are for the same one. */
+  #hashOf(taskDir: string): Buffer {
+    if (this.#hashed?.taskDir === taskDir) return this.#hashed.hash;
+    const hash = createHash('sha256').update(taskDir).digest().subarray(0, 8);
+    this.#hashed = { taskDir, hash };
+    return hash;
+  }
+
   #head(): Buffer {
     return Buffer.from(`${magic}${this.#databaseId}`.padEnd(headLength - 1).concat('\n'));
   }
 }
 
 /** Whether the slot has this id. */
-export function hasId(slot: AcknowledgedDispatch, dispatchId: string): boolean {
+function hasId(slot: AcknowledgedDispatch, dispatchId: string): boolean {
   return slot.dispatchId === dispatchId.slice(0, longestId);
 }
 
 function placeOf(number: number): number {
   return headLength + (number - 1) * slotLength;
-}
-
-function hashOf(taskDir: string): Buffer {
-  return createHash('sha256').update(taskDir).digest().subarray(0, 8);
 }
 
 function hasTask(bytes: Buffer, offset: number, hash: Buffer): boolean {

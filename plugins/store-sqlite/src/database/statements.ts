@@ -129,6 +129,9 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     getDispatchNumbered: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`),
     listDispatches: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
+    listIds: read<{ dispatchId: string }>(
+      'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
+    ),
     greatestNumber: read<{ number: number }>(
       `SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'dispatches'), 0),
                   coalesce((SELECT max(number) FROM dispatches), 0)) AS number`,

@@ -7,7 +7,7 @@ import type { FoundDispatch } from './event-scan.ts';
 const mostEvents = 256;
 const longestDelay = 1_000;
 
-type Begun = Pick<FoundDispatch, 'number' | 'taskDir' | 'dispatchId' | 'length'>;
+type Begun = Pick<FoundDispatch, 'number' | 'taskDir' | 'dispatchId' | 'length' | 'inFile'>;
 
 /** A dispatch that is being written. */
 export interface CountedDispatch {
@@ -37,15 +37,9 @@ export class Acknowledgements {
     this.#reader = reader;
   }
 
-  begin({ number, taskDir, dispatchId, length }: Begun): CountedDispatch {
-    return {
-      number,
-      taskDir,
-      dispatchId,
-      length,
-      acknowledged: -1,
-      acknowledgedAt: Number.NEGATIVE_INFINITY,
-    };
+  begin({ number, taskDir, dispatchId, length, inFile }: Begun): CountedDispatch {
+    const acknowledgedAt = inFile === length ? this.#clock.monotonic() : Number.NEGATIVE_INFINITY;
+    return { number, taskDir, dispatchId, length, acknowledged: inFile, acknowledgedAt };
   }
 
   /** Notes that a dispatch has grown. */

@@ -87,12 +87,12 @@ export class EventReader {
   /** A dispatch, including one with fewer events than were acknowledged. @throws STORE_DISPATCH_NOT_FOUND */
   locate(taskDir: string, dispatchId: string): FoundDispatch {
     let row = this.#findRow(taskDir, dispatchId);
-    const acknowledged = this.#lengths.read(row.number, taskDir, dispatchId)?.length ?? 0;
+    const inFile = this.#lengths.read(row.number, taskDir, dispatchId)?.length ?? -1;
     // The file may count events that were appended after the row was read.
-    if (acknowledged > row.length) row = this.#findRow(taskDir, dispatchId);
+    if (inFile > row.length) row = this.#findRow(taskDir, dispatchId);
     const { number, length, hasEventIds } = row;
-    const least = Math.max(row.acknowledged, acknowledged);
-    return { taskDir, dispatchId, number, length, least, hasEventIds: hasEventIds === 1 };
+    const least = Math.max(row.acknowledged, inFile);
+    return { taskDir, dispatchId, number, length, least, inFile, hasEventIds: hasEventIds === 1 };
   }
 
   #findRow(taskDir: string, dispatchId: string): Omit<FoundRow, 'name'> {

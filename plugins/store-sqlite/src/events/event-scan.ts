@@ -12,6 +12,8 @@ export interface FoundDispatch {
   readonly length: number;
   /** The number of events that were acknowledged; fewer events are damage. */
   readonly least: number;
+  /** The length in the file of lengths; -1 if that says nothing. */
+  readonly inFile: number;
   readonly hasEventIds: boolean;
 }
 
@@ -21,7 +23,7 @@ const pageSize = 500;
 const longestGap = 1_000;
 
 /** A whole event, or damage. */
-export type ScannedRow =
+type ScannedRow =
   | { readonly line: string }
   | { readonly damage: Omit<DispatchDamage, 'place' | 'eventsBefore'> };
 
@@ -31,7 +33,7 @@ export type ScannedRow =
  * - After a missing row, the stored checksum of the row before is not known. Such a row is whole if it is an event.
  * - Rows that SQLite cannot reach are read one by one, by other paths through its tree.
  */
-export function* scanEvents(
+function* scanEvents(
   statements: Statements,
   dispatch: FoundDispatch,
   isChecked: boolean,

@@ -7,7 +7,7 @@ import {
   type StoreError,
 } from '@hansard/provider';
 import { dispatchExists, dispatchNotFound } from '@hansard/store-kit';
-import { type AcknowledgedLengths, hasId } from '../database/acknowledged-lengths.ts';
+import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { dispatchChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
 import type { DispatchRow, Statements } from '../database/statements.ts';
@@ -46,7 +46,7 @@ export class DispatchTable {
     const row = this.#statements.getDispatch.get(taskDir, dispatchId);
     if (row !== undefined) return this.#checked(row, dispatchId);
     if (!this.#isChecked) return null;
-    const slot = this.#lengths.ofTask(taskDir).find((acknowledged) => hasId(acknowledged, dispatchId));
+    const [slot] = this.#lengths.find(taskDir, dispatchId);
     if (slot !== undefined) {
       // Another process may have created or removed the dispatch meanwhile.
       const now = this.#statements.getDispatch.get(taskDir, dispatchId);
@@ -54,12 +54,9 @@ export class DispatchTable {
       if (this.#lengths.read(slot.number, taskDir, dispatchId) !== null)
         throw this.#lostError(taskDir, dispatchId, slot.length);
     }
-    const rows = this.#statements.listDispatches.all(taskDir);
-    this.#assertComplete(taskDir, rows);
-    if (!rows.some((other) => other.dispatchId === dispatchId)) return null;
-    throw corrupt(this.#file, `the index of its dispatches does not lead to ${dispatchId}`, {
-      details: { dispatchId },
-    });
+    // From the index, in which the row was looked for.
+    this.#assertComplete(taskDir, this.#statements.listIds.all(taskDir));
+    return null;
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
@@ -71,7 +68,7 @@ export class DispatchTable {
 
   /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
   list(taskDir: string): DispatchListing[] {
-    const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : [];
+    const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : () => [];
     const rows = this.#statements.listDispatches.all(taskDir);
     const envelopes: DispatchEnvelope[] = [];
     const damaged: DispatchListing[] = [];
@@ -87,9 +84,9 @@ export class DispatchTable {
     }
     if (this.#isChecked && damaged.length === 0) this.#assertComplete(taskDir, rows);
     const numbers = new Set(rows.map(({ number }) => number));
-    for (const { number, dispatchId, length } of acknowledged) {
+    for (const { number, dispatchId, length } of acknowledged(numbers)) {
       // Another process may have removed the dispatch meanwhile.
-      if (numbers.has(number) || this.#lengths.read(number, taskDir, dispatchId) === null) continue;
+      if (this.#lengths.read(number, taskDir, dispatchId) === null) continue;
       fail(dispatchId, this.#lostError(taskDir, dispatchId, length));
     }
     const whole = envelopes
@@ -171,7 +168,7 @@ export class DispatchTable {
     });
   }
 
-  #assertComplete(taskDir: string, rows: readonly DispatchRow[]): void {
+  #assertComplete(taskDir: string, rows: readonly Pick<DispatchRow, 'dispatchId'>[]): void {
     const { dispatches, digest } = this.#tasks.find(taskDir) ?? { dispatches: 0, digest: 0 };
     const ids = rows.map(({ dispatchId }) => dispatchId);
     if (ids.length === dispatches && ids.reduce(toggleName, 0) === digest) return;

@@ -1,9 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
-import { expectedReads, goldenBytes, readGolden } from '../golden/read-golden.ts';
+import { goldenDispatches } from '../golden/golden-content.ts';
+import { expectedReads, goldenBytes, putGolden, readGolden } from '../golden/read-golden.ts';
 import { temporaryPath } from '../temporary-store.ts';
 import { randomFrom } from './damage-rows.ts';
 
@@ -37,6 +38,24 @@ function readAll(path: string): StoreError[] {
   });
   return refusals;
 }
+
+it(`a bit of the file of lengths that flips changes nothing that is read (seed ${seed})`, () => {
+  const path = temporaryPath();
+  putGolden(2, path);
+  const writer = openSqliteStore({ path });
+  for (const { taskDir, envelope } of goldenDispatches) writer.claimDispatch(taskDir, envelope.dispatchId);
+  writer.close();
+  const whole = readFileSync(`${path}-lengths`);
+  expect(whole).toHaveLength(64 * (goldenDispatches.length + 1));
+  const random = randomFrom(seed);
+  for (let round = 0; round < 150; round += 1) {
+    const bit = Math.floor(random() * whole.length * 8);
+    const bytes = Buffer.from(whole);
+    bytes[bit >> 3] = (whole[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    writeFileSync(`${path}-lengths`, bytes);
+    expect(readAll(path), `bit ${bit & 7} of byte ${bit >> 3}`).toEqual([]);
+  }
+});
 
 it(`a bit of a database that flips is refused with its place, or everything read is equal (seed ${seed})`, () => {
   const whole = goldenBytes(2);

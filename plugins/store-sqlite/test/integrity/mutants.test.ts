@@ -50,8 +50,8 @@ const mutants: readonly Mutant[] = [
   {
     name: 'reads ignore the acknowledged length',
     file: 'events/event-reader.ts',
-    from: 'const least = Math.max(row.acknowledged, acknowledged);',
-    to: 'const least = Math.min(0, row.acknowledged, acknowledged);',
+    from: 'const least = Math.max(row.acknowledged, inFile);',
+    to: 'const least = Math.min(0, row.acknowledged, inFile);',
   },
   {
     name: 'after damage nothing is whole',
