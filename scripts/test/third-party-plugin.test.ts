@@ -24,7 +24,7 @@ const kit = '@hansard/store-kit';
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('a store plugin outside the repository, written against the packed packages', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, () => {
   beforeAll(() => {
     installPacked([

@@ -37,7 +37,7 @@ describe('hansard-store-conformance', () => {
     expect(stdout).toMatch(/^skipped killed\/while-appending: the fixture has no `elsewhere`/m);
   });
 
-  it('prints what failed and what is known to fail, and exits with 1', async () => {
+  it('prints failures and known gaps, and exits with 1', async () => {
     const { code, stdout } = await run('half-finished-store.ts', '--case', 'pages/walk', '--case', 'tasks');
     expect(code).toBe(1);
     expect(stdout).toContain('gap     pages/walk: pages are not written yet');
