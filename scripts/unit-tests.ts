@@ -21,6 +21,7 @@ export const slowTests: readonly string[] = [
   'plugins/store-jsonfile/test/torn-tail.test.ts',
   'plugins/store-sqlite/test/integrity/cut-log.test.ts',
   'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
+  'scripts/test/regular-expressions.test.ts',
 ];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
@@ -12,7 +12,7 @@ const capabilities: StoreCapabilities = {
   search: true,
   watch: true,
   deleteDispatch: true,
-  integrity: 'none',
+  integrity: 'checksum',
 };
 
 /** The store with what the kit needs to open it in other processes and to damage its file. */
@@ -26,6 +26,13 @@ const store: StoreUnderTest = {
       store: open(),
       reopen: open,
       elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [path] },
+      damage: () => ({
+        bytes: readFileSync(path),
+        write: (bytes) => {
+          for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+          writeFileSync(path, bytes);
+        },
+      }),
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },

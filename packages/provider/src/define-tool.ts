@@ -1,7 +1,7 @@
-import { describeIssues, type JsonObject, type JsonValue } from '@hansard/events';
+import { describeIssues, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { z } from '@hansard/events/zod';
-import { LoggedString } from '../logged-string.ts';
-import type { ToolCall, ToolOutcome, ToolProvider } from '../tool-provider.ts';
+import { LoggedString } from './logged-string.ts';
+import type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';
 
 /**
  * A schema of zod (4.2 or newer), or of any library that follows Standard Schema and Standard JSON Schema. The model is shown
@@ -42,7 +42,7 @@ export class ToolRefusal extends Error {}
 
 /**
  * Makes a tool from a typed function. The input is checked before `run` is called; a wrong one is a result from which the model
- * learns what to change.
+ * learns what to change: it names the wrong fields, and describes those that the schema describes.
  *
  * @param parts `input` is a schema, such as one of zod, or a JSON Schema; with the latter, the input of `run` is a JSON object
  * @throws Error for a JSON Schema that zod cannot read
@@ -65,7 +65,8 @@ export function defineTool({
     async callTool(call) {
       if (call.tool !== name) throw new TypeError(`There is no tool ${call.tool}; this one is ${name}.`);
       const checked = await validator['~standard'].validate(call.input);
-      if (checked.issues !== undefined) return refusal(wrongInput(name, call.input, checked.issues));
+      if (checked.issues !== undefined)
+        return refusal(`${wrongInput(name, call.input, checked.issues)}${fieldsOf(definition.inputSchema)}`);
       try {
         return outcomeOf(await run(checked.value as never, call));
       } catch (error) {
@@ -113,7 +114,17 @@ function wrongInput(name: string, input: JsonValue, issues: readonly Issue[]): s
     ...issue,
     path: (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part)),
   }));
-  return `${name} was called with the wrong input. ${describeIssues({ issues: named }, { input }, 'input').text}`;
+  return `${name} was called with the wrong input. ${describeIssues({ issues: named }, { input }, 'input').text}.`;
+}
+
+/** The described fields of the input, in words for the model; '' if none is described. */
+function fieldsOf({ properties }: JsonObject): string {
+  const fields = Object.entries(isPlainObject(properties) ? properties : {}).flatMap(([field, schema]) =>
+    isPlainObject(schema) && typeof schema.description === 'string'
+      ? [`${field}: ${schema.description}`]
+      : [],
+  );
+  return fields.length === 0 ? '' : ` It takes ${fields.join(' ')}`;
 }
 
 function outcomeOf(result: ToolResult): ToolOutcome {
