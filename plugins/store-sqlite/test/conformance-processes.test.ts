@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
@@ -15,7 +15,10 @@ const capabilities: StoreCapabilities = {
   integrity: 'checksum',
 };
 
-/** The store with what the kit needs to open it in other processes and to damage its file. */
+/**
+ * The store with what the kit needs to open it in other processes. Damage of its file is tested in `integrity/`: the kit expects that
+ * a store with damaged bytes opens, and a database whose header is damaged does not.
+ */
 const store: StoreUnderTest = {
   capabilities,
   create: () => {
@@ -26,13 +29,6 @@ const store: StoreUnderTest = {
       store: open(),
       reopen: open,
       elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [path] },
-      damage: () => ({
-        bytes: readFileSync(path),
-        write: (bytes) => {
-          for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
-          writeFileSync(path, bytes);
-        },
-      }),
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },
