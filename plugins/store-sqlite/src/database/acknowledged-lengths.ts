@@ -15,7 +15,7 @@ import { isSystemError } from '@hansard/store-kit';
 
 const headLength = 64;
 const slotLength = 64;
-/** Longer ids are kept and compared by their beginning. */
+/** Longer ids are kept as their beginning and a hash. */
 const longestId = 39;
 const magic = 'HANSARD LENGTHS 2 ';
 
@@ -24,7 +24,7 @@ export interface AcknowledgedDispatch {
   readonly number: number;
   /** The number of events that were acknowledged; those of the last second may be missing. */
   readonly length: number;
-  /** The id, or the beginning of a long one. */
+  /** The id, or the beginning of a long one and a hash. */
   readonly dispatchId: string;
 }
 
@@ -91,7 +91,7 @@ export class AcknowledgedLengths {
 
   write(number: number, taskDir: string, dispatchId: string, length: number): void {
     if (this.#descriptor === null) return;
-    const id = Buffer.from(dispatchId).subarray(0, longestId);
+    const id = Buffer.from(keptId(dispatchId));
     const slot = this.#slot.fill(0);
     slot.writeUIntLE(number, 4, 6);
     slot.writeUIntLE(length, 10, 6);
@@ -183,7 +183,13 @@ export class AcknowledgedLengths {
 
 /** Whether the slot has this id. */
 function hasId(slot: AcknowledgedDispatch, dispatchId: string): boolean {
-  return slot.dispatchId === dispatchId.slice(0, longestId);
+  return slot.dispatchId === keptId(dispatchId);
+}
+
+function keptId(dispatchId: string): string {
+  if (dispatchId.length <= longestId) return dispatchId;
+  const hash = createHash('sha256').update(dispatchId).digest('hex').slice(0, 16);
+  return `${dispatchId.slice(0, longestId - 17)}-${hash}`;
 }
 
 function placeOf(number: number): number {

@@ -161,6 +161,24 @@ describe('the file of acknowledged lengths', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('keeps long ids with the same beginning apart', () => {
+    const store = openStore(temporaryPath());
+    const [first, second, third] = ['a', 'b', 'c'].map((end) => `${'x'.repeat(60)}-${end}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const id of [first, second]) {
+      store.createDispatch(taskDir, envelope({ dispatchId: id }));
+      store.appendEvents(taskDir, id, growingEvents(3));
+      store.releaseDispatch(taskDir, id);
+    }
+    expect(store.getDispatchEnvelope(taskDir, third)).toBeNull();
+    store.deleteDispatch(taskDir, first);
+    expect(store.getDispatchEnvelope(taskDir, first)).toBeNull();
+    expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope({ dispatchId: second })]);
+  });
+
   it('that is missing, damaged or of another database is written again by the next claim, and prevents no read', () => {
     const path = temporaryPath();
     const write = (first: number) => {
