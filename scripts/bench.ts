@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 for (const name of [
   'append',
   'batches',
+  'sqlite-integrity',
   'reads',
   'sessions',
   'session-appends',

@@ -23,6 +23,8 @@ export const slowTests: readonly string[] = [
   'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
   'plugins/store-sqlite/test/conformance-processes.test.ts',
+  'plugins/store-sqlite/test/integrity/cut-log.test.ts',
+  'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
   'scripts/test/regular-expressions.test.ts',
 ];
 

@@ -19,10 +19,15 @@ export function orMissing<T>(work: () => T, codes: readonly string[] = ['ENOENT'
 /**
  * Gives a file a second name, if nothing has that name yet. Of several processes that do so at once, exactly one gets true.
  * The file appears under the new name with all its content. The file system must have hard links.
+ * `link` asks the file system; a test can replace it.
  */
-export function linkIfFree(from: string, to: string): boolean {
+export function linkIfFree(
+  from: string,
+  to: string,
+  link: (from: string, to: string) => void = linkSync,
+): boolean {
   try {
-    linkSync(from, to);
+    link(from, to);
     return true;
   } catch (error) {
     if (isSystemError(error) && error.code === 'EEXIST') return false;

@@ -14,13 +14,18 @@ export function assertDispatchPath(taskDir: string, dispatchId: string): void {
 
 /**
  * The folder of a task below `root`, whether it exists or not. `root` is a path that {@link realPath} returned. `inner` is the
- * folder inside it that the store will use: its symbolic links are checked, too.
+ * folder inside it that the store will use: its symbolic links are checked, too. `resolve` is that of {@link realPath}.
  * @throws STORE_INVALID_PATH for a name that would leave the root, including through a symbolic link
  */
-export function taskFolderBelow(root: string, taskDir: string, inner = ''): string {
+export function taskFolderBelow(
+  root: string,
+  taskDir: string,
+  inner = '',
+  resolve: (path: string) => string = realpathSync.native,
+): string {
   assertTaskDir(taskDir);
   const folder = join(root, ...taskDir.split('/'));
-  const real = realPath(join(folder, inner));
+  const real = realPath(join(folder, inner), resolve);
   if (real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)) return folder;
   throw new StoreError(
     'STORE_INVALID_PATH',
@@ -29,10 +34,13 @@ export function taskFolderBelow(root: string, taskDir: string, inner = ''): stri
   );
 }
 
-/** A path without symbolic links. The last parts of the path need not exist. */
-export function realPath(path: string): string {
-  const real = orMissing(() => realpathSync.native(path));
+/**
+ * A path without symbolic links. The last parts of the path need not exist. `resolve` asks the file system for one path; a
+ * test can replace it.
+ */
+export function realPath(path: string, resolve: (path: string) => string = realpathSync.native): string {
+  const real = orMissing(() => resolve(path));
   if (real !== null) return real;
   const parent = dirname(path);
-  return parent === path ? path : join(realPath(parent), basename(path));
+  return parent === path ? path : join(realPath(parent, resolve), basename(path));
 }

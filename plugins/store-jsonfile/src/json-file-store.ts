@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
@@ -22,6 +21,7 @@ import { type DispatchContext, DispatchHandle } from './dispatch/dispatch-handle
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
 import { listDispatches } from './dispatch/list-dispatches.ts';
+import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
 import { resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
@@ -32,26 +32,30 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly contract = 1;
   readonly capabilities: StoreCapabilities;
   readonly #root: string;
+  readonly #system: StoreSystem;
   readonly #locks: WriterLocks;
   readonly #context: DispatchContext;
   readonly #index: TaskIndex;
   readonly #handles = new HandleCache();
-  readonly #watchers = new DispatchWatchers();
+  readonly #watchers: DispatchWatchers;
   readonly #repairs: StoreRepair[] = [];
   #isClosed = false;
 
   /** `root` is a real path, without symbolic links. */
-  constructor(root: string, capabilities: StoreCapabilities) {
+  constructor(root: string, capabilities: StoreCapabilities, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
-    this.#locks = new WriterLocks(join(root, names.writers));
+    this.#system = system;
+    this.#watchers = new DispatchWatchers(system.files);
+    this.#locks = new WriterLocks(system, join(root, names.writers));
     this.#context = {
+      ...system,
       claims: new DispatchClaims(this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
     };
-    this.#index = new TaskIndex(this.#locks, sync);
+    this.#index = new TaskIndex(system, this.#locks, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
@@ -59,7 +63,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const name = this.#name(taskDir, dispatchId);
     const { paths } = name;
     withFile('create', paths.file, () => {
-      mkdirSync(paths.folder, { recursive: true });
+      this.#system.files.makeFolder(paths.folder);
       createDispatchFile(this.#context, this.#root, name, envelope);
     });
     this.#index.refresh(paths.task, dispatchId);
@@ -109,12 +113,12 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   listDispatches(taskDir: string): DispatchListing[] {
-    return listDispatches(this.#taskFolder(taskDir));
+    return listDispatches(this.#system.files, this.#taskFolder(taskDir));
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
     const { file } = this.#name(taskDir, dispatchId).paths;
-    return withFile('read', file, () => readDispatchEnvelope(file));
+    return withFile('read', file, () => readDispatchEnvelope(this.#system.files, file));
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
@@ -135,21 +139,22 @@ export class JsonFileStore implements DispatchStoreProvider {
   putTask(taskDir: string, task: TaskRecord): void {
     const folder = this.#taskFolder(taskDir);
     withFile('write', folder, () => {
-      mkdirSync(folder, { recursive: true });
+      this.#system.files.makeFolder(folder);
       this.#index.putRecord(folder, task);
     });
   }
 
   getTask(taskDir: string): TaskRecord | null {
     const folder = this.#taskFolder(taskDir);
-    return withFile('read', folder, () => readTaskRecord(folder));
+    return withFile('read', folder, () => readTaskRecord(this.#system.files, folder));
   }
 
   listTasks(): TaskListing[] {
     this.#assertOpen();
-    return withFile('list', this.#root, () => [...walkTaskDirs(this.#root)])
+    const { files } = this.#system;
+    return withFile('list', this.#root, () => [...walkTaskDirs(files, this.#root)])
       .sort()
-      .map((taskDir) => listTask(taskDir, join(this.#root, taskDir)))
+      .map((taskDir) => listTask(files, taskDir, join(this.#root, taskDir)))
       .filter((listing) => listing !== null);
   }
 
@@ -234,7 +239,7 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   #taskFolder(taskDir: string): string {
     this.#assertOpen();
-    return withFile('look up', this.#root, () => resolveTaskFolder(this.#root, taskDir));
+    return withFile('look up', this.#root, () => resolveTaskFolder(this.#system.files, this.#root, taskDir));
   }
 
   #assertOpen(): void {

@@ -1,8 +1,8 @@
-import { opendirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
 import { orMissing, realPath, withFile } from '@hansard/store-kit';
 import { JsonFileStore } from './json-file-store.ts';
+import { type StoreSystem, thisSystem } from './store-system.ts';
 
 /** The capabilities of a store that is opened without options. Another `durability` changes only that field. */
 export const jsonFileStoreCapabilities: StoreCapabilities = {
@@ -24,11 +24,18 @@ export interface JsonFileStoreOptions {
   readonly durability?: 'process' | 'disk';
 }
 
-/** Opens the store in a folder. Reading creates nothing. @throws STORE_UNAVAILABLE if the root is not a readable folder */
-export function openJsonFileStore({ root, durability = 'process' }: JsonFileStoreOptions): JsonFileStore {
+/**
+ * Opens the store in a folder. Reading creates nothing. A test can replace `system`.
+ * @throws STORE_UNAVAILABLE if the root is not a readable folder
+ */
+export function openJsonFileStore(
+  { root, durability = 'process' }: JsonFileStoreOptions,
+  system: StoreSystem = thisSystem,
+): JsonFileStore {
+  const { files } = system;
   const realRoot = withFile('open', root, () => {
-    orMissing(() => opendirSync(root).closeSync(), ['ENOENT']);
-    return realPath(resolve(root));
+    orMissing(() => files.list(root), ['ENOENT']);
+    return realPath(resolve(root), files.realPath);
   });
-  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability });
+  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, system);
 }

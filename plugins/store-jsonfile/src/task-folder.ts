@@ -1,8 +1,9 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { assertTaskDir, isStoreError, StoreError } from '@hansard/provider';
 import { orMissing, taskFolderBelow } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
+import type { Files } from './files.ts';
 
 const reservedNames: ReadonlySet<string> = new Set([names.dispatches, names.task]);
 const dispatchFile = /^([A-Za-z0-9_-][A-Za-z0-9._-]{0,127})\.json$/;
@@ -11,8 +12,8 @@ const dispatchFile = /^([A-Za-z0-9_-][A-Za-z0-9._-]{0,127})\.json$/;
  * The folder of a task, whether it exists or not.
  * @throws STORE_INVALID_PATH for a name that would leave the root, including through a symbolic link, or that is reserved
  */
-export function resolveTaskFolder(root: string, taskDir: string): string {
-  const folder = taskFolderBelow(root, taskDir, names.dispatches);
+export function resolveTaskFolder(files: Files, root: string, taskDir: string): string {
+  const folder = taskFolderBelow(root, taskDir, names.dispatches, files.realPath);
   const reserved = taskDir.split('/').find((part) => reservedNames.has(part.toLowerCase()));
   if (reserved === undefined) return folder;
   throw new StoreError(
@@ -23,19 +24,19 @@ export function resolveTaskFolder(root: string, taskDir: string): string {
 }
 
 /** The ids of the dispatches in a task's folder; none if the folder does not exist. */
-export function listDispatchIds(taskFolder: string): string[] {
-  const found = orMissing(() => readdirSync(join(taskFolder, names.dispatches))) ?? [];
-  return found.flatMap((name) => dispatchFile.exec(name)?.[1] ?? []);
+export function listDispatchIds(files: Files, taskFolder: string): string[] {
+  const found = orMissing(() => files.list(join(taskFolder, names.dispatches))) ?? [];
+  return found.flatMap(({ name }) => dispatchFile.exec(name)?.[1] ?? []);
 }
 
 /**
  * Every folder below the root that may belong to a task, by name. A folder that cannot be read is included. Links and other
  * files are skipped.
  */
-export function* walkTaskDirs(folder: string, prefix = ''): Generator<string> {
+export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Generator<string> {
   let entries: Dirent[];
   try {
-    entries = orMissing(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+    entries = orMissing(() => files.list(folder)) ?? [];
   } catch (error) {
     if (prefix === '') throw error;
     yield prefix;
@@ -46,7 +47,11 @@ export function* walkTaskDirs(folder: string, prefix = ''): Generator<string> {
   for (const entry of entries) {
     if (!entry.isDirectory() || reservedNames.has(entry.name.toLowerCase()) || !isSegment(entry.name))
       continue;
-    yield* walkTaskDirs(join(folder, entry.name), prefix === '' ? entry.name : `${prefix}/${entry.name}`);
+    yield* walkTaskDirs(
+      files,
+      join(folder, entry.name),
+      prefix === '' ? entry.name : `${prefix}/${entry.name}`,
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStoreError, StoreError } from '@hansard/provider';
 import {
@@ -13,7 +12,8 @@ import {
   parseLease,
 } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
-import { readText, replaceFile } from './lines/file-io.ts';
+import { readText, replaceFile } from './lines/open-file.ts';
+import type { StoreSystem } from './store-system.ts';
 
 const mostAttempts = 100;
 
@@ -50,6 +50,7 @@ interface Link {
  * files are open, the opening keeps the lock, and tries again with the next lock that it takes or releases.
  */
 export class WriterLocks {
+  readonly #system: StoreSystem;
   readonly #folder: string;
   /** Null until the first lock, because readers need none. */
   #own: Lease | null = null;
@@ -58,7 +59,8 @@ export class WriterLocks {
   readonly #unreleased = new Set<string>();
 
   /** `folder` is the folder of writers, on the same file system as the locks. */
-  constructor(folder: string) {
+  constructor(system: StoreSystem, folder: string) {
+    this.#system = system;
     this.#folder = folder;
   }
 
@@ -80,7 +82,7 @@ export class WriterLocks {
 
   /** The STORE_LOCKED that `take` would throw now for the owner of the lock; null if there is no owner that may be running. */
   refusal(path: string): StoreError | null {
-    const lease = readLink(path)?.lease ?? null;
+    const lease = this.#read(path)?.lease ?? null;
     return lease === null || hasExpired(lease) ? null : locked(path, lease);
   }
 
@@ -95,7 +97,7 @@ export class WriterLocks {
     for (const path of this.#taken) this.#unreleased.add(path);
     this.#retryReleases();
     for (const path of this.#unreleased) this.#remove(path);
-    if (this.#own !== null) rmSync(this.#leaseFile(this.#own), { force: true });
+    if (this.#own !== null) this.#system.files.remove(this.#leaseFile(this.#own));
   }
 
   #retryReleases(): void {
@@ -109,43 +111,55 @@ export class WriterLocks {
   }
 
   #remove(path: string): void {
-    const token = readLink(path)?.lease?.token;
-    if (token !== undefined && token === this.#own?.token) rmSync(path, { force: true });
+    const token = this.#read(path)?.lease?.token;
+    if (token !== undefined && token === this.#own?.token) this.#system.files.remove(path);
     this.#unreleased.delete(path);
     this.#taken.delete(path);
   }
 
   /** Step 1. */
   #writeLease(): Lease {
+    const { files } = this.#system;
     this.#own ??= createLease();
     const file = this.#leaseFile(this.#own);
-    if (!existsSync(file)) {
-      mkdirSync(this.#folder, { recursive: true });
-      replaceFile(file, file + names.temporary, Buffer.from(encodeLease(this.#own)), false);
+    if (files.stat(file) === null) {
+      files.makeFolder(this.#folder);
+      replaceFile(files, file, file + names.temporary, Buffer.from(encodeLease(this.#own)), false);
     }
     return this.#own;
   }
 
   /** Steps 2 to 6; false if they must begin again. */
   #tryToTake(path: string, own: Lease): boolean {
+    const { files } = this.#system;
     const expired: Link[] = [];
     let free = path;
-    for (let link = readLink(free); link !== null; link = readLink(free)) {
+    for (let link = this.#read(free); link !== null; link = this.#read(free)) {
       if (link.lease !== null && !hasExpired(link.lease)) throw locked(link.path, link.lease);
       expired.push(link);
       free = link.lease === null ? free + names.unreadable : `${path}.${link.lease.token}`;
     }
-    if (!linkIfFree(this.#leaseFile(own), free)) return false;
+    if (!linkIfFree(this.#leaseFile(own), free, files.link)) return false;
     try {
-      if (expired.some((link) => hasChanged(link))) return false;
-      if (free !== path) renameSync(free, path);
+      if (expired.some((link) => this.#hasChanged(link))) return false;
+      if (free !== path) files.rename(free, path);
       this.#taken.add(path);
     } finally {
-      if (!this.#taken.has(path)) rmSync(free, { force: true });
+      if (!this.#taken.has(path)) files.remove(free);
     }
-    for (const link of expired.slice(1)) rmSync(link.path, { force: true });
-    for (const { lease } of expired) if (lease !== null) rmSync(this.#leaseFile(lease), { force: true });
+    for (const link of expired.slice(1)) files.remove(link.path);
+    for (const { lease } of expired) if (lease !== null) files.remove(this.#leaseFile(lease));
     return true;
+  }
+
+  #read(path: string): Link | null {
+    const text = orMissing(() => readText(this.#system.files, path, 'read'));
+    return text === null ? null : { path, lease: parseLease(text) };
+  }
+
+  #hasChanged({ path, lease }: Link): boolean {
+    const now = this.#read(path);
+    return now === null || now.lease?.token !== lease?.token;
   }
 
   #leaseFile({ token }: Lease): string {
@@ -159,14 +173,4 @@ function locked(path: string, lease: Lease): StoreError {
     howToRelease: `remove ${path}`,
     details: { file: path },
   });
-}
-
-function readLink(path: string): Link | null {
-  const text = orMissing(() => readText(path, 'read'));
-  return text === null ? null : { path, lease: parseLease(text) };
-}
-
-function hasChanged({ path, lease }: Link): boolean {
-  const now = readLink(path);
-  return now === null || now.lease?.token !== lease?.token;
 }

@@ -2,26 +2,27 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentProcess } from '@hansard/store-kit';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { type Files, systemFiles } from '../src/files.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
 /** The end of the names that the system refuses to open, after it has opened some of them. */
-const refused = vi.hoisted(() => ({ suffix: '', after: 0, code: '' }));
+const refused = { suffix: '', after: 0, code: '' };
 
-vi.mock(import('node:fs'), async (load) => {
-  const actual = await load();
-  const refusing = <T extends (...args: never[]) => unknown>(open: T) =>
-    ((...args: Parameters<T>) => {
-      const path = String(args[0]);
-      if (refused.suffix === '' || !path.endsWith(refused.suffix)) return open(...args);
+const files: Files = {
+  ...systemFiles,
+  open(path, flags) {
+    if (refused.suffix !== '' && path.endsWith(refused.suffix)) {
       refused.after -= 1;
-      if (refused.after >= 0) return open(...args);
-      const { code } = refused;
-      throw Object.assign(new Error(`${code}: open '${path}'`), { code, syscall: 'open', path });
-    }) as unknown as T;
-  return { ...actual, openSync: refusing(actual.openSync), readFileSync: refusing(actual.readFileSync) };
-});
+      const { after, code } = refused;
+      if (after < 0)
+        throw Object.assign(new Error(`${code}: open '${path}'`), { code, syscall: 'open', path });
+    }
+    return systemFiles.open(path, flags);
+  },
+};
+const openRefused = (root: string) => openStore(root, {}, { files });
 
 /** Runs work while files with this end of their names cannot be opened, except for the first `after` times. */
 function refusing<T>(suffix: string, code: string, work: () => T, after = 0): T {
@@ -46,7 +47,7 @@ describe.each(['EMFILE', 'EIO'])(
   (code) => {
     it('still ends the dispatch, and writes late events to it when files can be opened again', () => {
       const root = makeRoot();
-      const [store, other] = [openStore(root), openStore(root)];
+      const [store, other] = [openRefused(root), openRefused(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
       store.appendEvent(taskDir, 'd1', makeEvent(1));
       store.updateDispatch(taskDir, 'd1', { status: 'completed' });
@@ -63,7 +64,7 @@ describe.each(['EMFILE', 'EIO'])(
       ['when it closes', (store) => store.close()],
     ])('lets other stores write %s', (_, next) => {
       const root = makeRoot();
-      const [store, other] = [openStore(root), openStore(root)];
+      const [store, other] = [openRefused(root), openRefused(root)];
       store.createDispatch(taskDir, makeEnvelope('d1'));
       refusing('.lock', code, () => codeOf(() => store.releaseDispatch(taskDir, 'd1')));
       next(store);
@@ -73,7 +74,7 @@ describe.each(['EMFILE', 'EIO'])(
     });
 
     it('writes the record of the task again at once', () => {
-      const store = openStore(makeRoot());
+      const store = openRefused(makeRoot());
       store.putTask(taskDir, task);
       refusing('.task.lock', code, () => codeOf(() => store.putTask(taskDir, task)), 1);
       const started = performance.now();
@@ -86,7 +87,7 @@ describe.each(['EMFILE', 'EIO'])(
 
 it('a takeover that the system refused in the middle does not prevent later claims', () => {
   const root = makeRoot();
-  const [store, other] = [openStore(root), openStore(root)];
+  const [store, other] = [openRefused(root), openRefused(root)];
   store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
   const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
   const { pid } = spawnSync(process.execPath, ['--version']);

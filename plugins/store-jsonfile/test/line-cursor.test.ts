@@ -1,24 +1,17 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { systemFiles } from '../src/files.ts';
 import { makeEnvelope } from './envelope.ts';
 import { makeEvents, makeRoot, openStore, taskDir } from './sample.ts';
 
-let bytesRead = 0;
-
-vi.mock(import('../src/lines/file-io.ts'), async (load) => {
-  const actual = await load();
-  return {
-    ...actual,
-    readInto: (...args) => {
-      const count = actual.readInto(...args);
-      bytesRead += count;
-      return count;
-    },
-  };
-});
-
 it('reads far less than a whole window for each event of a log that is appended again in another order', () => {
   const events = makeEvents(1, 4_000);
-  const store = openStore(makeRoot());
+  let bytesRead = 0;
+  const read: typeof systemFiles.read = (...args) => {
+    const count = systemFiles.read(...args);
+    bytesRead += count;
+    return count;
+  };
+  const store = openStore(makeRoot(), {}, { files: { ...systemFiles, read } });
   store.createDispatch(taskDir, makeEnvelope('d1'));
   store.appendEvents(taskDir, 'd1', events);
   bytesRead = 0;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
 import { onTestFinished } from 'vitest';
 import { type JsonFileStore, type JsonFileStoreOptions, openJsonFileStore } from '../src/index.ts';
+import { type StoreSystem, thisSystem } from '../src/store-system.ts';
 
 export const taskDir = 'lab/tasks/maps';
 
@@ -13,9 +14,13 @@ export function makeRoot(): string {
   return root;
 }
 
-/** Opens a store that is closed when the test ends. */
-export function openStore(root: string, options: Omit<JsonFileStoreOptions, 'root'> = {}): JsonFileStore {
-  const store = openJsonFileStore({ root, ...options });
+/** Opens a store that is closed when the test ends, on this machine with some parts replaced. */
+export function openStore(
+  root: string,
+  options: Omit<JsonFileStoreOptions, 'root'> = {},
+  replaced: Partial<StoreSystem> = {},
+): JsonFileStore {
+  const store = openJsonFileStore({ root, ...options }, { ...thisSystem, ...replaced });
   onTestFinished(() => store.close());
   return store;
 }

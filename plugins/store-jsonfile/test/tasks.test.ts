@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { thisSystem } from '../src/store-system.ts';
 import { taskLockPath } from '../src/task/task-file.ts';
 import { WriterLocks } from '../src/writer-locks.ts';
 import { makeEnvelope } from './envelope.ts';
@@ -102,7 +103,7 @@ describe('task.json', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    const others = new WriterLocks(join(root, '.writers'));
+    const others = new WriterLocks(thisSystem, join(root, '.writers'));
     const lock = taskLockPath(join(root, taskDir));
     others.take(lock);
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });

@@ -12,10 +12,13 @@ const capabilities: StoreCapabilities = {
   search: true,
   watch: true,
   deleteDispatch: true,
-  integrity: 'none',
+  integrity: 'checksum',
 };
 
-/** The store with what the kit needs to open it in other processes and to damage its file. */
+/**
+ * The store with what the kit needs to open it in other processes. Damage of its file is tested in `integrity/`: the kit expects that
+ * a store with damaged bytes opens, and a database whose header is damaged does not.
+ */
 const store: StoreUnderTest = {
   capabilities,
   create: () => {

@@ -95,7 +95,7 @@ describe('a damaged database', () => {
     raw.exec(sql);
     raw.close();
     const store = openStore(path);
-    const details = { file: path, position: 300 };
+    const details = { file: path, dispatchId, offset: 300, wholeEvents: 300 };
     const reads = [
       () => store.getDispatchEvents(taskDir, dispatchId),
       () => store.readEvents(taskDir, dispatchId, { after: 290, limit: 50 }),
@@ -135,7 +135,7 @@ describe('a database that cannot be used', () => {
     const raw = new DatabaseSync(path);
     raw.exec('PRAGMA user_version = 99');
     raw.close();
-    expect(() => openSqliteStore({ path })).toThrow(/newer .* \(schema 99; .*Update the package/);
+    expect(() => openSqliteStore({ path })).toThrow(/newer .* \(format 99; .*Update the package/);
   });
 
   it('is STORE_UNAVAILABLE when it belongs to another program, and is not changed', () => {

@@ -1,4 +1,3 @@
-import { fdatasyncSync, ftruncateSync } from 'node:fs';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
 import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
@@ -6,8 +5,8 @@ import { corrupt } from '../errors.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { EventIndex } from '../lines/event-index.ts';
 import { eventLineId, eventLineText, parseEventText } from '../lines/event-line.ts';
-import { writeFully } from '../lines/file-io.ts';
 import { LineCursor } from '../lines/line-cursor.ts';
+import type { OpenFile } from '../lines/open-file.ts';
 import { type EventRange, findLineStart, scanLines } from '../lines/scan-lines.ts';
 
 /** Greater than any id, so that no id counts as new before the ids have been read. */
@@ -41,9 +40,8 @@ export interface AppendPoint extends EventRange {
  * events, which fills an index of the ids.
  */
 export class AppendWriter {
-  readonly #file: string;
   readonly #sync: boolean;
-  #fd: number;
+  #file: OpenFile;
   #start: number;
   #end: number;
   #idOrder: IdOrder;
@@ -53,7 +51,6 @@ export class AppendWriter {
   #isTorn = false;
 
   constructor(point: AppendPoint, sync: boolean) {
-    this.#fd = point.fd;
     this.#file = point.file;
     this.#start = point.start;
     this.#end = point.end;
@@ -63,7 +60,7 @@ export class AppendWriter {
   }
 
   get range(): EventRange {
-    return { fd: this.#fd, file: this.#file, start: this.#start, end: this.#end };
+    return { file: this.#file, start: this.#start, end: this.#end };
   }
 
   /** The number of bytes from the bracket that opens the events to the end of the last event. */
@@ -76,10 +73,10 @@ export class AppendWriter {
   }
 
   /** Continues in a copy of the file whose events begin at `start`. */
-  moveTo(fd: number, start: number): void {
+  moveTo(file: OpenFile, start: number): void {
     this.#end += start - this.#start;
     this.#start = start;
-    this.#fd = fd;
+    this.#file = file;
   }
 
   /** Appends an event, unless it is stored already. @returns whether it was added @throws STORE_EVENT_CONFLICT */
@@ -146,7 +143,7 @@ export class AppendWriter {
 
   #find(id: string): string | null {
     if (this.#index === null && this.#idOrder === 'growing' && id === this.#greatestId)
-      return this.#readLine(findLineStart(this.#fd, this.#start, this.#end)).text;
+      return this.#readLine(findLineStart(this.#file, this.#start, this.#end)).text;
     const index = this.#index ?? this.#buildIndex();
     for (const offset of index.candidates(id)) {
       const line = this.#readLine(this.#start + offset);
@@ -163,8 +160,8 @@ export class AppendWriter {
     const closing = closings[idOrder];
     const { bytes, length, starts } = appendBytes(texts, this.#end === this.#start, closing);
     try {
-      writeFully(this.#fd, bytes, length, this.#end);
-      if (this.#sync) fdatasyncSync(this.#fd);
+      this.#file.write(bytes, length, this.#end);
+      if (this.#sync) this.#file.syncData();
     } catch (error) {
       this.#isTorn = true;
       try {
@@ -182,7 +179,7 @@ export class AppendWriter {
 
   /** Removes the bytes of a failed write. */
   #removeTorn(): void {
-    restoreClosing(this.#fd, this.#end, this.closing);
+    restoreClosing(this.#file, this.#end, this.closing);
     this.#isTorn = false;
   }
 
@@ -213,15 +210,15 @@ export class AppendWriter {
 
   #parse(text: string | null, offset: number): Line {
     const event = text === null ? null : parseEventText(text);
-    if (text === null || event === null) throw corrupt(this.#file, offset, 'this line is not an event');
+    if (text === null || event === null) throw corrupt(this.#file.path, offset, 'this line is not an event');
     return { id: event.id, text };
   }
 }
 
 /** Cuts the file after the last event and writes the closing brackets. A kill between these steps leaves a torn tail. */
-export function restoreClosing(fd: number, end: number, closing: string): void {
-  ftruncateSync(fd, end);
-  writeFully(fd, Buffer.from(closing), closing.length, end);
+export function restoreClosing(file: OpenFile, end: number, closing: string): void {
+  file.truncate(end);
+  file.write(Buffer.from(closing), closing.length, end);
 }
 
 function assertSame(id: string, stored: string, text: string): void {

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
-import { replaceFile, syncFolder } from '../lines/file-io.ts';
+import type { Files } from '../files.ts';
+import { replaceFile, syncFolder } from '../lines/open-file.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import type { DispatchContext } from './dispatch-handle.ts';
 import { encodeHead } from './dispatch-head.ts';
@@ -14,14 +14,14 @@ import { encodeHead } from './dispatch-head.ts';
  * @throws STORE_DISPATCH_EXISTS
  */
 export function createDispatchFile(
-  { claims, sync }: DispatchContext,
+  { files, claims, sync }: DispatchContext,
   root: string,
   name: DispatchName,
   envelope: DispatchEnvelope,
 ): void {
   const { taskDir, dispatchId, paths } = name;
   const { file, folder, temporary } = paths;
-  if (existsSync(file)) throw dispatchExists(taskDir, dispatchId);
+  if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
   try {
     claims.take(name);
   } catch (error) {
@@ -29,10 +29,10 @@ export function createDispatchFile(
   }
   let isRunning = false;
   try {
-    if (existsSync(file)) throw dispatchExists(taskDir, dispatchId);
+    if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
     const content = Buffer.concat([encodeHead(envelope, null), Buffer.from(closings.growing)]);
-    replaceFile(file, temporary, content, sync);
-    if (sync) syncFolders(folder, root);
+    replaceFile(files, file, temporary, content, sync);
+    if (sync) syncFolders(files, folder, root);
     isRunning = envelope.status === 'running';
   } finally {
     if (!isRunning) claims.release(name);
@@ -40,9 +40,9 @@ export function createDispatchFile(
 }
 
 /** Writes the names of new folders to the disk, from the innermost to the root. */
-function syncFolders(folder: string, root: string): void {
+function syncFolders(files: Files, folder: string, root: string): void {
   for (let path = folder; path.startsWith(root); path = dirname(path)) {
-    syncFolder(path);
+    syncFolder(files, path);
     if (path === root) return;
   }
 }

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, statSync } from 'node:fs';
 import type { DispatchEnvelope } from '@hansard/events';
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import type { DispatchPaths } from '../disk-format.ts';
 import { corrupt, eventsMissing } from '../errors.ts';
-import { openFile } from '../lines/file-io.ts';
+import type { Files } from '../files.ts';
+import { OpenFile } from '../lines/open-file.ts';
 import { readHead } from './dispatch-head.ts';
 
 export interface DispatchName {
@@ -14,21 +14,21 @@ export interface DispatchName {
 
 /** The open file of a dispatch. */
 export interface DispatchFile {
-  readonly fd: number;
+  readonly open: OpenFile;
   readonly inode: number;
   /** The offset after the bracket that opens the events. */
   readonly start: number;
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
-export function openDispatchFile(name: DispatchName, access: 'read' | 'write'): DispatchFile {
-  const fd = orMissing(() => openFile(name.paths.file, access));
-  if (fd === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
+export function openDispatchFile(files: Files, name: DispatchName, access: 'read' | 'write'): DispatchFile {
+  const open = orMissing(() => OpenFile.open(files, name.paths.file, access));
+  if (open === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
   try {
-    const { start } = readHead(fd, name.paths.file);
-    return { fd, inode: fstatSync(fd).ino, start };
+    const { start } = readHead(open);
+    return { open, inode: open.stats().ino, start };
   } catch (error) {
-    closeSync(fd);
+    open.close();
     throw error;
   }
 }
@@ -39,11 +39,12 @@ export function openDispatchFile(name: DispatchName, access: 'read' | 'write'): 
  * made it shorter
  */
 export function assertInPlace(
+  files: Files,
   { inode }: DispatchFile,
   { taskDir, dispatchId, paths }: DispatchName,
   end: number,
 ): void {
-  const stats = orMissing(() => statSync(paths.file));
+  const stats = orMissing(() => files.stat(paths.file));
   if (stats === null) throw dispatchNotFound(taskDir, dispatchId);
   if (stats.ino !== inode)
     throw corrupt(paths.file, 0, 'another program replaced the file while this store was writing it');
@@ -51,12 +52,12 @@ export function assertInPlace(
 }
 
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */
-export function readDispatchEnvelope(file: string): DispatchEnvelope | null {
-  const fd = orMissing(() => openFile(file, 'read'));
-  if (fd === null) return null;
+export function readDispatchEnvelope(files: Files, path: string): DispatchEnvelope | null {
+  const file = orMissing(() => OpenFile.open(files, path, 'read'));
+  if (file === null) return null;
   try {
-    return readHead(fd, file).envelope;
+    return readHead(file).envelope;
   } finally {
-    closeSync(fd);
+    file.close();
   }
 }

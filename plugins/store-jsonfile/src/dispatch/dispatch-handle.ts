@@ -1,20 +1,11 @@
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fstatSync,
-  fsyncSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { EventPage, ReadEventsOptions, StoreError, StoreRepair } from '@hansard/provider';
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
-import { openFile, readBytes, syncFolder, writeFully } from '../lines/file-io.ts';
+import { OpenFile, syncFolder } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import type { EventRange } from '../lines/scan-lines.ts';
+import type { StoreSystem } from '../store-system.ts';
 import { AppendWriter } from './append-writer.ts';
 import type { DispatchClaims } from './dispatch-claims.ts';
 import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
@@ -26,7 +17,7 @@ const copyChunk = 1024 * 1024;
 /** Appends check at this interval, in milliseconds, that the file is at its path. A check costs as much as an append. */
 const checkInterval = 50;
 
-export interface DispatchContext {
+export interface DispatchContext extends StoreSystem {
   readonly claims: DispatchClaims;
   /** Whether each write waits for the disk. */
   readonly sync: boolean;
@@ -50,7 +41,7 @@ export class DispatchHandle {
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
-    return new DispatchHandle(context, name, openDispatchFile(name, 'read'));
+    return new DispatchHandle(context, name, openDispatchFile(context.files, name, 'read'));
   }
 
   private constructor(context: DispatchContext, name: DispatchName, file: DispatchFile) {
@@ -62,7 +53,7 @@ export class DispatchHandle {
   /** Claims the dispatch, repairs a torn tail and returns the envelope. @throws STORE_LOCKED, STORE_CORRUPT */
   claim(): DispatchEnvelope {
     if (this.#writer === null) this.#context.claims.whileTaking(this.name, () => this.#beginWriting());
-    return readHead(this.#file.fd, this.name.paths.file).envelope;
+    return readHead(this.#file.open).envelope;
   }
 
   /**
@@ -73,7 +64,7 @@ export class DispatchHandle {
     try {
       if (this.#isReported) return;
       const writer = this.#writing(0);
-      const head = readHead(this.#file.fd, this.name.paths.file);
+      const head = readHead(this.#file.open);
       const eventBytes = writer.eventBytes;
       if (head.eventBytes !== eventBytes) this.#writeHead(writer, head, head.envelope, eventBytes);
     } finally {
@@ -92,7 +83,7 @@ export class DispatchHandle {
   /** Changes the envelope and returns it. An update that ends the dispatch also writes `eventBytes`. */
   update(updates: EnvelopeUpdates): DispatchEnvelope {
     const writer = this.#writing(0);
-    const head = readHead(this.#file.fd, this.name.paths.file);
+    const head = readHead(this.#file.open);
     const given = Object.entries(updates).filter(([, value]) => value !== undefined);
     // A copy, which only the caller has.
     const changed: DispatchEnvelope = JSON.parse(
@@ -105,7 +96,8 @@ export class DispatchHandle {
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
   assertExists(): void {
-    if (this.#writer === null && !existsSync(this.name.paths.file)) throw this.#notFound();
+    if (this.#writer === null && this.#context.files.stat(this.name.paths.file) === null)
+      throw this.#notFound();
   }
 
   readAll(): CapturedEvent[] {
@@ -123,19 +115,19 @@ export class DispatchHandle {
 
   /** Removes the file and releases the claim. The caller then closes the handle. @throws STORE_LOCKED */
   remove(): void {
-    const { claims, sync } = this.#context;
+    const { files, claims, sync } = this.#context;
     const { file, folder } = this.name.paths;
     claims.whileTaking(this.name, () => {
-      if (orMissing(() => rmSync(file)) === null) throw this.#notFound();
+      if (!files.remove(file)) throw this.#notFound();
     });
     this.#writer = null;
     claims.release(this.name);
-    if (sync) syncFolder(folder);
+    if (sync) syncFolder(files, folder);
   }
 
   /** Closes the file. A claim is kept. */
   close(): void {
-    closeSync(this.#file.fd);
+    this.#file.open.close();
   }
 
   /**
@@ -148,10 +140,10 @@ export class DispatchHandle {
       this.assertExists();
       throw this.#context.claims.missing(this.name);
     }
-    const now = performance.now();
+    const now = this.#context.clock.monotonic();
     if (now - this.#checkedAt >= interval) {
       this.#isReported = true;
-      assertInPlace(this.#file, this.name, this.#writer.range.end);
+      assertInPlace(this.#context.files, this.#file, this.name, this.#writer.range.end);
       this.#isReported = false;
       this.#checkedAt = now;
     }
@@ -159,12 +151,12 @@ export class DispatchHandle {
   }
 
   #beginWriting(): AppendWriter {
-    const { sync, onRepair } = this.#context;
+    const { files, sync, onRepair } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    rmSync(paths.temporary, { force: true });
+    files.remove(paths.temporary);
     this.#reopen('write');
-    const { fd } = this.#file;
-    const { point, repair } = prepareAppend(fd, paths.file, readHead(fd, paths.file), sync);
+    const { open } = this.#file;
+    const { point, repair } = prepareAppend(open, readHead(open), sync);
     if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
     this.#writer = new AppendWriter(point, sync);
     return this.#writer;
@@ -172,25 +164,24 @@ export class DispatchHandle {
 
   /** The range of the events now, including when another process has changed or replaced the file. */
   #range(): EventRange {
-    const file = this.name.paths.file;
     if (this.#writer !== null) return this.#writer.range;
-    const stats = orMissing(() => statSync(file));
+    const stats = orMissing(() => this.#context.files.stat(this.name.paths.file));
     if (stats === null) throw this.#notFound();
     if (stats.ino !== this.#file.inode) this.#reopen('read');
-    const { fd, start } = this.#file;
+    const { open: file, start } = this.#file;
     const known = this.#knownTail;
     if (known !== null && known.size === stats.size && known.changedAt === stats.ctimeMs)
-      return { fd, file, start, end: known.end };
-    const tail = findTail(fd, file, readHead(fd, file));
+      return { file, start, end: known.end };
+    const tail = findTail(file, readHead(file));
     this.#knownTail = tail.idOrder === null ? null : { ...tail, changedAt: stats.ctimeMs };
-    return { fd, file, start, end: tail.end };
+    return { file, start, end: tail.end };
   }
 
   #reopen(access: 'read' | 'write'): void {
-    const file = openDispatchFile(this.name, access);
+    const file = openDispatchFile(this.#context.files, this.name, access);
     if (file.inode !== this.#file.inode) this.#positions = new PositionIndex();
     this.#knownTail = null;
-    closeSync(this.#file.fd);
+    this.#file.open.close();
     this.#file = file;
   }
 
@@ -209,40 +200,41 @@ export class DispatchHandle {
       this.#growHead(writer, encodeHead(envelope, eventBytes));
       return;
     }
-    writeFully(this.#file.fd, head, slot, 0);
-    if (this.#context.sync) fdatasyncSync(this.#file.fd);
+    this.#file.open.write(head, slot, 0);
+    if (this.#context.sync) this.#file.open.syncData();
   }
 
   /** Writes a copy with a longer head, and renames it over the file. */
   #growHead(writer: AppendWriter, head: Buffer): void {
+    const { files, sync } = this.#context;
     const { file, temporary, folder } = this.name.paths;
-    const fd = openFile(temporary, 'replace');
+    const open = OpenFile.open(files, temporary, 'replace');
     const old = this.#file;
     try {
-      writeFully(fd, head, head.length, 0);
-      copyEvents(writer, fd, head.length);
-      if (this.#context.sync) fsyncSync(fd);
-      const inode = fstatSync(fd).ino;
-      renameSync(temporary, file);
-      this.#file = { ...old, fd, inode, start: head.length };
-      writer.moveTo(fd, head.length);
+      open.write(head, head.length, 0);
+      copyEvents(writer, open, head.length);
+      if (sync) open.sync();
+      const inode = open.stats().ino;
+      files.rename(temporary, file);
+      this.#file = { open, inode, start: head.length };
+      writer.moveTo(open, head.length);
     } catch (error) {
-      closeSync(fd);
-      rmSync(temporary, { force: true });
+      open.close();
+      files.remove(temporary);
       throw error;
     }
-    closeSync(old.fd);
-    if (this.#context.sync) syncFolder(folder);
+    old.open.close();
+    if (sync) syncFolder(files, folder);
   }
 }
 
-function copyEvents(writer: AppendWriter, fd: number, start: number): void {
+function copyEvents(writer: AppendWriter, copy: OpenFile, start: number): void {
   const { range, closing } = writer;
   let position = start;
   for (let from = range.start; from < range.end; from += copyChunk) {
-    const bytes = readBytes(range.fd, from, Math.min(range.end, from + copyChunk));
-    writeFully(fd, bytes, bytes.length, position);
+    const bytes = range.file.read(from, Math.min(range.end, from + copyChunk));
+    copy.write(bytes, bytes.length, position);
     position += bytes.length;
   }
-  writeFully(fd, Buffer.from(closing), closing.length, position);
+  copy.write(Buffer.from(closing), closing.length, position);
 }

@@ -1,7 +1,7 @@
 import { type DispatchEnvelope, parseEnvelope } from '@hansard/events';
 import { eventsLine, lineSeparator, slots } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
-import { readBytes } from '../lines/file-io.ts';
+import type { OpenFile } from '../lines/open-file.ts';
 
 const newline = 0x0a;
 const page = slots[1];
@@ -45,31 +45,31 @@ function pad(fields: string, slot: number): Buffer {
 }
 
 /** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
-export function readHead(fd: number, file: string): DispatchHead {
-  const { bytes, lineEnd } = readHeadBytes(fd, file);
-  const firstLine = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file);
+export function readHead(file: OpenFile): DispatchHead {
+  const { bytes, lineEnd } = readHeadBytes(file);
+  const firstLine = parseFirstLine(bytes.toString('utf8', 0, lineEnd), file.path);
   const start = lineEnd + 1 + eventsLine.length;
   if (bytes.toString('latin1', lineEnd + 1, start) !== eventsLine) {
     const reason = bytes.length < start ? 'the file ends inside its head' : 'the events do not begin here';
-    throw corrupt(file, Math.min(bytes.length, lineEnd + 1), reason);
+    throw corrupt(file.path, Math.min(bytes.length, lineEnd + 1), reason);
   }
   return { ...firstLine, slot: lineEnd + 1, start };
 }
 
-function readHeadBytes(fd: number, file: string): { readonly bytes: Buffer; readonly lineEnd: number } {
+function readHeadBytes(file: OpenFile): { readonly bytes: Buffer; readonly lineEnd: number } {
   for (let size = page; ; size *= 4) {
-    const bytes = readUnchanged(fd, size + eventsLine.length);
+    const bytes = readUnchanged(file, size + eventsLine.length);
     const lineEnd = bytes.indexOf(newline);
     if (lineEnd >= 0 && lineEnd < size) return { bytes, lineEnd };
-    if (bytes.length < size) throw corrupt(file, bytes.length, 'the file ends inside its head');
+    if (bytes.length < size) throw corrupt(file.path, bytes.length, 'the file ends inside its head');
   }
 }
 
 /** Reads until two reads return the same bytes, because a writer may be changing the envelope in place. */
-function readUnchanged(fd: number, size: number): Buffer {
-  let bytes = readBytes(fd, 0, size);
+function readUnchanged(file: OpenFile, size: number): Buffer {
+  let bytes = file.read(0, size);
   for (let reads = 1; reads < mostReads; reads += 1) {
-    const again = readBytes(fd, 0, size);
+    const again = file.read(0, size);
     if (again.equals(bytes)) break;
     bytes = again;
   }

@@ -1,8 +1,8 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import type { StopWatching } from '@hansard/provider';
 import { type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import type { DispatchPaths } from '../disk-format.ts';
+import type { Files } from '../files.ts';
 
 interface Watcher {
   readonly calls: MergedCalls;
@@ -11,19 +11,22 @@ interface Watcher {
 
 /** Calls listeners when a dispatch changes: `notify` reports the writes of this store, the file system those of others. */
 export class DispatchWatchers {
+  readonly #files: Files;
   readonly #watchers = new Map<string, Set<Watcher>>();
+
+  constructor(files: Files) {
+    this.#files = files;
+  }
 
   add({ file, folder }: DispatchPaths, onChange: () => void): StopWatching {
     const name = basename(file);
     const calls = mergeCalls(onChange);
-    const fileWatcher: FSWatcher = watch(folder, (_, changed) => {
+    const stopWatching = this.#files.watch(folder, (changed) => {
       if (changed === null || changed === name) calls.notify();
     });
-    // The listener then reads the store, and receives the error there.
-    fileWatcher.on('error', () => calls.notify());
     const stop = (): void => {
       calls.stop();
-      fileWatcher.close();
+      stopWatching();
       const watchers = this.#watchers.get(file);
       watchers?.delete(watcher);
       if (watchers?.size === 0) this.#watchers.delete(file);

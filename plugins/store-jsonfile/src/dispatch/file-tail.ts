@@ -1,8 +1,7 @@
-import { fstatSync } from 'node:fs';
 import { closings, type IdOrder } from '../disk-format.ts';
 import { corrupt, eventsMissing } from '../errors.ts';
 import { continuesBatch, eventLineText, parseEventText } from '../lines/event-line.ts';
-import { readBytes } from '../lines/file-io.ts';
+import type { OpenFile } from '../lines/open-file.ts';
 import { findLineStart } from '../lines/scan-lines.ts';
 import type { DispatchHead } from './dispatch-head.ts';
 
@@ -33,32 +32,32 @@ interface Ending {
  * Finds the end of the events (see disk-format.ts, section 5).
  * @throws STORE_CORRUPT for damage, and if the events end before the `eventBytes` of the head
  */
-export function findTail(fd: number, file: string, { start, eventBytes }: EventsPlace): FileTail {
-  const tail = searchTail(fd, file, start);
+export function findTail(file: OpenFile, { start, eventBytes }: EventsPlace): FileTail {
+  const tail = searchTail(file, start);
   if (eventBytes === null || tail.end - start >= eventBytes) return tail;
-  throw eventsMissing(file, tail.size, start + eventBytes);
+  throw eventsMissing(file.path, tail.size, start + eventBytes);
 }
 
 /** Reads the end again while a writer changes it. An end that does not change is complete, torn or damaged. */
-function searchTail(fd: number, file: string, start: number): FileTail {
-  let ending = readEnding(fd);
+function searchTail(file: OpenFile, start: number): FileTail {
+  let ending = readEnding(file);
   for (let attempt = 1; ; attempt += 1) {
     const complete = completeTail(ending, start);
     if (complete !== null) return complete;
-    const { end, damagedAt } = findLastEvent(fd, start, ending.size);
-    const next = readEnding(fd);
+    const { end, damagedAt } = findLastEvent(file, start, ending.size);
+    const next = readEnding(file);
     const isUnchanged = next.size === ending.size && next.text === ending.text;
     if (isUnchanged || attempt === mostAttempts) {
       if (damagedAt === null) return { end, size: ending.size, idOrder: null };
-      throw corrupt(file, damagedAt, 'this line is not an event');
+      throw corrupt(file.path, damagedAt, 'this line is not an event');
     }
     ending = next;
   }
 }
 
-function readEnding(fd: number): Ending {
-  const { size } = fstatSync(fd);
-  return { size, text: readBytes(fd, Math.max(0, size - longestClosing), size).toString('latin1') };
+function readEnding(file: OpenFile): Ending {
+  const { size } = file.stats();
+  return { size, text: file.read(Math.max(0, size - longestClosing), size).toString('latin1') };
 }
 
 function completeTail({ size, text }: Ending, start: number): FileTail | null {
@@ -71,13 +70,13 @@ function completeTail({ size, text }: Ending, start: number): FileTail | null {
 
 /** Goes back line by line, over an incomplete line and an unfinished batch, to the last event that counts. */
 function findLastEvent(
-  fd: number,
+  file: OpenFile,
   start: number,
   size: number,
 ): { readonly end: number; readonly damagedAt: number | null } {
   for (let lineEnd = size; ; ) {
-    const lineStart = findLineStart(fd, start, lineEnd);
-    const bytes = readBytes(fd, lineStart, lineEnd);
+    const lineStart = findLineStart(file, start, lineEnd);
+    const bytes = file.read(lineStart, lineEnd);
     if (lineStart === start) {
       return { end: start, damagedAt: bytes.length === 0 ? null : start };
     }

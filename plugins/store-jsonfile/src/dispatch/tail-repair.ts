@@ -1,8 +1,7 @@
-import { fdatasyncSync } from 'node:fs';
 import { closings, type IdOrder } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { parseEventLine } from '../lines/event-line.ts';
-import { readBytes } from '../lines/file-io.ts';
+import type { OpenFile } from '../lines/open-file.ts';
 import { type EventRange, findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { type AppendPoint, restoreClosing } from './append-writer.ts';
 import { type EventsPlace, type FileTail, findTail } from './file-tail.ts';
@@ -19,22 +18,21 @@ export interface TailRepair {
  * @throws STORE_CORRUPT
  */
 export function prepareAppend(
-  fd: number,
-  file: string,
+  file: OpenFile,
   place: EventsPlace,
   sync: boolean,
 ): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
   const { start } = place;
-  const tail = findTail(fd, file, place);
-  const range = { fd, file, start, end: tail.end };
+  const tail = findTail(file, place);
+  const range = { file, start, end: tail.end };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
     return { point: { ...range, idOrder: tail.idOrder, greatestId }, repair: null };
   }
   const ids = readIds(range, start + 1);
-  const repair = describeRepair(fd, tail);
-  restoreClosing(fd, tail.end, closings[ids.idOrder]);
-  if (sync) fdatasyncSync(fd);
+  const repair = describeRepair(file, tail);
+  restoreClosing(file, tail.end, closings[ids.idOrder]);
+  if (sync) file.syncData();
   return { point: { ...range, ...ids }, repair };
 }
 
@@ -46,7 +44,7 @@ function readIds(
   let greatestId = '';
   scanLines(range, from, (bytes, start, end, offset, isLast) => {
     const event = parseEventLine(bytes, start, end, isLast);
-    if (event === null) throw corrupt(range.file, offset, 'this line is not an event');
+    if (event === null) throw corrupt(range.file.path, offset, 'this line is not an event');
     if (event.id > greatestId) greatestId = event.id;
     else idOrder = 'mixed';
     return true;
@@ -54,8 +52,8 @@ function readIds(
   return { idOrder, greatestId };
 }
 
-function describeRepair(fd: number, { end, size }: FileTail): TailRepair {
-  const rest = readBytes(fd, end, Math.min(size, end + closings.mixed.length)).toString('latin1');
+function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
+  const rest = file.read(end, Math.min(size, end + closings.mixed.length)).toString('latin1');
   if (Object.values(closings).some((closing) => closing.startsWith(rest)))
     return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };
   return {

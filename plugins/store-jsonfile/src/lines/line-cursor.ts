@@ -1,7 +1,6 @@
 import { lineSeparator } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { continuesBatch } from './event-line.ts';
-import { readInto } from './file-io.ts';
 import type { EventRange } from './scan-lines.ts';
 
 const smallestWindow = 16 * 1024;
@@ -70,7 +69,7 @@ export class LineCursor {
   }
 
   /** Reads `size` bytes at an offset into the window, unless they are in it. @returns their place in the window */
-  #reach({ fd, file, start, end }: EventRange, offset: number, size: number): number {
+  #reach({ file, start, end }: EventRange, offset: number, size: number): number {
     const isLoaded = offset >= this.#windowAt && offset + size <= this.#windowAt + this.#windowLength;
     if (!isLoaded) {
       // After a jump another jump is likely, so little is read ahead.
@@ -80,9 +79,9 @@ export class LineCursor {
       const length = Math.min(Math.max(this.#windowSize, size), end - start - offset);
       if (this.#window.length < length) this.#window = Buffer.allocUnsafeSlow(length);
       this.#windowAt = offset;
-      this.#windowLength = readInto(fd, this.#window, 0, length, start + offset);
+      this.#windowLength = file.readInto(this.#window, 0, length, start + offset);
       if (this.#windowLength < length)
-        throw corrupt(file, start + offset + this.#windowLength, 'the file became shorter');
+        throw corrupt(file.path, start + offset + this.#windowLength, 'the file became shorter');
     }
     return offset - this.#windowAt;
   }

@@ -49,7 +49,8 @@ function readLastEvents(range: EventRange, positions: PositionIndex, last: numbe
 function countEvents(range: EventRange, positions: PositionIndex): number {
   let { position, offset: next } = positions.furthest;
   const length = range.end - range.start;
-  if (next > length + lineSeparator.length) throw corrupt(range.file, range.end, 'the file became shorter');
+  if (next > length + lineSeparator.length)
+    throw corrupt(range.file.path, range.end, 'the file became shorter');
   scanLines(range, range.start + next, (_, start, end, offset, isLast) => {
     positions.note(position, offset - range.start);
     position += 1;
@@ -78,6 +79,6 @@ function parse(
   isLast: boolean,
 ): CapturedEvent {
   const event = parseEventLine(bytes, start, end, isLast);
-  if (event === null) throw corrupt(range.file, offset, 'this line is not an event');
+  if (event === null) throw corrupt(range.file.path, offset, 'this line is not an event');
   return event;
 }

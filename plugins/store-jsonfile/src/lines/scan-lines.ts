@@ -1,5 +1,5 @@
 import { corrupt } from '../errors.ts';
-import { readBytes, readInto } from './file-io.ts';
+import type { OpenFile } from './open-file.ts';
 
 const newline = 0x0a;
 const smallestChunk = 16 * 1024;
@@ -7,8 +7,7 @@ const largestChunk = 1024 * 1024;
 
 /** The part of an open file that consists of complete event lines. */
 export interface EventRange {
-  readonly fd: number;
-  readonly file: string;
+  readonly file: OpenFile;
   /** The offset after the opening bracket; the first line begins one byte later. */
   readonly start: number;
   /** The offset after the last event; equal to `start` if there is none. */
@@ -25,7 +24,7 @@ export type LineVisitor = (
 ) => boolean;
 
 /** Visits the lines from `from`, the offset of a line, to the end of the range. */
-export function scanLines({ fd, file, end }: EventRange, from: number, visit: LineVisitor): void {
+export function scanLines({ file, end }: EventRange, from: number, visit: LineVisitor): void {
   let offset = from;
   let buffer = Buffer.alloc(0);
   let kept = buffer;
@@ -35,9 +34,9 @@ export function scanLines({ fd, file, end }: EventRange, from: number, visit: Li
     if (buffer.length < size) buffer = Buffer.allocUnsafeSlow(size);
     const bytes = buffer.subarray(0, size);
     kept.copy(bytes);
-    const count = readInto(fd, bytes, kept.length, size - kept.length, offset + kept.length);
+    const count = file.readInto(bytes, kept.length, size - kept.length, offset + kept.length);
     if (kept.length + count < size)
-      throw corrupt(file, offset + kept.length + count, 'the file became shorter');
+      throw corrupt(file.path, offset + kept.length + count, 'the file became shorter');
     let start = 0;
     for (let lineEnd = bytes.indexOf(newline); lineEnd >= 0; lineEnd = bytes.indexOf(newline, start)) {
       if (!visit(bytes, start, lineEnd, offset + start, false)) return;
@@ -53,13 +52,13 @@ export function scanLines({ fd, file, end }: EventRange, from: number, visit: Li
 }
 
 /** The offset of the first of the last `count` lines; that of the first line if there are fewer. */
-export function findLastLines({ fd, start, end }: EventRange, count: number): number {
+export function findLastLines({ file, start, end }: EventRange, count: number): number {
   const first = start + 1;
   let remaining = count;
   let position = end;
   for (let size = smallestChunk; position > first; size = Math.min(size * 2, largestChunk)) {
     const from = Math.max(first, position - size);
-    const bytes = readBytes(fd, from, position);
+    const bytes = file.read(from, position);
     for (let at = bytes.lastIndexOf(newline); at >= 0; at = lastNewlineBefore(bytes, at)) {
       remaining -= 1;
       if (remaining === 0) return from + at + 1;
@@ -70,11 +69,11 @@ export function findLastLines({ fd, start, end }: EventRange, count: number): nu
 }
 
 /** The offset of the line that ends before `end`, but never less than `floor`. */
-export function findLineStart(fd: number, floor: number, end: number): number {
+export function findLineStart(file: OpenFile, floor: number, end: number): number {
   let position = end;
   for (let size = smallestChunk; position > floor; size = Math.min(size * 2, largestChunk)) {
     const from = Math.max(floor, position - size);
-    const at = readBytes(fd, from, position).lastIndexOf(newline);
+    const at = file.read(from, position).lastIndexOf(newline);
     if (at >= 0) return from + at + 1;
     position = from;
   }

@@ -4,7 +4,8 @@ import { compareByStart, isStoreError, type TaskListing } from '@hansard/provide
 import { orMissing, withFile } from '@hansard/store-kit';
 import { names } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
-import { readText, replaceFile } from '../lines/file-io.ts';
+import type { Files } from '../files.ts';
+import { readText, replaceFile } from '../lines/open-file.ts';
 import { listDispatchIds } from '../task-folder.ts';
 
 /** The fields of an envelope that the index in task.json repeats (D10). */
@@ -28,9 +29,9 @@ export function taskLockPath(taskFolder: string): string {
 }
 
 /** The record of a task; null if it has none. @throws STORE_CORRUPT */
-export function readTaskRecord(taskFolder: string): TaskRecord | null {
+export function readTaskRecord(files: Files, taskFolder: string): TaskRecord | null {
   const path = taskFilePath(taskFolder);
-  const file = readTaskFile(path);
+  const file = readTaskFile(files, path);
   if (file === null || Object.keys(file.fields).length === 0) return null;
   try {
     return parseTaskRecord(file.fields);
@@ -40,11 +41,11 @@ export function readTaskRecord(taskFolder: string): TaskRecord | null {
 }
 
 /** The entry of a task in a listing, with the error if its record cannot be read. Null without a record and a dispatch. */
-export function listTask(taskDir: string, taskFolder: string): TaskListing | null {
+export function listTask(files: Files, taskDir: string, taskFolder: string): TaskListing | null {
   try {
-    const task = withFile('read', taskFilePath(taskFolder), () => readTaskRecord(taskFolder));
+    const task = withFile('read', taskFilePath(taskFolder), () => readTaskRecord(files, taskFolder));
     const isEmpty =
-      task === null && withFile('list', taskFolder, () => listDispatchIds(taskFolder)).length === 0;
+      task === null && withFile('list', taskFolder, () => listDispatchIds(files, taskFolder)).length === 0;
     return isEmpty ? null : { taskDir, task };
   } catch (error) {
     if (isStoreError(error)) return { taskDir, task: null, error };
@@ -61,6 +62,7 @@ export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatch
  * a person may still repair its record.
  */
 export function writeTaskFile(
+  files: Files,
   taskFolder: string,
   change: TaskFileChange,
   dispatchIds: readonly string[],
@@ -68,7 +70,9 @@ export function writeTaskFile(
   sync: boolean,
 ): void {
   const file =
-    'task' in change ? { fields: change.task, dispatches: [] } : readTaskFile(taskFilePath(taskFolder));
+    'task' in change
+      ? { fields: change.task, dispatches: [] }
+      : readTaskFile(files, taskFilePath(taskFolder));
   const known = new Map((Array.isArray(file?.dispatches) ? file.dispatches : []).filter(isOfEnded).map(byId));
   if ('dispatchId' in change) known.delete(change.dispatchId);
   const summaries = dispatchIds.flatMap((dispatchId) => {
@@ -77,11 +81,11 @@ export function writeTaskFile(
     const envelope = readEnvelope(dispatchId);
     return envelope === null ? [] : summarise(envelope);
   });
-  write(taskFolder, file?.fields ?? {}, summaries, sync);
+  write(files, taskFolder, file?.fields ?? {}, summaries, sync);
 }
 
-function readTaskFile(path: string): TaskFile | null {
-  const text = orMissing(() => readText(path, 'read linked'));
+function readTaskFile(files: Files, path: string): TaskFile | null {
+  const text = orMissing(() => readText(files, path, 'read linked'));
   if (text === null) return null;
   let content: unknown;
   try {
@@ -95,6 +99,7 @@ function readTaskFile(path: string): TaskFile | null {
 }
 
 function write(
+  files: Files,
   taskFolder: string,
   fields: Readonly<Record<string, unknown>>,
   summaries: readonly DispatchSummary[],
@@ -105,7 +110,13 @@ function write(
   );
   const lines = [...summaries].sort(compareByStart).map((summary) => `\n    ${JSON.stringify(summary)}`);
   const text = `{\n${own.join('')}  "dispatches": [${lines.join(',')}\n  ]\n}\n`;
-  replaceFile(taskFilePath(taskFolder), join(taskFolder, names.taskTemporary), Buffer.from(text), sync);
+  replaceFile(
+    files,
+    taskFilePath(taskFolder),
+    join(taskFolder, names.taskTemporary),
+    Buffer.from(text),
+    sync,
+  );
 }
 
 function summarise(envelope: DispatchEnvelope): DispatchSummary {

@@ -3,7 +3,9 @@ import { isStoreError } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
-import { syncFolder } from '../lines/file-io.ts';
+import type { Files } from '../files.ts';
+import { syncFolder } from '../lines/open-file.ts';
+import type { StoreSystem } from '../store-system.ts';
 import { listDispatchIds } from '../task-folder.ts';
 import type { WriterLocks } from '../writer-locks.ts';
 import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts';
@@ -14,27 +16,30 @@ const waitBetween = 2;
 
 /** Writes the task.json of tasks. A lock lets one process at a time write each file. */
 export class TaskIndex {
+  readonly #system: StoreSystem;
   readonly #locks: WriterLocks;
   readonly #sync: boolean;
 
-  constructor(locks: WriterLocks, sync: boolean) {
+  constructor(system: StoreSystem, locks: WriterLocks, sync: boolean) {
+    this.#system = system;
     this.#locks = locks;
     this.#sync = sync;
   }
 
   /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for two seconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
-    const giveUpAt = performance.now() + longestWait;
+    const { files, clock } = this.#system;
+    const giveUpAt = clock.monotonic() + longestWait;
     for (;;) {
       try {
         this.#write(taskFolder, { task }, this.#sync);
         break;
       } catch (error) {
-        if (!isStoreError(error, 'STORE_LOCKED') || performance.now() > giveUpAt) throw error;
+        if (!isStoreError(error, 'STORE_LOCKED') || clock.monotonic() > giveUpAt) throw error;
       }
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitBetween);
     }
-    if (this.#sync) syncFolder(taskFolder);
+    if (this.#sync) syncFolder(files, taskFolder);
   }
 
   /** Updates the index for one dispatch. The index is derived, so a failure is ignored and the next change repairs it. */
@@ -47,11 +52,13 @@ export class TaskIndex {
   }
 
   #write(taskFolder: string, change: TaskFileChange, sync: boolean): void {
+    const { files } = this.#system;
     const lock = taskLockPath(taskFolder);
     this.#locks.take(lock);
     try {
-      const readEnvelope = (dispatchId: string) => readIfPossible(dispatchPaths(taskFolder, dispatchId).file);
-      writeTaskFile(taskFolder, change, listDispatchIds(taskFolder), readEnvelope, sync);
+      const readEnvelope = (dispatchId: string) =>
+        readIfPossible(files, dispatchPaths(taskFolder, dispatchId).file);
+      writeTaskFile(files, taskFolder, change, listDispatchIds(files, taskFolder), readEnvelope, sync);
     } finally {
       this.#locks.release(lock);
     }
@@ -59,9 +66,9 @@ export class TaskIndex {
 }
 
 /** Null for a dispatch that cannot be read: the index omits it, and a read of the dispatch itself reports the damage. */
-function readIfPossible(file: string): DispatchEnvelope | null {
+function readIfPossible(files: Files, file: string): DispatchEnvelope | null {
   try {
-    return readDispatchEnvelope(file);
+    return readDispatchEnvelope(files, file);
   } catch (error) {
     if (isStoreError(error) || isSystemError(error)) return null;
     throw error;

@@ -1,0 +1,161 @@
+import { constants } from 'node:fs';
+import { isSystemError } from '@hansard/store-kit';
+import { notAFile } from '../errors.ts';
+import type { FileStats, Files } from '../files.ts';
+
+const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
+/** Undefined on Windows, which does not have them. */
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
+
+const flags = {
+  read: O_RDONLY | O_NOFOLLOW,
+  /** Follows symbolic links. */
+  'read linked': O_RDONLY,
+  write: O_RDWR | O_NOFOLLOW,
+  replace: O_RDWR | O_NOFOLLOW | O_CREAT | O_TRUNC,
+} as const;
+
+/** The codes with which systems refuse to open links, folders, FIFOs and sockets. */
+const refusals = new Set(['ELOOP', 'EISDIR', 'ENXIO', 'ENODEV', 'EOPNOTSUPP', 'EMLINK']);
+
+const firstRead = 4_096;
+
+/** An open regular file of the store. */
+export class OpenFile {
+  readonly path: string;
+  readonly #files: Files;
+  readonly #fd: number;
+
+  /**
+   * Opens a regular file. It never waits: a FIFO would block the process until another process opens it, and reading a
+   * device might never end.
+   * @throws STORE_CORRUPT if the path is not a regular file
+   */
+  static open(files: Files, path: string, access: keyof typeof flags): OpenFile {
+    const fd = openWithoutWaiting(files, path, flags[access]);
+    let stats: FileStats | null = null;
+    try {
+      stats = files.statOpen(fd);
+    } finally {
+      if (stats?.isFile() !== true) files.close(fd);
+    }
+    if (!stats.isFile()) throw notAFile(path, kindOf(stats));
+    return new OpenFile(files, path, fd);
+  }
+
+  private constructor(files: Files, path: string, fd: number) {
+    this.#files = files;
+    this.path = path;
+    this.#fd = fd;
+  }
+
+  /** Reads `length` bytes into `buffer`, fewer if the file ends earlier. @returns the number of bytes read */
+  readInto(buffer: Buffer, offset: number, length: number, position: number): number {
+    let done = 0;
+    while (done < length) {
+      const count = this.#files.read(this.#fd, buffer, offset + done, length - done, position + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
+  }
+
+  /** The bytes from `from` to before `to`; fewer if the file ends earlier. */
+  read(from: number, to: number): Buffer {
+    const buffer = Buffer.allocUnsafe(Math.max(0, to - from));
+    return buffer.subarray(0, this.readInto(buffer, 0, buffer.length, from));
+  }
+
+  /** The whole file as UTF-8. */
+  readText(): string {
+    const chunks: Buffer[] = [];
+    for (let from = 0, size = firstRead; ; size *= 2) {
+      const chunk = this.read(from, from + size);
+      chunks.push(chunk);
+      from += chunk.length;
+      if (chunk.length < size) return Buffer.concat(chunks).toString();
+    }
+  }
+
+  /** Writes the first `length` bytes of `buffer`, with as many calls as the system needs. */
+  write(buffer: Buffer, length: number, position: number): void {
+    let done = 0;
+    while (done < length) done += this.#files.write(this.#fd, buffer, done, length - done, position + done);
+  }
+
+  truncate(length: number): void {
+    this.#files.truncate(this.#fd, length);
+  }
+
+  sync(): void {
+    this.#files.sync(this.#fd);
+  }
+
+  syncData(): void {
+    this.#files.syncData(this.#fd);
+  }
+
+  stats(): FileStats {
+    return this.#files.statOpen(this.#fd);
+  }
+
+  close(): void {
+    this.#files.close(this.#fd);
+  }
+}
+
+function openWithoutWaiting(files: Files, path: string, flag: number): number {
+  try {
+    return files.open(path, flag | O_NONBLOCK);
+  } catch (error) {
+    if (!isSystemError(error) || !refusals.has(error.code)) throw error;
+    const stats = files.lstat(path);
+    throw stats === null || stats.isFile() ? error : notAFile(path, kindOf(stats));
+  }
+}
+
+function kindOf(stats: FileStats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isSymbolicLink()) return 'a symbolic link';
+  if (stats.isFIFO()) return 'a named pipe (FIFO)';
+  return stats.isSocket() ? 'a socket' : 'a device';
+}
+
+/** The text of a small file of the store. */
+export function readText(files: Files, path: string, access: 'read' | 'read linked'): string {
+  const file = OpenFile.open(files, path, access);
+  try {
+    return file.readText();
+  } finally {
+    file.close();
+  }
+}
+
+/** Replaces a file by complete content: writes a temporary file and renames it over the path. */
+export function replaceFile(
+  files: Files,
+  path: string,
+  temporary: string,
+  content: Buffer,
+  sync: boolean,
+): void {
+  const file = OpenFile.open(files, temporary, 'replace');
+  try {
+    file.write(content, content.length, 0);
+    if (sync) file.sync();
+  } finally {
+    file.close();
+  }
+  files.rename(temporary, path);
+}
+
+/** Writes the names in a folder to the disk. Windows cannot do that. */
+export function syncFolder(files: Files, folder: string): void {
+  if (process.platform === 'win32') return;
+  const fd = files.open(folder, O_RDONLY);
+  try {
+    files.sync(fd);
+  } finally {
+    files.close(fd);
+  }
+}
