@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process';
 for (const name of [
   'append',
   'batches',
+  'sqlite-integrity',
   'reads',
   'sessions',
   'session-appends',
+  'causes',
   'context',
   'import',
   'exports',

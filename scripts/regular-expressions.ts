@@ -24,8 +24,8 @@ const place = createContext({ work: () => {} });
 const call = new Script('work()');
 
 /**
- * A text for which the expression takes more than linear time; null if none is found. Tries repetitions of what the expression
- * names, after and before what it begins and ends with.
+ * A text for which the expression takes more than linear time; null if none is found. Tries repetitions of the
+ * words and characters of the expression, after its first words and before characters that it does not match.
  */
 export function slowText({ source, flags }: Pick<FoundExpression, 'source' | 'flags'>): string | null {
   const expression = new RegExp(source, flags.includes('g') || flags.includes('y') ? flags : `${flags}g`);

@@ -20,7 +20,13 @@ export const slowTests: readonly string[] = [
   'packages/session/test/truth/random-sessions.test.ts',
   'plugins/store-jsonfile/test/integrity/flipped-bits.test.ts',
   'plugins/store-jsonfile/test/too-large.test.ts',
+  'packages/store-conformance/test/damage-mutants.test.ts',
+  'packages/store-conformance/test/mutants.test.ts',
+  'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
+  'plugins/store-sqlite/test/conformance-processes.test.ts',
+  'plugins/store-sqlite/test/integrity/cut-log.test.ts',
+  'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
   'scripts/test/regular-expressions.test.ts',
 ];
 

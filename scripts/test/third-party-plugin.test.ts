@@ -24,7 +24,7 @@ const kit = '@hansard/store-kit';
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 describe('a store plugin outside the repository, written against the packed packages', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, () => {
   beforeAll(() => {
     installPacked([
@@ -55,6 +55,22 @@ describe('a store plugin outside the repository, written against the packed pack
     const { stdout } = run(process.execPath, ['--test', '--test-reporter=tap'], plugin);
     expect(stdout).toMatch(/^# fail 0$/m);
     expect(Number(/^# pass (\d+)$/m.exec(stdout)?.[1])).toBeGreaterThan(40);
+  });
+
+  it('passes the published kit by its command, without a test runner', () => {
+    const program = 'node_modules/@hansard/store-conformance/dist/bin.js';
+    const { bin } = JSON.parse(
+      readFileSync(join(project, 'node_modules/@hansard/store-conformance/package.json'), 'utf8'),
+    );
+    expect(bin).toEqual({ 'hansard-store-conformance': './dist/bin.js' });
+    const families = ['killed', 'damage', 'pages', 'model'].flatMap((family) => ['--case', family]);
+    const args = [join(project, program), 'test/store-under-test.mjs', '--json', ...families];
+    const { counts, cases } = JSON.parse(run(process.execPath, args, plugin).stdout);
+    expect(counts).toMatchObject({ failed: 0, skipped: 0, gap: 0 });
+    const ids = cases.map(({ id }: { readonly id: string }) => id);
+    expect(ids).toEqual(
+      expect.arrayContaining(['killed/while-appending', 'damage/no-uncoded-error', 'pages/walk']),
+    );
   });
 
   it('loads by its manifest and records a dispatch', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
+import { previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
 import { mistypedKeys } from './mistyped-keys.ts';
@@ -84,6 +85,12 @@ export const configSchema = z.strictObject({
     .describe(
       'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
+  images: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether models of `hansard chat` and `hansard resume` are sent the images that agents observe, for models that take images. Absent: false, only their type and size.',
+    ),
   parallelToolCalls: z
     .int()
     .min(1)
@@ -146,7 +153,7 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
     const hint = mistypedKeys(result.error, configJsonSchema());
     throw new CliError(
       exitCode.usage,
-      `${file} is not a valid configuration: ${describeIssues(result.error, value).text}`,
+      `${file} is not a valid configuration: ${describeIssues(result.error, value, '', previewWithoutSecrets).text}`,
       `${hint === '' ? 'Correct that key.' : hint} An editor that knows the "$schema" key shows what is allowed.`,
       { cause: result.error },
     );
@@ -155,8 +162,9 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
 }
 
 /** The context policy of sessions; undefined if it is not configured. */
-export function contextPolicy({ context }: HarnessConfig): ContextPolicy | undefined {
-  return context === undefined ? undefined : parseContextPolicy(context);
+export function contextPolicy({ context, images }: HarnessConfig): ContextPolicy | undefined {
+  if (images !== true) return context === undefined ? undefined : parseContextPolicy(context);
+  return { ...parseContextPolicy(context ?? 'full'), images: 'sent' };
 }
 
 /** JSON Schema of the configuration, for editors. */
@@ -191,12 +199,33 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const message = `${file} is not JSON: ${messageOf(error)}`;
     throw new CliError(
       exitCode.usage,
-      message,
+      `${file} is not JSON${placeOf(messageOf(error), text)}.`,
       'Correct the file at that place; JSON has no comments and no trailing commas.',
-      { cause: error },
     );
   }
+}
+
+/**
+ * The line of a syntax error, as far as the message of the engine shows it. The message itself is not for users: it quotes
+ * the text around the error, which can be a secret.
+ */
+function placeOf(message: string, text: string): string {
+  if (message.startsWith('Unexpected end')) return ': it ends too early';
+  const offset = offsetOf(message, text);
+  return offset === null ? '' : `: syntax error in line ${text.slice(0, offset).split('\n').length}`;
+}
+
+/** How many characters the engine quotes before and after an error. */
+const quotedAround = 10;
+
+function offsetOf(message: string, text: string): number | null {
+  const [, position] = / at position (\d+)/.exec(message) ?? [];
+  if (position !== undefined) return Number(position);
+  const [, before, quoted = '', after] =
+    /^Unexpected token .+?, (\.\.\.)?"([\s\S]*)"(\.\.\.)? is not valid JSON$/.exec(message) ?? [];
+  const start = text.indexOf(quoted);
+  if (start < 0 || (before ?? after) === undefined) return null;
+  return before === undefined ? start + quoted.length - quotedAround : start + quotedAround;
 }

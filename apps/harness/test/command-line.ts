@@ -32,6 +32,7 @@ export interface CommandLine extends Disposable {
       readonly signal: AbortSignal;
       readonly onOutput?: (text: string) => void;
       readonly stdin?: CliContext['stdin'];
+      readonly env?: CliContext['env'];
       /** The output is a terminal of so many columns. */
       readonly columns?: number;
     },
@@ -41,7 +42,7 @@ export interface CommandLine extends Disposable {
 export function commandLine(): CommandLine {
   const cwd = mkdtempSync(join(tmpdir(), 'hansard-cli-'));
   const start: CommandLine['start'] = async (args, options) => {
-    const { signal, onOutput, stdin = new PassThrough(), columns } = options;
+    const { signal, onOutput, stdin = new PassThrough(), columns, env = {} } = options;
     const out = collect(onOutput);
     const err = collect();
     const context = {
@@ -49,7 +50,7 @@ export function commandLine(): CommandLine {
       stderr: err.stream,
       stdin,
       cwd,
-      env: {},
+      env,
       signal,
       readSignal: signal,
     };

@@ -8,7 +8,7 @@ import { eventsOf } from './read-back.ts';
 const story = 'Once there was a wolf who read the news. '.repeat(20);
 
 /** A chat of nine lines, of which the last six are said after it was resumed. */
-async function chatted(policy: string | undefined) {
+async function chatted(policy: string | undefined, more: object = {}) {
   const line = commandLine();
   const write = (lines: number) =>
     writeScenario(line.cwd, 'tale.yaml', {
@@ -16,7 +16,10 @@ async function chatted(policy: string | undefined) {
       agents: { root: Array.from({ length: lines }, () => ({ say: story })) },
     });
   const config = policy === undefined ? {} : { context: policy };
-  writeFileSync(join(line.cwd, 'hansard.config.json'), JSON.stringify({ communication: [], ...config }));
+  writeFileSync(
+    join(line.cwd, 'hansard.config.json'),
+    JSON.stringify({ communication: [], ...config, ...more }),
+  );
   write(3);
   expect(await line.hansard('chat', 'tale.yaml', '--quiet')).toMatchObject({ code: 0, err: /Recorded/ });
   write(9);
@@ -43,6 +46,15 @@ describe('"context" in the configuration', () => {
     );
     expect(new Set(policies)).toHaveLength(1);
     expect(policies).toHaveLength(9);
+  });
+
+  it.each([
+    [undefined, 'policy   full, images sent'],
+    ['last:4', 'policy   lastMessages, count 4, images sent'],
+  ])('has the images that agents observe if "images" is true: %s', async (policy, shown) => {
+    using line = await chatted(policy, { images: true });
+    expect((await line.hansard('context', 'chat/tale')).out).toContain(shown);
+    expect(await line.hansard('context', 'chat/tale', '--verify')).toMatchObject({ code: 0 });
   });
 
   it.each(['last', 'faded:many', 'full:2', 'faded:0', ''])(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type CommandLine, commandLine } from './command-line.ts';
+import { type Answer, type CommandLine, commandLine, demoStream } from './command-line.ts';
 import { forbiddenIn, type HostileLog, hostileTexts, recordHostileLog } from './hostile-texts.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -84,7 +84,7 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
     },
   );
 
-  it('keeps the recorded value behind the escapes', async () => {
+  it('keeps the recorded value: a parser reads the escapes as the same text', async () => {
     const { out, json } = await cli.hansard('events', task, 'latest', '--json');
     expect(out).toMatch(/\\u009b/);
     await using store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
@@ -165,6 +165,36 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
         ]);
       }
     }
+  });
+});
+
+describe(`a stream with hostile text in every place ${seeded}`, () => {
+  it('is harmless while it is recorded, with the console', async () => {
+    using line = commandLine();
+    const text = hostileTexts(seed);
+    const hostile = (value: unknown, key = ''): unknown => {
+      if (typeof value === 'string')
+        return /^(type|subtype|role|uuid|.*id|timestamp)$/i.test(key) ? value : text();
+      if (Array.isArray(value)) return value.map((item) => hostile(item));
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, hostile(item, name)]));
+    };
+    const records = readFileSync(demoStream('subagent'), 'utf8').trim().split('\n');
+    const stream = records.map((record) => JSON.stringify(hostile(JSON.parse(record)))).join('\n');
+    writeFileSync(join(line.cwd, 'stream.jsonl'), stream);
+    const args = [
+      'run',
+      'stream.jsonl',
+      '--task',
+      'lab/live',
+      '--role',
+      'x\u009b2J\u202e',
+      '--fidelity',
+      'full',
+    ];
+    const { out, err } = await line.process(...args);
+    expect(forbiddenIn(out + err)).toEqual([]);
+    expect(out.split('\n').length).toBeGreaterThan(10);
   });
 });
 

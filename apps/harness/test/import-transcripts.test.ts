@@ -155,6 +155,8 @@ describe('importing transcripts of Claude Code', () => {
     const rows = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
     expect(rows).toHaveLength(2_000);
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'running' }]);
+    for (const command of ['ls', 'tree', 'show'])
+      expect((await line.hansard(command, 'a/b')).out, command).toContain('running when last seen');
   });
 
   it('keeps the first batch when it is interrupted after it; another import adds the rest', async () => {

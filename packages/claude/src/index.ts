@@ -1,7 +1,7 @@
 export { type ClaudeFormatId, detectClaudeFormat } from './detect-claude-format.ts';
 export type { ClaudeDiagnostic, ClaudeDiagnosticCode } from './json-lines/claude-diagnostic.ts';
 export { type FileLine, readLines } from './json-lines/read-lines.ts';
-export type { ClaudeLog, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
+export type { ClaudeLog, ClaudeLogRest, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
 export type { DiagnosticCounts } from './log/diagnostic-log.ts';
 export { dispatchIdOf } from './log/dispatch-id.ts';
 export type { ContinuedSession } from './log/read-log-head.ts';

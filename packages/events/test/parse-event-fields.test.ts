@@ -66,6 +66,21 @@ describe('the fields of an event', () => {
   });
 });
 
+it.each(['2026-00-10', '2026-13-10', '2026-01-00', '2026-01-32'])(
+  'a day that no calendar has is refused: %s',
+  (day) => {
+    expect(codeOf({ ...valid, timestamp: `${day}T09:30:00.000Z` })).toBe('EVENT_INVALID');
+  },
+);
+
+it.each(['2026-01-01', '2026-12-31', '2026-10-10', '0000-01-01', '9999-09-09', '2028-02-29'])(
+  'a day of the calendar is accepted, and is a time: %s',
+  (day) => {
+    expect(codeOf({ ...valid, timestamp: `${day}T09:30:00.000Z` })).toBeNull();
+    expect(Date.parse(`${day}T09:30:00.000Z`)).not.toBeNaN();
+  },
+);
+
 describe('a value that JSON cannot hold', () => {
   const nested = (depth: number) => {
     let value: unknown = 'bottom';

@@ -192,6 +192,7 @@ describe('readSessionV2', () => {
         decision: 'deny',
         reason: 'the room is full.',
         toolCallId: 'k9',
+        subject: 'd2',
       },
     });
     expect(eventOf(denied, 'd4')).toMatchObject({ via: 'd4:hook', data: { status: 'error', tool: 'task' } });

@@ -119,9 +119,13 @@ describe('a log that has not changed since its last import', () => {
     const path = folder.put('s.jsonl', content);
     utimesSync(path, 1_000, 1_000);
     await importAll(store, [path], { task });
-    expect((await store.getDispatchEnvelopes(task))[0]?.source).toEqual({
+    const [envelope] = await store.getDispatchEnvelopes(task);
+    expect(envelope?.source).toMatchObject({
       format: 'claude-transcript',
       files: [{ name: 's.jsonl', bytes: Buffer.byteLength(content), modifiedAt: 1_000_000 }],
     });
+    const source = JSON.stringify(envelope?.source);
+    expect(source).not.toContain(folder.path);
+    expect(source).not.toContain('Prompt 1');
   });
 });

@@ -1,3 +1,4 @@
+export { previewWithoutSecrets } from './checks/hide-secrets.ts';
 export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
 export type { LoadedPlugins, LoadedProvider } from './loaded-plugins.ts';
 export {

@@ -59,6 +59,7 @@ export type {
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,
+  ModelImage,
   ModelMessage,
   ModelRequest,
   ModelResponse,
@@ -70,6 +71,7 @@ export type {
   LogFile,
   LogHead,
   LogImporterProvider,
+  LogRest,
   LogSource,
   LogSummary,
   OpenLog,

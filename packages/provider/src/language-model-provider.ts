@@ -52,7 +52,13 @@ export interface ModelRequest {
 }
 
 export type ModelMessage =
-  | { readonly role: 'system' | 'user'; readonly text: string }
+  | { readonly role: 'system'; readonly text: string }
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** Images that the agent observed, which `text` names. Only if the session sends images. A model that takes none ignores them. */
+      readonly images?: readonly ModelImage[];
+    }
   | {
       readonly role: 'assistant';
       readonly text: string;
@@ -72,6 +78,12 @@ export type ModelMessage =
       readonly text: string;
       readonly isError: boolean;
     };
+
+export interface ModelImage {
+  /** For example `image/png`. */
+  readonly mediaType: string;
+  readonly base64: string;
+}
 
 /** A call that a model requests. */
 export interface ModelToolCall {

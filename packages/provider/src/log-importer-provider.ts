@@ -32,8 +32,6 @@ export interface LogImporterProvider {
   readonly id: string;
   /** The kind of log, for messages, such as `a transcript of Claude Code`. */
   readonly title: string;
-  /** Where its logs usually are; `~/` is the home folder of the user. Absent: nowhere in particular. */
-  readonly usualPaths?: readonly string[];
 
   /** Whether the start of a file shows this format, by most of its records. */
   detect(head: LogHead): boolean;
@@ -123,6 +121,21 @@ export interface OpenLog {
 
   /** A summary of what was read so far: complete when `read` has ended. */
   summary(): LogSummary;
+
+  /**
+   * The rest of the log after an earlier reading, whose summary had `kept`, so that a log that grew need not be read as a
+   * whole. The events of both readings together must be those of the whole log. Null: the log does not begin with what was
+   * read then, or does not show it. Absent: the log is always read as a whole.
+   */
+  continueAfter?(kept: JsonValue): Awaitable<LogRest | null>;
+}
+
+/** The rest of a log: the events that the earlier reading did not give. */
+export interface LogRest extends Pick<OpenLog, 'read'> {
+  /** As for the whole log, with the diagnostics of the rest. */
+  summary(): LogSummary;
+  /** Whether the rest depends on something that was not read again. `read` then ends early, and the whole log is read. */
+  isLost(): boolean;
 }
 
 export interface ReadOpenLogOptions {
@@ -150,4 +163,6 @@ export interface LogSummary {
   readonly usage?: Usage | null;
   readonly costUsd?: number | null;
   readonly structuredResult?: JsonValue | null;
+  /** What `continueAfter` needs after this reading. It is kept in the envelope, so it is short and holds no content. */
+  readonly kept?: JsonValue | null;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { systemClock } from '@hansard/provider';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -28,5 +29,19 @@ describe('the system clock', () => {
     vi.advanceTimersByTime(thirtyDays);
     expect(action).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('keeps the process running while a timer waits, unless the caller does not want that', () => {
+    const script = (options: string) =>
+      `import { systemClock } from '@hansard/provider';
+       systemClock.after(100, () => console.log('called'), ${options});`;
+    const run = (options: string) =>
+      spawnSync(
+        process.execPath,
+        ['--conditions=@hansard/source', '--input-type=module', '-e', script(options)],
+        { cwd: import.meta.dirname, encoding: 'utf8' },
+      ).stdout;
+    expect(run('{}')).toBe('called\n');
+    expect(run('{ keepsProcess: false }')).toBe('');
   });
 });

@@ -4,6 +4,7 @@ import { claimCases } from './cases/claims/claims.ts';
 import { handoverCases } from './cases/claims/handover.ts';
 import { sharedCases } from './cases/claims/shared.ts';
 import { sharedClaimCases } from './cases/claims/shared-claims.ts';
+import { damageCases } from './cases/damage/damage.ts';
 import { deleteCases } from './cases/dispatches/delete.ts';
 import { dispatchCases } from './cases/dispatches/dispatches.ts';
 import { envelopeCases } from './cases/dispatches/envelopes.ts';
@@ -23,6 +24,9 @@ import { pageCases } from './cases/log/pages.ts';
 import { readCases } from './cases/log/reads.ts';
 import { retryCases } from './cases/log/retries.ts';
 import { valueCases } from './cases/log/values.ts';
+import { killedCases } from './cases/processes/killed.ts';
+import { processCases } from './cases/processes/processes.ts';
+import { seenClaimCases } from './cases/processes/seen-claims.ts';
 import { capabilityCases } from './cases/store/capabilities.ts';
 import { closedCases } from './cases/store/closed.ts';
 import { modelCases } from './cases/store/model.ts';
@@ -61,6 +65,10 @@ export const runnableCases: readonly RunnableCase[] = [
   ...watchCases,
   ...deleteCases,
   ...modelCases,
+  ...damageCases,
+  ...killedCases,
+  ...processCases,
+  ...seenClaimCases,
 ];
 
 /** Every case of the kit, in the order in which they run. */

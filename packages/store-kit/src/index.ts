@@ -1,17 +1,28 @@
 export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
 export { isSystemError, linkIfFree, orMissing, toFileError, withFile } from './file-system.ts';
+export { HeartbeatTimer } from './heartbeat-timer.ts';
+export { HeartbeatWatch, type LeaseState } from './heartbeat-watch.ts';
 export {
   createLease,
+  defaultLeaseMs,
   encodeLease,
   hasExpired,
   type Lease,
   type LeaseRefusal,
   leaseRefused,
   parseLease,
+  unlockCommand,
 } from './lease.ts';
 export { type MergedCalls, mergeCalls } from './merged-calls.ts';
 export { defaultPageLimit, type PageRange, pageRange } from './page-range.ts';
-export { currentProcess, type ProcessOwner, toOwner } from './process-owner.ts';
+export {
+  currentProcess,
+  describeOwner,
+  type Processes,
+  type ProcessOwner,
+  systemProcesses,
+  toOwner,
+} from './process-owner.ts';
 export { hasSameContent } from './same-content.ts';
 export { splitWords, stringsOf } from './search-text.ts';
 export {

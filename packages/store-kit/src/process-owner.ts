@@ -15,6 +15,16 @@ export interface ProcessOwner {
   readonly pidNamespace: string | null;
 }
 
+/** What a store asks about processes. A test or a simulator can replace it. */
+export interface Processes {
+  /** This process. */
+  current(): ProcessOwner;
+  /** Whether the owner may still be running: false only if it is proven to have exited. */
+  isRunning(owner: ProcessOwner): boolean;
+  /** The reason why this process cannot check the owner, in words; null if it can. */
+  whyUnchecked(owner: ProcessOwner): string | null;
+}
+
 /** This process. Reads small system files; on macOS the first call starts a program. */
 export function currentProcess(): ProcessOwner {
   return {
@@ -50,9 +60,10 @@ export function isRunning(owner: ProcessOwner): boolean {
 }
 
 /** The owner in words, for an error message. If this process cannot check whether the owner runs, with the reason. */
-export function describeOwner(owner: ProcessOwner): string {
-  if (isDeepStrictEqual(owner, currentProcess())) return `another open store of this process (${owner.pid})`;
-  const reason = whyUnchecked(owner);
+export function describeOwner(owner: ProcessOwner, processes: Processes = systemProcesses): string {
+  if (isDeepStrictEqual(owner, processes.current()))
+    return `another open store of this process (${owner.pid})`;
+  const reason = processes.whyUnchecked(owner);
   const name = `process ${owner.pid} on ${owner.host}`;
   return reason === null ? name : `${name} (${reason}, so this process cannot check whether it still runs)`;
 }
@@ -68,6 +79,9 @@ function whyUnchecked({ host, bootId, pidNamespace }: ProcessOwner): string | nu
   if (pidNamespace !== readPidNamespace()) return 'another PID namespace, such as a container or a sandbox';
   return null;
 }
+
+/** The processes of this machine. */
+export const systemProcesses: Processes = { current: currentProcess, isRunning, whyUnchecked };
 
 /** Undefined in a record of an earlier version. Null means "none" except on Linux, which always has one. */
 function isRecorded(value: string | null | undefined): boolean {

@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { createLease, encodeLease, hasExpired, leaseRefused, parseLease } from '../src/index.ts';
+import {
+  createLease,
+  defaultLeaseMs,
+  encodeLease,
+  hasExpired,
+  leaseRefused,
+  parseLease,
+  unlockCommand,
+} from '../src/index.ts';
 
 const own = createLease();
 const exited = () => ({
@@ -11,6 +19,12 @@ const exited = () => ({
 describe('a lease', () => {
   it('is the same after it was stored as text', () => {
     expect(parseLease(encodeLease(own))).toEqual(own);
+  });
+
+  it('has the lease of an earlier version, which did not record it, in text without one', () => {
+    const { leaseMs, ...recorded } = JSON.parse(encodeLease(createLease(200)));
+    expect(leaseMs).toBe(200);
+    expect(parseLease(JSON.stringify(recorded))?.leaseMs).toBe(defaultLeaseMs);
   });
 
   it('has a token of its own for each opening of a store', () => {
@@ -26,27 +40,30 @@ describe('a lease', () => {
     ['an owner without a process number', JSON.stringify({ ...own.owner, pid: '7', token: 'a' })],
     ['no token', JSON.stringify(own.owner)],
     ['a token that could leave a folder', JSON.stringify({ ...own.owner, token: '../a' })],
+    ['a lease that is not a time', JSON.stringify({ ...own.owner, leaseMs: '9', token: 'a' })],
+    ['a lease of no time', JSON.stringify({ ...own.owner, leaseMs: 0, token: 'a' })],
     ['a token that is too long', JSON.stringify({ ...own.owner, token: 'a'.repeat(65) })],
   ])('is null for %s', (_, text) => {
     expect(parseLease(text)).toBeNull();
   });
 
-  it('expires when its process has exited, and not before', () => {
+  it('is over when its process has exited, and not before', () => {
     expect(hasExpired(own)).toBe(false);
     expect(hasExpired(exited())).toBe(true);
   });
 
-  it('never expires if its process cannot be checked', () => {
+  it('is not over if its process cannot be checked', () => {
     const lease = exited();
     expect(hasExpired({ ...lease, owner: { ...lease.owner, host: 'elsewhere' } })).toBe(false);
   });
 });
 
 describe('the refusal of a claim', () => {
-  const refuse = (lease: typeof own) =>
+  const refuse = (lease: typeof own, expiresInMs?: number) =>
     leaseRefused(lease, {
       what: 'Dispatch d1',
-      howToRelease: 'remove /a/d1.lock',
+      howToRelease: `run ${unlockCommand('lab/maps', 'd1')}`,
+      ...(expiresInMs === undefined ? {} : { expiresInMs }),
       details: { dispatchId: 'd1' },
     });
 
@@ -56,16 +73,29 @@ describe('the refusal of a claim', () => {
     expect(error.message).toMatch(
       new RegExp(
         `^Dispatch d1 belongs to process ${process.pid} on elsewhere \\(another host, .*\\)\\. ` +
-          'Wait until it is released\\. If that process no longer runs, remove /a/d1\\.lock\\.$',
+          'Wait until it is released\\. If that process no longer runs, run hansard unlock lab/maps d1\\.$',
       ),
     );
     expect(error.details).toEqual({
       dispatchId: 'd1',
+      expiresInMs: null,
       owner: expect.stringContaining(`process ${process.pid} on elsewhere`),
     });
   });
 
   it('says so if the owner is another opening in the same process', () => {
     expect(refuse(own).message).toContain(`another open store of this process (${process.pid})`);
+  });
+
+  it('says when the claim expires, if that is known', () => {
+    const error = refuse(own, 12_400);
+    expect(error.message).toContain('Its claim expires in 13 s if its owner does not renew it. Wait');
+    expect(error.details).toMatchObject({ expiresInMs: 12_400 });
+  });
+
+  it('names a command that a shell reads as it is meant', () => {
+    const task = "it's a/task";
+    const command = unlockCommand(task, 'd1').replace('hansard unlock', "printf '%s|'");
+    expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout).toBe(`${task}|d1|`);
   });
 });

@@ -1,34 +1,10 @@
 import { sampleEvents } from '@hansard/testing';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { otlpLines, spanIdOf, type TraceOptions, traceDispatches, traceIdOf } from '../src/index.ts';
-import { decodeLogs, decodeSpans, type ReceivedLog, type ReceivedSpan } from './decode-otlp.ts';
+import { spanIdOf, traceDispatches, traceIdOf } from '../src/index.ts';
+import type { ReceivedSpan } from './decode-otlp.ts';
+import { exported, only, textOf } from './exported.ts';
 import { event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';
-
-type Source = typeof sampleRun;
-
-async function textOf(source: Source, options?: TraceOptions): Promise<string> {
-  let text = '';
-  for await (const line of otlpLines(traceDispatches(source, options))) text += line.text;
-  return text;
-}
-
-async function exported(source: Source, options?: TraceOptions) {
-  const spans: ReceivedSpan[] = [];
-  const logs: ReceivedLog[] = [];
-  for (const line of (await textOf(source, options)).trimEnd().split('\n')) {
-    const request = JSON.parse(line) as object;
-    if ('resourceSpans' in request) spans.push(...decodeSpans(request));
-    else logs.push(...decodeLogs(request));
-  }
-  return { spans, logs };
-}
-
-function only<T extends { name: string }>(records: readonly T[], name: string): T {
-  const found = records.filter((record) => record.name === name);
-  expect(found.map((record) => record.name)).toEqual([name]);
-  return found[0] as T;
-}
 
 describe('spans of dispatches', () => {
   it('form one tree: a dispatch, its model calls, tools and agents, and the dispatch that a tool call started', async () => {
@@ -339,7 +315,7 @@ function plantCanaries<T extends { type: string; data: object }>(original: T): T
   const more: Record<string, object> = {
     'agent:tool_result': { error: 'canary error', status: 'error' },
     'session:complete': { reason: 'canary', errors: ['canary'] },
-    'harness:hook_decision': { input: { path: 'canary' } },
+    'harness:hook_decision': { input: { path: 'canary' }, given: 'canary', text: 'canary' },
   };
   return { ...original, data: { ...data, ...more[original.type] } };
 }

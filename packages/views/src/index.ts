@@ -34,6 +34,7 @@ export {
   type FadedPolicy,
   type FullPolicy,
   type LastMessagesPolicy,
+  type ObservedImages,
   parseContextPolicy,
 } from './context/context-policy.ts';
 export {

@@ -20,8 +20,17 @@ export function toSdkTools(tools: readonly ToolDefinition[]): ToolSet {
 function toSdkMessage(message: ModelMessage, model: string | null): SdkMessage {
   switch (message.role) {
     case 'system':
-    case 'user':
-      return { role: message.role, content: message.text };
+      return { role: 'system', content: message.text };
+    case 'user': {
+      const { text, images = [] } = message;
+      if (images.length === 0) return { role: 'user', content: text };
+      const files = images.map(({ mediaType, base64 }) => ({
+        type: 'file' as const,
+        mediaType,
+        data: base64,
+      }));
+      return { role: 'user', content: [{ type: 'text', text }, ...files] };
+    }
     case 'assistant':
       return {
         role: 'assistant',

@@ -142,6 +142,23 @@ describe('an answer', () => {
 });
 
 describe('what the model is shown', () => {
+  it('has the images of a message after its text', async () => {
+    const model = mockModel([...textParts('A map.'), finish()]);
+    const images = [{ mediaType: 'image/png', base64: 'AQIDBA==' }];
+    await createAiSdkModel({ model, settings }).generate(
+      request({ messages: [{ role: 'user', text: 'What is it?', images }] }),
+    );
+    const [shown] = model.doStreamCalls[0]?.prompt ?? [];
+    expect(shown).toMatchObject({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'file', mediaType: 'image/png' },
+      ],
+    });
+    expect(JSON.stringify(shown)).toContain('AQIDBA==');
+  });
+
   it('is the whole transcript and the tools', async () => {
     const model = mockModel([...textParts('Hello.'), finish()]);
     await createAiSdkModel({ model, settings: { ...settings, temperature: 0.5 } }).generate(

@@ -8,6 +8,8 @@ export type { SqliteStore } from './sqlite-store.ts';
 interface SqliteStoreConfig {
   readonly root: string;
   readonly durability?: 'process' | 'disk';
+  readonly leaseMs?: number;
+  readonly access?: 'private' | 'shared';
 }
 
 export default definePlugin<'DispatchStoreProvider', SqliteStoreConfig>({

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { type Clock, systemClock } from '@hansard/provider';
+import { defaultLeaseMs } from '@hansard/store-kit';
 import { SqliteStore } from './sqlite-store.ts';
 import { openConnection } from './store-connection.ts';
 
@@ -14,6 +16,13 @@ export interface SqliteStoreOptions {
   readonly busyTimeout?: number;
   /** The interval in milliseconds at which a watching store looks for writes of other processes. Default 100. */
   readonly watchInterval?: number;
+  /**
+   * The time in milliseconds for which another opening must see no heartbeat of a claim's owner before it may take the claim over.
+   * The owner renews its heartbeat three times as often. Default 15,000.
+   */
+  readonly leaseMs?: number;
+  /** Who may use the files that the store creates: `private` (the default), their owner; `shared`, as the umask says. */
+  readonly access?: 'private' | 'shared';
 }
 
 /**
@@ -21,13 +30,23 @@ export interface SqliteStoreOptions {
  * @throws STORE_UNAVAILABLE if the file cannot be opened, belongs to another program or was written by a newer version
  * @throws STORE_CORRUPT if the file is not a database, is damaged or is empty
  */
-export function openSqliteStore({
-  path,
-  durability = 'process',
-  busyTimeout = 5_000,
-  watchInterval = 100,
-}: SqliteStoreOptions): SqliteStore {
+export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
+  return openStoreWithClock(options, systemClock);
+}
+
+/** With a clock of the caller, for tests. */
+export function openStoreWithClock(
+  {
+    path,
+    durability = 'process',
+    busyTimeout = 5_000,
+    watchInterval = 100,
+    leaseMs = defaultLeaseMs,
+    access = 'private',
+  }: SqliteStoreOptions,
+  clock: Clock,
+): SqliteStore {
   const file = resolve(path);
-  const connection = openConnection({ file, durability, busyTimeout });
+  const connection = openConnection({ file, durability, busyTimeout, leaseMs, access, clock });
   return new SqliteStore({ connection, file, durability, watchInterval });
 }

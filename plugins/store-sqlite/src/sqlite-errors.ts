@@ -3,6 +3,7 @@ import { isSystemError } from '@hansard/store-kit';
 
 /** SQLite's primary result codes: https://sqlite.org/rescode.html */
 const result = {
+  error: 1,
   perm: 3,
   busy: 5,
   locked: 6,
@@ -11,7 +12,6 @@ const result = {
   corrupt: 11,
   full: 13,
   cantOpen: 14,
-  constraint: 19,
   notDatabase: 26,
 } as const;
 
@@ -28,11 +28,9 @@ const unavailable: Readonly<Record<number, string>> = {
 /** An error of SQLite or of the file system as an error of the contract. Any other error is returned unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = resultCode(error);
+  if (isDamage(error)) return corrupt(file, (error as Error).message, { cause: error });
   if (code === null && !isSystemError(error)) return error;
   const reason = (error as Error).message;
-  if (code === result.corrupt || code === result.notDatabase || reason.includes('malformed JSON')) {
-    return corrupt(file, reason, { cause: error });
-  }
   const what =
     code === null ? 'could not be opened or created' : (unavailable[code] ?? 'refused a statement');
   return new StoreError('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
@@ -41,22 +39,39 @@ export function toStoreError(error: unknown, file: string): unknown {
   });
 }
 
+/** As `toStoreError`, for a database that is being opened: its tables must have what the statements of this store need. */
+export function toOpenError(error: unknown, file: string): unknown {
+  if (resultCode(error) !== result.error) return toStoreError(error, file);
+  return corrupt(file, `its tables cannot be used (${(error as Error).message})`, { cause: error });
+}
+
+interface DamageOptions {
+  readonly advice?: string;
+  readonly cause?: unknown;
+  readonly details?: Record<string, unknown>;
+}
+
+const recoverAdvice =
+  'Keep a copy, then restore a backup, or extract the readable data with the command .recover of sqlite3.';
+
 /** A STORE_CORRUPT that names the file and the damage. */
 export function corrupt(
   file: string,
   reason: string,
-  options: { readonly cause?: unknown; readonly details?: Record<string, unknown> } = {},
+  { advice = recoverAdvice, cause, details }: DamageOptions = {},
 ): StoreError {
-  return new StoreError(
-    'STORE_CORRUPT',
-    `${file} is damaged: ${reason}. Keep a copy, then restore a backup, or extract the readable data with the command .recover of sqlite3.`,
-    { cause: options.cause, details: { file, ...options.details } },
-  );
+  return new StoreError('STORE_CORRUPT', `${file} is damaged: ${reason}. ${advice}`, {
+    cause,
+    details: { file, ...details },
+  });
 }
 
-/** Whether a row with that key already existed. */
-export function isConstraintError(error: unknown): boolean {
-  return resultCode(error) === result.constraint;
+/** Whether SQLite found damage, including a number that no column of this store can have. */
+export function isDamage(error: unknown): boolean {
+  if ((error as { code?: unknown } | null)?.code === 'ERR_OUT_OF_RANGE') return true;
+  const code = resultCode(error);
+  if (code === result.corrupt || code === result.notDatabase) return true;
+  return code !== null && (error as Error).message.includes('malformed JSON');
 }
 
 /** Whether a permission of the file or of its folder is missing. */

@@ -2,11 +2,12 @@ import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } fro
 import {
   assertDispatchId,
   assertTaskDir,
-  compareByStart,
+  type ClaimState,
   type DispatchClaim,
+  type DispatchListing,
   type DispatchStoreProvider,
+  type DispatchVerification,
   type EventPage,
-  isStoreError,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
@@ -16,18 +17,21 @@ import {
 } from '@hansard/provider';
 import { assertDispatchPath, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
-import { decodeJson } from './database/decode.ts';
 import {
+  breakClaim,
   claimDispatch,
-  decodeEnvelope,
-  insertDispatch,
+  createDispatch,
+  getClaim,
   isClaimedHere,
   releaseDispatch,
   removeDispatch,
   updateEnvelope,
-} from './dispatch-table.ts';
+} from './claimed-dispatches.ts';
+import { inTransaction } from './database/transaction.ts';
+import { acceptLoss } from './events/accept-loss.ts';
 import { toStoreError } from './sqlite-errors.ts';
-import type { StoreConnection, StoreParts } from './store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
+import type { StoreParts } from './store-parts.ts';
 
 export interface SqliteStoreSetup {
   readonly connection: StoreConnection;
@@ -52,7 +56,7 @@ export class SqliteStore implements DispatchStoreProvider {
       search: true,
       watch: true,
       deleteDispatch: true,
-      integrity: 'none',
+      integrity: 'checksum',
     };
     this.#connection = connection;
     this.#file = file;
@@ -62,29 +66,22 @@ export class SqliteStore implements DispatchStoreProvider {
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     this.#guard(() => {
       assertDispatchPath(taskDir, envelope.dispatchId);
-      this.#connection.writeFirst((parts) => insertDispatch(parts, taskDir, envelope));
+      this.#connection.writeFirst((parts) => createDispatch(parts, taskDir, envelope));
     });
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
-    return this.#write((parts) => {
-      assertDispatchPath(taskDir, dispatchId);
-      return claimDispatch(parts, taskDir, dispatchId, this.#file);
-    });
+    return this.#writeOne(taskDir, dispatchId, (parts) => claimDispatch(parts, taskDir, dispatchId));
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const isClaimed = this.#run((parts) => {
-      assertDispatchPath(taskDir, dispatchId);
-      return isClaimedHere(parts, taskDir, dispatchId);
-    });
+    const isClaimed = this.#runOne(taskDir, dispatchId, (parts) => isClaimedHere(parts, taskDir, dispatchId));
     if (isClaimed) this.#write((parts) => releaseDispatch(parts, taskDir, dispatchId));
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
-    return this.#write((parts) => {
-      assertDispatchPath(taskDir, dispatchId);
-      const envelope = updateEnvelope(parts, taskDir, dispatchId, updates, this.#file);
+    return this.#writeOne(taskDir, dispatchId, (parts) => {
+      const envelope = updateEnvelope(parts, taskDir, dispatchId, updates);
       this.#watch.changed(taskDir, dispatchId);
       return envelope;
     });
@@ -104,66 +101,67 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
+  getClaim(taskDir: string, dispatchId: string): ClaimState | null {
+    return this.#runOne(taskDir, dispatchId, (parts) => getClaim(parts, taskDir, dispatchId));
+  }
+
+  breakClaim(taskDir: string, dispatchId: string): void {
+    this.#runOne(taskDir, dispatchId, (parts) => {
+      breakClaim(parts, taskDir, dispatchId);
+    });
+  }
+
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    return this.#run(({ statements }) => {
+    return this.listDispatches(taskDir).map(({ envelope, error }) => {
+      if (envelope === null) throw error;
+      return envelope;
+    });
+  }
+
+  listDispatches(taskDir: string): DispatchListing[] {
+    return this.#run(({ dispatches }) => {
       assertTaskDir(taskDir);
-      return statements.listDispatches
-        .all(taskDir)
-        .map((row) => decodeEnvelope(row, this.#file))
-        .sort(compareByStart);
+      return dispatches.list(taskDir);
     });
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    return this.#run(({ statements }) => {
-      assertDispatchPath(taskDir, dispatchId);
-      const row = statements.getDispatch.get(taskDir, dispatchId);
-      return row === undefined ? null : decodeEnvelope(row, this.#file);
+    return this.#runOne(taskDir, dispatchId, ({ dispatches }) => {
+      const row = dispatches.find(taskDir, dispatchId);
+      return row === null ? null : dispatches.decode(row);
     });
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
-    return this.#run(({ reader }) => {
-      assertDispatchPath(taskDir, dispatchId);
-      return reader.all(taskDir, dispatchId);
-    });
+    return this.#runOne(taskDir, dispatchId, ({ reader }) => reader.all(taskDir, dispatchId));
   }
 
   getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
-    return this.#run(({ reader }) => {
-      assertDispatchPath(taskDir, dispatchId);
-      return reader.recent(taskDir, dispatchId, count);
-    });
+    return this.#runOne(taskDir, dispatchId, ({ reader }) => reader.recent(taskDir, dispatchId, count));
   }
 
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
-    return this.#run(({ reader }) => {
-      assertDispatchPath(taskDir, dispatchId);
-      return reader.page(taskDir, dispatchId, options);
-    });
+    return this.#runOne(taskDir, dispatchId, ({ reader }) => reader.page(taskDir, dispatchId, options));
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
     this.#guard(() => {
       assertTaskDir(taskDir);
-      this.#connection.writeFirst(({ statements }) => statements.putTask.run(taskDir, JSON.stringify(task)));
+      this.#connection.writeFirst(({ database, tasks }) =>
+        inTransaction(database, () => tasks.put(taskDir, task)),
+      );
     });
   }
 
   getTask(taskDir: string): TaskRecord | null {
-    return this.#run(({ statements }) => {
+    return this.#run(({ tasks }) => {
       assertTaskDir(taskDir);
-      return this.#decodeTask(taskDir, statements.getTask.get(taskDir)?.task ?? null);
+      return tasks.get(taskDir);
     });
   }
 
   listTasks(): TaskListing[] {
-    return this.#run(({ statements }) =>
-      statements.listTasks
-        .all()
-        .map(({ taskDir, task }) => this.#listTask(taskDir, task))
-        .sort((left, right) => compare(left.taskDir, right.taskDir)),
-    );
+    return this.#run(({ tasks }) => tasks.list());
   }
 
   /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
@@ -183,10 +181,21 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    this.#write((parts) => {
-      assertDispatchPath(taskDir, dispatchId);
+    this.#writeOne(taskDir, dispatchId, (parts) => {
       removeDispatch(parts, taskDir, dispatchId);
       this.#watch.changed(taskDir, dispatchId);
+    });
+  }
+
+  verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
+    return this.#runOne(taskDir, dispatchId, ({ reader }) => reader.verify(taskDir, dispatchId));
+  }
+
+  acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): DispatchVerification {
+    return this.#writeOne(taskDir, dispatchId, (parts) => {
+      const found = acceptLoss(parts, taskDir, dispatchId, notice);
+      this.#watch.changed(taskDir, dispatchId);
+      return found;
     });
   }
 
@@ -209,6 +218,21 @@ export class SqliteStore implements DispatchStoreProvider {
     return this.#guard(() => this.#connection.use(work));
   }
 
+  /** As `#run`, for a method that receives both names. */
+  #runOne<T>(taskDir: string, dispatchId: string, work: (parts: StoreParts) => T): T {
+    return this.#run((parts) => {
+      assertDispatchPath(taskDir, dispatchId);
+      return work(parts);
+    });
+  }
+
+  #writeOne<T>(taskDir: string, dispatchId: string, work: (parts: StoreParts) => T): T {
+    return this.#write((parts) => {
+      assertDispatchPath(taskDir, dispatchId);
+      return work(parts);
+    });
+  }
+
   #append(work: (parts: StoreParts) => void): void {
     this.#guard(() => this.#connection.append(work));
   }
@@ -225,21 +249,4 @@ export class SqliteStore implements DispatchStoreProvider {
       throw toStoreError(error, this.#file);
     }
   }
-
-  #listTask(taskDir: string, task: string | null): TaskListing {
-    try {
-      return { taskDir, task: this.#decodeTask(taskDir, task) };
-    } catch (error) {
-      if (isStoreError(error)) return { taskDir, task: null, error };
-      throw error;
-    }
-  }
-
-  #decodeTask(taskDir: string, task: string | null): TaskRecord | null {
-    return task === null ? null : decodeJson(task, `the record of task ${taskDir}`, this.#file, { taskDir });
-  }
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

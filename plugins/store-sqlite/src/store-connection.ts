@@ -1,38 +1,19 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { releaseAll } from './claimed-dispatches.ts';
 import { createDatabase } from './database/create-database.ts';
-import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
-import { prepareStatements, type Statements } from './database/statements.ts';
-import { EventReader } from './events/event-reader.ts';
-import { EventSearch } from './events/event-search.ts';
-import { EventWriter } from './events/event-writer.ts';
-import { toStoreError } from './sqlite-errors.ts';
-import { WriterLeases } from './writer-leases.ts';
+import { migrateFile } from './database/migrate.ts';
+import type { OpenedDatabase } from './database/open-database.ts';
+import { type ConnectionOptions, type OpenedParts, openParts, type StoreParts } from './store-parts.ts';
 
 /** Appends check at this interval, in milliseconds, that the file is at its path. A check costs a tenth of an append. */
 const checkInterval = 50;
 
-/** The objects that work on one opened database. */
-export interface StoreParts {
-  readonly database: DatabaseSync;
-  readonly statements: Statements;
-  readonly leases: WriterLeases;
-  readonly writer: EventWriter;
-  readonly reader: EventReader;
-  readonly search: EventSearch;
-}
-
-interface OpenedParts {
-  readonly opened: OpenedDatabase;
-  readonly parts: StoreParts;
-}
-
 /** The database of a store, opened again if another one is at its path. Created by {@link openConnection}. */
 export class StoreConnection {
-  readonly #options: DatabaseOptions;
+  readonly #options: ConnectionOptions;
   #opened: OpenedDatabase;
   #parts: StoreParts;
 
-  constructor(options: DatabaseOptions, { opened, parts }: OpenedParts) {
+  constructor(options: ConnectionOptions, { opened, parts }: OpenedParts) {
     this.#options = options;
     this.#opened = opened;
     this.#parts = parts;
@@ -56,8 +37,12 @@ export class StoreConnection {
     return this.use(work);
   }
 
-  /** As `use`, for work that writes. @throws STORE_CORRUPT if the file was renamed, removed or replaced */
+  /**
+   * As `use`, for work that writes. The first one migrates a database of an older format.
+   * @throws STORE_CORRUPT if the file was renamed, removed or replaced; STORE_LOCKED if a process with an older version writes to it
+   */
   write<T>(work: (parts: StoreParts) => T, interval = 0): T {
+    if (this.current().format === 1) this.#migrate();
     return this.use((parts) => {
       const { place } = this.#opened;
       place?.assertKept(interval);
@@ -74,54 +59,46 @@ export class StoreConnection {
 
   /** As `write`; creates the database if there is none. */
   writeFirst<T>(work: (parts: StoreParts) => T): T {
-    for (this.current(); !this.#opened.exists; this.current()) createDatabase(this.#options.file);
+    for (this.current(); !this.#opened.exists; this.current())
+      createDatabase(this.#options.file, this.#options.access);
     return this.write(work);
   }
 
   /** @throws STORE_CORRUPT if acknowledged writes are not in the file at the path, and no call has reported it */
   close(): void {
-    const { database, place } = this.#opened;
+    const { place } = this.#opened;
     try {
       place?.assertNothingLost();
     } finally {
-      closeAfter(database, () => this.#parts.leases.releaseAll());
+      closeAfter(this.#parts, () => releaseAll(this.#parts));
     }
   }
 
   #open(): void {
     const { opened, parts } = openParts(this.#options);
-    this.#opened.database.close();
+    closeAfter(this.#parts, () => {});
     this.#opened = opened;
     this.#parts = parts;
+  }
+
+  #migrate(): void {
+    this.#opened.place?.assertKept(0);
+    migrateFile(this.#options);
+    if (this.#opened.isCurrent()) return;
+    this.#open();
   }
 }
 
 /** Opens the database at the path, and creates nothing there. */
-export function openConnection(options: DatabaseOptions): StoreConnection {
+export function openConnection(options: ConnectionOptions): StoreConnection {
   return new StoreConnection(options, openParts(options));
 }
 
-function openParts(options: DatabaseOptions): OpenedParts {
-  const { file } = options;
-  const opened = openDatabase(options);
-  const { database } = opened;
-  try {
-    const statements = prepareStatements(database);
-    const leases = new WriterLeases(statements, file);
-    const writer = new EventWriter(database, statements, leases, file);
-    const reader = new EventReader(statements, file);
-    const search = new EventSearch(database, statements, file);
-    return { opened, parts: { database, statements, leases, writer, reader, search } };
-  } catch (error) {
-    database.close();
-    throw toStoreError(error, file);
-  }
-}
-
-function closeAfter(database: DatabaseSync, work: () => void): void {
+function closeAfter({ database, lengths }: StoreParts, work: () => void): void {
   try {
     work();
   } finally {
     database.close();
+    lengths.close();
   }
 }

@@ -1,115 +1,224 @@
-import type { StoreError } from '@hansard/provider';
+import type { ClaimState, Clock, StoreError } from '@hansard/provider';
 import {
   createLease,
+  defaultLeaseMs,
+  describeOwner,
   dispatchNotClaimed,
-  hasExpired,
+  encodeLease,
+  HeartbeatTimer,
+  HeartbeatWatch,
   type Lease,
   leaseRefused,
-  toOwner,
+  parseLease,
+  unlockCommand,
 } from '@hansard/store-kit';
-import type { Statements } from './database/statements.ts';
-import { corrupt } from './sqlite-errors.ts';
+import type { ClaimRow, DispatchRow, Statements } from './database/statements.ts';
+import { isDamage } from './sqlite-errors.ts';
+import type { DispatchTable } from './tables/dispatch-table.ts';
+
+export interface WriterLeasesSetup {
+  readonly statements: Statements;
+  readonly dispatches: DispatchTable;
+  readonly file: string;
+  readonly leaseMs: number;
+  readonly clock: Clock;
+}
 
 /**
- * The leases of this opening of the store, as rows of the table `writers`: the number of the dispatch, the token of the
- * opening that has claimed it, and the process that owns the opening.
+ * The leases of this opening of the store. The table `openings` has a row with a heartbeat for each opening that has claimed
+ * something, and the table `claims` a row for each claimed dispatch, with the token of the opening and the epoch of the claim.
  *
- * Invariant: a dispatch has at most one row, and only the opening with the token of that row writes to the dispatch.
+ * Invariant: a dispatch has at most one row in `claims`, and only the opening with its token writes to the dispatch.
  *
  * A claim is one transaction of the caller, which has SQLite's write lock from its start, so that no other process acts
  * between the steps:
- * 1. Read the row of the dispatch. No row, or a row with the token of this opening: go to step 3.
- * 2. If the owner is not proven to have exited, refuse with STORE_LOCKED.
- * 3. Write the row with the token and the owner of this opening, over the old row.
+ * 1. Read the row of the dispatch. No row: go to step 4. A row with the token of this opening: it is claimed already.
+ * 2. If the owner is proven to have exited, go to step 4.
+ * 3. If this opening has seen the heartbeat of the owner unchanged for a whole lease, by its own monotonic clock, go to step 4.
+ *    Otherwise remember the heartbeat and refuse with STORE_LOCKED. (`HeartbeatWatch` does steps 2 and 3.)
+ * 4. Write the row with the token of this opening and the next epoch of the dispatch, over the old row.
  *
- * An update of the envelope, and the first append after a claim, read the row in their own transaction and require the token
- * of this opening. A later append does not read it. It inserts at the position after the last event that this opening knows,
- * and the table allows one event per position. If a person removed the row while its owner was writing, and another opening
- * claimed the dispatch and appended, the insert fails, and the append is STORE_LOCKED. It never replaces an event.
+ * Every write requires the claim in its own transaction: an append in its statement, which inserts nothing unless the row with
+ * the epoch of the writer exists. So an opening that was stopped, and whose dispatch was taken over meanwhile, is refused.
  *
- * A release records the number of events, below which the dispatch counts as damaged, and then deletes the row. The order
- * matters in `releaseAll`, where these are two transactions: an end of the process between them leaves a row that expires.
+ * One unreferenced timer renews the heartbeat while something is claimed.
  */
 export class WriterLeases {
   readonly #statements: Statements;
+  readonly #dispatches: DispatchTable;
   readonly #file: string;
-  /** Null until the first claim has been written. */
+  readonly #leaseMs: number;
+  readonly #watch: HeartbeatWatch;
+  readonly #timer: HeartbeatTimer;
+  readonly #claimed = new Set<number>();
   #own: Lease | null = null;
+  #beat = 0;
 
-  constructor(statements: Statements, file: string) {
+  constructor({ statements, dispatches, file, leaseMs, clock }: WriterLeasesSetup) {
     this.#statements = statements;
+    this.#dispatches = dispatches;
     this.#file = file;
+    this.#leaseMs = leaseMs;
+    this.#watch = new HeartbeatWatch(clock);
+    this.#timer = new HeartbeatTimer(clock, leaseMs, () => this.#renew());
   }
 
-  /** Steps 1 to 3. @throws STORE_LOCKED */
-  claim(dispatch: number, dispatchId: string): void {
-    this.assertClaimable(dispatch, dispatchId);
-    const lease = this.#own ?? createLease();
-    this.#statements.putLease.run(dispatch, lease.token, JSON.stringify(lease.owner));
-    this.#own = lease;
+  /** Steps 1 to 4. After the commit, the caller calls `keep`. @returns the epoch @throws STORE_LOCKED */
+  claim(row: DispatchRow): number {
+    const claim = this.#statements.getClaim.get(row.number);
+    if (claim !== undefined && claim.token === this.#own?.token) return claim.epoch;
+    this.assertClaimable(row);
+    const epoch = Math.max(row.epoch, claim?.epoch ?? 0) + 1;
+    this.#dispatches.setEpoch(row, epoch);
+    this.begin(row.number, epoch);
+    if (claim !== undefined) this.#statements.deleteIdleOpening.run(claim.token);
+    return epoch;
   }
 
-  /** Steps 1 and 2. @throws STORE_LOCKED if another opening has claimed the dispatch, and its owner may be running */
-  assertClaimable(dispatch: number, dispatchId: string): void {
-    const refusal = this.#refusal(dispatch, dispatchId);
+  /** Step 4. After the commit, the caller calls `keep`. */
+  begin(dispatch: number, epoch: number): void {
+    this.#own ??= createLease(this.#leaseMs);
+    this.#statements.putOpening.run(this.#own.token, encodeLease(this.#own), this.#nextBeat());
+    this.#statements.putClaim.run(dispatch, epoch, this.#own.token);
+  }
+
+  /** Renews the heartbeat from now on, for a claim that was committed. */
+  keep(dispatch: number): void {
+    this.#claimed.add(dispatch);
+    this.#timer.start();
+  }
+
+  /** Steps 1 to 3. @throws STORE_LOCKED if another opening has claimed the dispatch, and its lease has not expired */
+  assertClaimable(row: Pick<DispatchRow, 'number' | 'taskDir' | 'dispatchId'>): void {
+    const refusal = this.#refusal(row.number, row.taskDir, row.dispatchId);
     if (refusal !== null) throw refusal;
   }
 
-  isClaimed(dispatch: number): boolean {
-    const row = this.#statements.getLease.get(dispatch);
-    return row !== undefined && row.token === this.#own?.token;
+  /** The claim of a dispatch by any opening; null if there is none. */
+  stateOf(dispatch: number): ClaimState | null {
+    const claim = this.#statements.getClaim.get(dispatch);
+    return claim === undefined ? null : this.#judge(claim);
   }
 
-  /** @throws STORE_LOCKED if this opening has not claimed the dispatch; the message names the owner if there is one */
-  assertClaimed(dispatch: number, taskDir: string, dispatchId: string): void {
-    if (!this.isClaimed(dispatch)) throw this.notClaimed(dispatch, taskDir, dispatchId);
+  isClaimed(dispatch: number): boolean {
+    return this.#ownEpoch(dispatch) !== null;
+  }
+
+  /**
+   * The epoch of the claim of this opening.
+   * @throws STORE_LOCKED if this opening has not claimed the dispatch; the message names the owner if there is one
+   */
+  assertClaimed(dispatch: number, taskDir: string, dispatchId: string): number {
+    const epoch = this.#ownEpoch(dispatch);
+    if (epoch === null) throw this.notClaimed(dispatch, taskDir, dispatchId);
+    return epoch;
   }
 
   notClaimed(dispatch: number, taskDir: string, dispatchId: string): StoreError {
-    return dispatchNotClaimed(taskDir, dispatchId, this.#refusal(dispatch, dispatchId));
+    return dispatchNotClaimed(taskDir, dispatchId, this.#refusal(dispatch, taskDir, dispatchId));
   }
 
   /** Records the number of events. From then on, fewer events are damage. */
   keepEventCount(dispatch: number): void {
-    this.#statements.keepEventCount.run(dispatch);
+    // Damage that prevents counting must not prevent a release.
+    whereWhole(() => this.#statements.keepEventCount.run(dispatch));
   }
 
-  /** Releases a dispatch. The caller has checked, in the same transaction, that no other opening has claimed it. */
-  release(dispatch: number): void {
-    this.keepEventCount(dispatch);
-    this.#statements.deleteLease.run(dispatch);
+  /**
+   * Ends the claim of a dispatch by any opening. The caller has checked, in the same transaction, that it may. After the commit, it
+   * calls `drop`.
+   */
+  end(dispatch: number): void {
+    const claim = this.#statements.getClaim.get(dispatch);
+    if (claim === undefined) return;
+    this.#statements.deleteClaim.run(dispatch);
+    if (claim.token !== this.#own?.token) this.#statements.deleteIdleOpening.run(claim.token);
+  }
+
+  /** Forgets a claim whose end was committed. After the last one, the heartbeat ends with its next beat. */
+  drop(dispatch: number): void {
+    this.#claimed.delete(dispatch);
   }
 
   /** Releases every dispatch of this opening. Without a claim it writes nothing, so a reader waits for no writer. */
-  releaseAll(): void {
+  endAll(): void {
+    this.#timer.stop();
     if (this.#own === null) return;
-    this.#statements.keepEventCountsOf.run(this.#own.token);
-    this.#statements.deleteLeasesOf.run(this.#own.token);
+    const { token } = this.#own;
+    whereWhole(() => this.#statements.keepEventCountsOf.run(token));
+    this.#statements.deleteClaimsOf.run(token);
+    this.#statements.deleteOpening.run(token);
+  }
+
+  /** The dispatches that this opening may have claimed. */
+  claimed(): readonly number[] {
+    return [...this.#claimed].filter((dispatch) => this.isClaimed(dispatch));
+  }
+
+  #ownEpoch(dispatch: number): number | null {
+    const claim = this.#statements.getClaim.get(dispatch);
+    return claim !== undefined && claim.token === this.#own?.token ? claim.epoch : null;
   }
 
   /** The error of a claim; null if the dispatch can be claimed. */
-  #refusal(dispatch: number, dispatchId: string): StoreError | null {
-    const row = this.#statements.getLease.get(dispatch);
-    if (row === undefined || row.token === this.#own?.token) return null;
-    const lease = { token: row.token, owner: this.#parseOwner(row.owner) };
-    if (hasExpired(lease)) return null;
-    const file = this.#file;
-    const command = `sqlite3 '${file}' "DELETE FROM writers WHERE dispatch = ${dispatch}"`;
-    return leaseRefused(lease, {
+  #refusal(dispatch: number, taskDir: string, dispatchId: string): StoreError | null {
+    const claim = this.#statements.getClaim.get(dispatch);
+    if (claim === undefined) return null;
+    const { isOwn, state, expiresInMs } = this.#judge(claim);
+    if (isOwn || state === 'expired') return null;
+    return leaseRefused(leaseOf(claim), {
       what: `Dispatch ${dispatchId}`,
-      howToRelease: `release the dispatch with this command: ${command}`,
-      details: { dispatchId, file },
+      howToRelease: `release the dispatch with \`${unlockCommand(taskDir, dispatchId)}\``,
+      expiresInMs,
+      details: { taskDir, dispatchId, file: this.#file },
     });
   }
 
-  #parseOwner(text: string): Lease['owner'] {
-    let cause: unknown;
+  /** Steps 2 and 3, for a claim of any opening. */
+  #judge(claim: ClaimRow): ClaimState {
+    const lease = leaseOf(claim);
+    const owner = describeOwner(lease.owner);
+    if (claim.token === this.#own?.token) return { owner, isOwn: true, state: 'running', expiresInMs: null };
+    return { owner, isOwn: false, ...this.#watch.observe(lease, claim.beat ?? -1) };
+  }
+
+  /** Another value each time, including after the row was removed and written again. */
+  #nextBeat(): number {
+    this.#beat += 1;
+    return this.#beat;
+  }
+
+  #renew(): void {
     try {
-      const owner = toOwner(JSON.parse(text));
-      if (owner !== null) return owner;
-    } catch (error) {
-      cause = error;
+      if (this.#own === null) return;
+      if (this.#claimed.size === 0) {
+        this.#timer.stop();
+        this.#statements.deleteIdleOpening.run(this.#own.token);
+        return;
+      }
+      const { changes } = this.#statements.renewOpening.run(this.#nextBeat(), this.#own.token);
+      // Without a row, every claim was taken over.
+      if (Number(changes) === 0) this.#claimed.clear();
+    } catch {
+      // A timer has no caller to throw to. The next beat tries again, and a write after the lease was lost is refused.
     }
-    throw corrupt(this.#file, 'the owner of a dispatch is not the record of a process', { cause });
+  }
+}
+
+/** A lease that this version cannot read counts as that of a process that it cannot check. */
+function leaseOf({ token, owner }: ClaimRow): Lease {
+  const unknown = { pid: 0, host: 'an unknown host', startTime: null, bootId: null, pidNamespace: null };
+  return {
+    ...((owner === null ? null : parseLease(owner)) ?? { owner: unknown, leaseMs: defaultLeaseMs }),
+    token,
+  };
+}
+
+/** Runs work that damage may prevent. */
+function whereWhole(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
   }
 }

@@ -16,7 +16,7 @@ for (const durability of ['process', 'disk'] as const) {
       search: true,
       watch: true,
       deleteDispatch: true,
-      integrity: 'none',
+      integrity: 'checksum',
     },
     create: () => {
       const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-conformance-'));

@@ -63,6 +63,17 @@ describe('a damaged database', () => {
     }
   });
 
+  it('is STORE_CORRUPT if an event nests deeper than any reader can follow', () => {
+    const path = closedDatabase();
+    const database = new DatabaseSync(path);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    database
+      .prepare(`UPDATE events SET line = replace(line, '"data":{', ? ) WHERE position = 5`)
+      .run(`"data":{"deep":${deep},`);
+    database.close();
+    expect(readAll(path)).toMatchObject({ code: 'STORE_CORRUPT', details: { position: 5 } });
+  });
+
   it.each([0.2, 0.5, 0.9])('is STORE_CORRUPT when it is cut off at %d of its length', (part) => {
     const path = closedDatabase();
     truncateSync(path, Math.floor(statSync(path).size * part));
@@ -84,7 +95,7 @@ describe('a damaged database', () => {
     raw.exec(sql);
     raw.close();
     const store = openStore(path);
-    const details = { file: path, position: 300 };
+    const details = { file: path, dispatchId, offset: 300, wholeEvents: 300 };
     const reads = [
       () => store.getDispatchEvents(taskDir, dispatchId),
       () => store.readEvents(taskDir, dispatchId, { after: 290, limit: 50 }),
@@ -124,7 +135,7 @@ describe('a database that cannot be used', () => {
     const raw = new DatabaseSync(path);
     raw.exec('PRAGMA user_version = 99');
     raw.close();
-    expect(() => openSqliteStore({ path })).toThrow(/newer .* \(schema 99; .*Update the package/);
+    expect(() => openSqliteStore({ path })).toThrow(/newer .* \(format 99; .*Update the package/);
   });
 
   it('is STORE_UNAVAILABLE when it belongs to another program, and is not changed', () => {

@@ -34,13 +34,13 @@ describe('a store whose database does not exist yet', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('creates it at the first write, complete and without other files', () => {
+  it('creates it at the first write, complete, with the file of lengths and no other file', () => {
     const path = temporaryPath();
     const store = openStore(path);
     store.createDispatch(taskDir, envelope());
     expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope()]);
     store.close();
-    expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite']);
+    expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite', 'hansard.sqlite-lengths']);
     expect(openStore(path).getDispatchEnvelopes(taskDir)).toEqual([envelope()]);
   });
 

@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { systemClock } from '@hansard/provider';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnection } from '../src/store-connection.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
@@ -37,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
       expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(5));
       expect(reader.listTasks()).toEqual([{ taskDir, task: null }]);
       reader.close();
-      expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite']);
+      expect(readdirSync(dirname(path))).toEqual(['hansard.sqlite', 'hansard.sqlite-lengths']);
     });
   });
 
@@ -71,7 +72,14 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     const file = temporaryPath();
     storeWithDispatch(file).close();
     const connection = asReader(file, () =>
-      openConnection({ file, durability: 'process', busyTimeout: 5_000 }),
+      openConnection({
+        file,
+        durability: 'process',
+        busyTimeout: 5_000,
+        leaseMs: 15_000,
+        access: 'private',
+        clock: systemClock,
+      }),
     );
     onTestFinished(() => connection.close());
     let isFirst = true;

@@ -18,7 +18,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
     search: true,
     watch: true,
     deleteDispatch: true,
-    integrity: 'none',
+    integrity: 'checksum',
   });
   await store.createDispatch(taskDir, envelope());
   const raw = new DatabaseSync(join(baseDir, 'a/b/hansard.sqlite'), { readOnly: true });
@@ -29,7 +29,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
 it('has a manifest that agrees with the plugin', () => {
   const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../plugin.json'), 'utf8'));
   expect(manifest).toMatchObject({ id: plugin.id, provides: plugin.provides });
-  expect(Object.keys(manifest.configSchema.properties)).toEqual(['root', 'durability']);
+  expect(Object.keys(manifest.configSchema.properties)).toEqual(['root', 'durability', 'leaseMs', 'access']);
 });
 
 it('stores an event as the same line as every other store', () => {
@@ -81,7 +81,7 @@ it('deletes a dispatch with all its data, and can create another one with its id
   );
   const raw = new DatabaseSync(path);
   onTestFinished(() => raw.close());
-  for (const table of ['events', 'event_ids', 'writers', 'dispatches'])
+  for (const table of ['events', 'event_ids', 'claims', 'dispatches', 'tasks'])
     expect(raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toEqual({ count: 0 });
   store.createDispatch(taskDir, envelope());
   store.appendEvent(taskDir, dispatchId, textEvent('a'));

@@ -1,9 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
-import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
-import { describe, expect, it } from 'vitest';
+import { isStoreError, type StoreError } from '@hansard/provider';
+import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openStoreWithClock } from '../src/open-sqlite-store.ts';
+import { ManualClock } from './manual-clock.ts';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
+
+const leaseMs = 9_000;
+
+function rowsOf(path: string, sql: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(path);
+  const rows = database.prepare(sql).all();
+  database.close();
+  return rows;
+}
 
 /** Runs SQL on the database while stores have it open. */
 function runSql(path: string, sql: string, ...values: string[]): void {
@@ -13,36 +25,157 @@ function runSql(path: string, sql: string, ...values: string[]): void {
 }
 
 /** A store whose dispatch belongs to another store, of an exited process like this one with some changes. */
-function ownedBy(path: string, changes: Partial<ProcessOwner>) {
-  const store = storeWithDispatch(path);
+function ownedBy(path: string, changes: Partial<ProcessOwner>, clock = new ManualClock()) {
+  storeWithDispatch(path).close();
+  const store = openStoreWithClock({ path, leaseMs }, clock);
+  onTestFinished(() => store.close());
   const { pid } = spawnSync(process.execPath, ['--version']);
-  const owner = JSON.stringify({ ...currentProcess(), pid, startTime: '1', ...changes });
-  runSql(path, 'UPDATE writers SET token = ?, owner = ?', 'other', owner);
+  const owner = { ...currentProcess(), pid, startTime: '1', ...changes };
+  const lease = encodeLease({ token: 'other', owner, leaseMs });
+  runSql(path, 'INSERT INTO openings (token, owner, beat) VALUES (?, ?, 7)', 'other', lease);
+  runSql(path, `INSERT INTO claims (dispatch, epoch, token) SELECT number, 5, 'other' FROM dispatches`);
   return store;
 }
 
+function errorOf(work: () => unknown): StoreError {
+  try {
+    work();
+  } catch (error) {
+    if (isStoreError(error)) return error;
+    throw error;
+  }
+  throw new Error('It reported nothing.');
+}
+
+const unchecked: readonly (readonly [string, Partial<ProcessOwner>])[] = [
+  ['another host', { host: 'elsewhere' }],
+  ['another boot of the machine', { bootId: 'another' }],
+  ['another PID namespace', { pidNamespace: 'pid:[1]' }],
+];
+
 describe('the lease of a dispatch', () => {
-  it.each<[string, Partial<ProcessOwner>]>([
-    ['another host', { host: 'elsewhere' }],
-    ['another boot of the machine', { bootId: 'another' }],
-    ['another PID namespace', { pidNamespace: 'pid:[1]' }],
-  ])(
-    'is never taken from %s, whose processes cannot be checked here, until its row is removed',
+  it.each(unchecked)(
+    'of %s, whose processes cannot be checked here, is taken over once its heartbeat stood still for a whole lease',
     (reason, of) => {
-      const path = temporaryPath();
-      const store = ownedBy(path, of);
-      const append = () => {
-        store.claimDispatch(taskDir, dispatchId);
-        store.appendEvent(taskDir, dispatchId, textEvent('a'));
-      };
-      expect(codeOf(append)).toBe('STORE_LOCKED');
-      expect(append).toThrow(`(${reason}`);
-      expect(append).toThrow(`sqlite3 '${path}' "DELETE FROM writers WHERE dispatch = 1"`);
-      runSql(path, 'DELETE FROM writers WHERE dispatch = 1');
-      append();
+      const clock = new ManualClock();
+      const store = ownedBy(temporaryPath(), of, clock);
+      const claim = () => store.claimDispatch(taskDir, dispatchId);
+      const error = errorOf(claim);
+      expect(error.code).toBe('STORE_LOCKED');
+      expect(error.message).toContain(`(${reason}`);
+      expect(error.message).toContain(`hansard unlock ${taskDir} ${dispatchId}`);
+      expect(error.details).toMatchObject({ expiresInMs: leaseMs, dispatchId, taskDir });
+      clock.advance(leaseMs - 1);
+      expect(errorOf(claim).details).toMatchObject({ expiresInMs: 1 });
+      clock.advance(1);
+      expect(claim()).toMatchObject({ epoch: 6 });
+      store.appendEvent(taskDir, dispatchId, textEvent('a'));
       expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
     },
   );
+
+  it('is not taken over while its heartbeat changes, however late this opening looks', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    const store = ownedBy(path, { host: 'elsewhere' }, clock);
+    const state = () => store.getClaim(taskDir, dispatchId);
+    expect(state()).toMatchObject({ isOwn: false, state: 'unknown', expiresInMs: leaseMs });
+    for (let round = 0; round < 5; round += 1) {
+      runSql(path, 'UPDATE openings SET beat = beat + 1');
+      clock.advance(3 * leaseMs);
+      expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+      expect(state()).toMatchObject({ state: 'running', expiresInMs: null });
+    }
+    clock.advance(leaseMs);
+    expect(state()).toMatchObject({ state: 'expired', expiresInMs: null });
+  });
+
+  it('does not expire when the wall clock jumps', () => {
+    const clock = new ManualClock();
+    const store = ownedBy(temporaryPath(), { host: 'elsewhere' }, clock);
+    expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+    clock.wall += 1e12;
+    expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+  });
+
+  it('whose owner cannot be read is held until it stood still for a whole lease', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    const store = ownedBy(path, {}, clock);
+    runSql(path, `UPDATE openings SET owner = '{"format":9}'`);
+    expect(errorOf(() => store.claimDispatch(taskDir, dispatchId)).message).toContain('an unknown host');
+    clock.advance(defaultLeaseMs);
+    expect(store.claimDispatch(taskDir, dispatchId).epoch).toBe(6);
+  });
+
+  it('is renewed three times in a lease, only while something is claimed, by a timer that keeps no process running', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    const store = openStoreWithClock({ path, leaseMs }, clock);
+    onTestFinished(() => store.close());
+    store.createDispatch(taskDir, envelope());
+    store.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
+    const beats = () => rowsOf(path, 'SELECT beat FROM openings').map(({ beat }) => Number(beat));
+    const seen = new Set(beats());
+    const passThird = () => {
+      clock.advance(leaseMs / 3);
+      for (const beat of beats()) seen.add(beat);
+    };
+    for (let third = 0; third < 6; third += 1) passThird();
+    expect(seen.size).toBe(7);
+    store.releaseDispatch(taskDir, dispatchId);
+    passThird();
+    expect(seen.size).toBe(8);
+    store.releaseDispatch(taskDir, 'another');
+    clock.advance(leaseMs / 3);
+    expect(beats()).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('is fenced: an opening whose dispatch was taken over gets STORE_LOCKED for every write until it claims again', () => {
+    const path = temporaryPath();
+    const stopped = new ManualClock();
+    const first = openStoreWithClock({ path, leaseMs }, stopped);
+    onTestFinished(() => first.close());
+    first.createDispatch(taskDir, envelope());
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const clock = new ManualClock();
+    const second = openStoreWithClock({ path, leaseMs }, clock);
+    onTestFinished(() => second.close());
+    expect(codeOf(() => second.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+    clock.advance(leaseMs);
+    expect(second.claimDispatch(taskDir, dispatchId).epoch).toBe(2);
+    // Nothing was appended since, so only the claim can refuse it.
+    for (const write of [
+      () => first.appendEvent(taskDir, dispatchId, textEvent('b')),
+      () => first.appendEvents(taskDir, dispatchId, [textEvent('b')]),
+      () => first.appendEvents(taskDir, dispatchId, [textEvent('a')]),
+      () => first.appendEvents(taskDir, dispatchId, []),
+      () => first.updateDispatch(taskDir, dispatchId, { cost: 1 }),
+      () => first.deleteDispatch(taskDir, dispatchId),
+    ])
+      expect(codeOf(write)).toBe('STORE_LOCKED');
+    first.releaseDispatch(taskDir, dispatchId);
+    second.appendEvent(taskDir, dispatchId, textEvent('c'));
+    second.releaseDispatch(taskDir, dispatchId);
+    expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('d')))).toBe('STORE_LOCKED');
+    expect(first.claimDispatch(taskDir, dispatchId).epoch).toBe(3);
+    first.appendEvent(taskDir, dispatchId, textEvent('d'));
+    expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual(['a', 'c', 'd'].map((id) => textEvent(id)));
+  });
+
+  it('that was broken belongs to nobody, and its former owner writes nothing until it claims again', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const second = openStore(path);
+    second.breakClaim(taskDir, dispatchId);
+    expect(second.getClaim(taskDir, dispatchId)).toBeNull();
+    expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('b')))).toBe('STORE_LOCKED');
+    expect(first.claimDispatch(taskDir, dispatchId).epoch).toBe(2);
+    first.appendEvent(taskDir, dispatchId, textEvent('b'));
+    expect(second.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a'), textEvent('b')]);
+  });
 
   it('is taken over from a process that has exited', () => {
     const store = ownedBy(temporaryPath(), {});
@@ -132,18 +265,5 @@ describe('the lease of a dispatch', () => {
     first.claimDispatch(taskDir, dispatchId);
     first.appendEvent(taskDir, dispatchId, textEvent('c'));
     expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('that was lost unnoticed makes an append STORE_LOCKED, which never replaces an event of the new owner', () => {
-    const path = temporaryPath();
-    const store = storeWithDispatch(path);
-    store.appendEvent(taskDir, dispatchId, textEvent('a'));
-    const raw = new DatabaseSync(path);
-    raw.prepare('UPDATE writers SET token = ?, owner = ?').run('other', JSON.stringify(currentProcess()));
-    raw.prepare('INSERT INTO events SELECT dispatch, 1, ? FROM events').run(JSON.stringify(textEvent('b')));
-    raw.close();
-    expect(codeOf(() => store.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
-    expect(codeOf(() => store.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe('STORE_LOCKED');
-    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a'), textEvent('b')]);
   });
 });

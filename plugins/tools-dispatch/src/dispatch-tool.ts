@@ -12,7 +12,7 @@ interface DispatchToolParts<Input> {
 export function dispatchTool<Input>({ run, ...parts }: DispatchToolParts<Input>): ToolProvider {
   const tool = defineTool({
     ...parts,
-    // The host is there: see below.
+    // `callTool` below refuses calls without a host.
     run: (input: Input, call) => run(input, call.dispatches as DispatchHost, call),
   });
   return {

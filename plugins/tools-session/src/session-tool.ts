@@ -12,7 +12,7 @@ interface SessionToolParts<Input> {
 export function sessionTool<Input>({ run, ...parts }: SessionToolParts<Input>): ToolProvider {
   const tool = defineTool({
     ...parts,
-    // The host is there: see below.
+    // `callTool` below refuses calls without a host.
     run: (input: Input, call) => run(input, call.agents as AgentHost, call.signal),
   });
   return {

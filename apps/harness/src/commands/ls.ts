@@ -1,3 +1,4 @@
+import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { StoreError, TaskListing } from '@hansard/provider';
 import {
@@ -8,6 +9,7 @@ import {
 } from '@hansard/views/basics';
 import { findReadable } from '../tasks/find-dispatch.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
+import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -30,7 +32,7 @@ export const addLs: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) =>
         task === undefined
           ? await tasksAnswer(context, await listAllTasks(store))
-          : await dispatchesAnswer(context, await findReadable(store, toTaskDir(task))),
+          : await dispatchesAnswer(context, store, toTaskDir(task)),
       ),
     );
 };
@@ -43,11 +45,10 @@ async function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): P
   };
 }
 
-async function dispatchesAnswer(
-  context: CliContext,
-  { envelopes, failure }: Awaited<ReturnType<typeof findReadable>>,
-): Promise<Answer> {
-  return { rows: envelopes, text: await dispatchTable(context, envelopes), failure };
+async function dispatchesAnswer(context: CliContext, store: DispatchStore, taskDir: string): Promise<Answer> {
+  const { envelopes, failure } = await findReadable(store, taskDir);
+  const statusOf = await shownStatus(store, taskDir, envelopes);
+  return { rows: envelopes, text: await dispatchTable(context, envelopes, statusOf), failure };
 }
 
 function toJson(listed: ListedTask): object {
@@ -88,14 +89,18 @@ function withNote(table: string, envelopes: readonly DispatchEnvelope[]): string
   return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
 }
 
-async function dispatchTable(context: CliContext, envelopes: readonly DispatchEnvelope[]): Promise<string> {
+async function dispatchTable(
+  context: CliContext,
+  envelopes: readonly DispatchEnvelope[],
+  statusOf: ShownStatus,
+): Promise<string> {
   const width = terminalWidth(context);
   const rows = envelopes.map((envelope) => {
-    const { dispatchId, role, status, model, startedAt, parentDispatchId } = envelope;
+    const { dispatchId, role, model, startedAt, parentDispatchId } = envelope;
     return [
       dispatchId,
       role,
-      status,
+      statusOf(envelope),
       model ?? '',
       formatSpending(spendingOf(envelope)) ?? '',
       timeOf(startedAt, width),

@@ -3,6 +3,7 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { renderSessionView, type SessionView, sessionView } from '@hansard/views';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
 import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
+import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
@@ -24,7 +25,7 @@ export const addShow: AddCommand = (command, context) => {
             ? await findReadable(store, taskDir)
             : { envelopes: [(await findDispatch(store, taskDir, dispatch, access)).envelope], failure: null };
         const views = readViews(context, store, taskDir, envelopes, access);
-        return { rows: views, text: viewTexts(views), failure };
+        return { rows: views, text: viewTexts(views, await shownStatus(store, taskDir, envelopes)), failure };
       }),
     );
 };
@@ -45,11 +46,11 @@ async function* readViews(
   }
 }
 
-async function* viewTexts(views: AsyncIterable<SessionView>): AsyncGenerator<string> {
+async function* viewTexts(views: AsyncIterable<SessionView>, statusOf: ShownStatus): AsyncGenerator<string> {
   let separator: string[] = [];
   for await (const view of views) {
     yield* separator;
-    yield renderSessionView(view);
+    yield renderSessionView(view, { status: statusOf(view.envelope) });
     separator = [''];
   }
 }

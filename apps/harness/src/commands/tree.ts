@@ -1,5 +1,6 @@
 import { dispatchTree, renderDispatchTree } from '@hansard/views';
 import { findReadable } from '../tasks/find-dispatch.ts';
+import { shownStatus } from '../tasks/shown-status.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
@@ -9,9 +10,11 @@ export const addTree: AddCommand = (command, context) => {
     .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
     .action((task: string, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const { envelopes, failure } = await findReadable(store, toTaskDir(task));
+        const taskDir = toTaskDir(task);
+        const { envelopes, failure } = await findReadable(store, taskDir);
         const tree = dispatchTree(envelopes);
-        return { rows: [tree], text: renderDispatchTree(tree), failure };
+        const statusOf = await shownStatus(store, taskDir, envelopes);
+        return { rows: [tree], text: renderDispatchTree(tree, { statusOf }), failure };
       }),
     );
 };

@@ -48,6 +48,11 @@ export class LogParts {
     return line.isEnded ? this.#takeUnusual(line) : this.#takeLeading(text, line, line.number, 1);
   }
 
+  /** Whether a record continues with the next line. */
+  get isOpen(): boolean {
+    return this.#open !== null;
+  }
+
   /** Reports the record that was held back, if any. */
   end(): void {
     const open = this.#open;

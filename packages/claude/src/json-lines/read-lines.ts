@@ -3,6 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { FormatError } from '@hansard/events';
+import type { PrefixChecksum } from './prefix-checksum.ts';
 
 export interface FileLine {
   /** Counted from 1. */
@@ -28,19 +29,38 @@ const chunkSize = 256 * 1024;
 /** The longest line that is read: 100 MB. */
 const longestLine = 100 * 1024 * 1024;
 
+/** Where to begin to read a file: the start of a line. */
+export interface ReadFrom {
+  /** Bytes before the line. */
+  readonly offset: number;
+  /** The number of lines before it. */
+  readonly line: number;
+  /** Gets every byte that is read. */
+  readonly checksum?: PrefixChecksum | undefined;
+}
+
+const wholeFile: ReadFrom = { offset: 0, line: 0 };
+
 /**
  * Reads a file line by line, with never more than a line or 256 KB in memory. Only a line feed ends a line: U+2028 and a
  * lone carriage return may occur inside a JSON string. @throws FORMAT_UNREADABLE
  */
 export async function* readLines(path: string, longest?: number): AsyncGenerator<FileLine> {
-  for await (const lines of readLineGroups(path, longest)) for (const line of lines) yield line;
+  for await (const lines of readLineGroups(path, wholeFile, longest)) for (const line of lines) yield line;
 }
 
 /** Like `readLines`, in groups of lines from the same chunk of the file, because an asynchronous step per line is slow. */
-export async function* readLineGroups(path: string, longest = longestLine): AsyncGenerator<FileLine[]> {
+export async function* readLineGroups(
+  path: string,
+  { offset, line, checksum }: ReadFrom = wholeFile,
+  longest = longestLine,
+): AsyncGenerator<FileLine[]> {
   let collector = new LineCollector(longest);
-  let number = 0;
-  for await (const chunk of chunksOf(path)) {
+  let number = line;
+  let position = offset;
+  for await (const chunk of chunksOf(path, offset)) {
+    checksum?.add(chunk, position);
+    position += chunk.length;
     const lines: FileLine[] = [];
     const isSound = isUtf8(chunk.subarray(chunk.indexOf(newline) + 1, chunk.lastIndexOf(newline) + 1));
     let start = 0;
@@ -66,7 +86,7 @@ export async function* readLineGroups(path: string, longest = longestLine): Asyn
  * The file in chunks. Each chunk is valid until the next one is read. Reads are synchronous, because a read from the page
  * cache is faster than a round trip to the thread pool; other tasks run between two reads.
  */
-async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+async function* chunksOf(path: string, offset: number): AsyncGenerator<Buffer> {
   let file: number | undefined;
   try {
     // Without O_NONBLOCK, a pipe without a writer would block the process, and no signal could end it.
@@ -75,9 +95,10 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
     if (!stats.isFile() && !stats.isDirectory())
       throw new Error('it is not a regular file, and a log is read more than once; copy it to a file');
     const buffer = Buffer.allocUnsafeSlow(chunkSize);
-    for (;;) {
-      const bytesRead = readSync(file, buffer, 0, chunkSize, null);
+    for (let position = offset; ; ) {
+      const bytesRead = readSync(file, buffer, 0, chunkSize, position);
       if (bytesRead === 0) return;
+      position += bytesRead;
       yield buffer.subarray(0, bytesRead);
       await nextTurn();
     }

@@ -42,6 +42,27 @@ export interface ClaudeLog {
   read(options?: ReadLogOptions): AsyncGenerator<CapturedEvent[]>;
   /** Counts, totals and diagnostics. Complete when `read` has ended. */
   summary(): ClaudeLogSummary;
+  /**
+   * The rest of the log after an earlier reading, whose summary had `kept`. Null if the log does not begin with what was read
+   * then, and for a recorded stream. The bytes of the earlier reading are compared by their checksum; only lines that may still matter are parsed.
+   */
+  continueAfter(kept: JsonValue): ClaudeLogRest | null;
+}
+
+/** The rest of a log. */
+export interface ClaudeLogRest extends Pick<ClaudeLog, 'read'> {
+  /** Counts, model, status and end are those of the whole log; usage and diagnostics, those of the rest. */
+  summary(): ClaudeLogSummary;
+  /** Whether the rest refers to a part that was not parsed again, so that the whole log has to be read. `read` then ends early. */
+  isLost(): boolean;
+}
+
+/** Counts of the parts of a log. */
+export interface ReadingCounts {
+  readonly lines: number;
+  readonly records: number;
+  readonly events: number;
+  readonly messages: number;
 }
 
 export interface ClaudeLogSummary {
@@ -60,4 +81,6 @@ export interface ClaudeLogSummary {
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;
+  /** What `continueAfter` needs after this reading; null if the log has to be read as a whole. It holds no content. */
+  readonly kept: JsonValue | null;
 }

@@ -12,6 +12,8 @@ import { readParts } from './read-parts.ts';
 export interface LogHead {
   readonly path: string;
   readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
   readonly sessionId: string | null;
   readonly agentId: string | null;
   readonly cwd: string | null;
@@ -29,7 +31,8 @@ export interface LogHead {
 export interface ContinuedSession {
   /** The first session of the chain. */
   readonly rootSessionId: string;
-  /** The dispatch of the session before. */
+  /** The session before, and its dispatch. */
+  readonly sessionId: string;
   readonly dispatchId: string;
 }
 
@@ -64,6 +67,7 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
   return {
     path,
     bytes: size,
+    modifiedAt: mtimeMs,
     sessionId: sessionId ?? null,
     agentId: agentId ?? null,
     cwd: cwd ?? null,
@@ -73,7 +77,11 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
     dispatchId: dispatchIdOf(name.join('\n'), time ?? 0),
     continues:
       isContinuation && first !== undefined
-        ? { rootSessionId: first, dispatchId: dispatchIdOf(before ?? first, time ?? 0) }
+        ? {
+            rootSessionId: first,
+            sessionId: before ?? first,
+            dispatchId: dispatchIdOf(before ?? first, time ?? 0),
+          }
         : null,
   };
 }

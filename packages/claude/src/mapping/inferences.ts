@@ -83,10 +83,16 @@ export class Inferences {
     for (const { agent } of [...this.#open.values()]) this.end(agent);
   }
 
-  /** Ends the messages whose last line was seen. */
-  endOver(): void {
+  /** Ends the messages whose last line was seen, of all agents or of some. */
+  endOver(isAsked: (agentId: string | undefined) => boolean = () => true): void {
     for (const { agent, messageId, isOver } of [...this.#open.values()])
-      if (isOver && messageId !== undefined) this.end(agent);
+      if (isOver && messageId !== undefined && isAsked(agent?.id)) this.end(agent);
+  }
+
+  /** Drops messages other than these, each named by agent and message. */
+  retain(open: ReadonlySet<string>): void {
+    for (const [agentId = '', { messageId = '' }] of [...this.#open])
+      if (!open.has(`${agentId} ${messageId}`)) this.#open.delete(agentId === '' ? undefined : agentId);
   }
 
   /** Removes and returns the messages that are over. */

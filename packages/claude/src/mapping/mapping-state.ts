@@ -2,6 +2,7 @@ import type { Fidelity, JsonObject } from '@hansard/events';
 import { ToolCalls } from '../tools/tool-calls.ts';
 import { EventIds } from '../values/ids.ts';
 import type { Answer, AnswerLinks } from './answer-links.ts';
+import { Horizon } from './horizon.ts';
 import { Inferences } from './inferences.ts';
 import { RunTotals } from './run-totals.ts';
 import { SubAgents } from './sub-agents.ts';
@@ -16,9 +17,10 @@ export interface StreamingMessage {
 /** The state that a mapping keeps between messages. */
 export class MappingState {
   readonly fidelity: Fidelity;
+  readonly horizon = new Horizon();
   readonly ids = new EventIds();
-  readonly agents = new SubAgents();
-  readonly calls = new ToolCalls();
+  readonly agents = new SubAgents(this.horizon);
+  readonly calls = new ToolCalls(this.horizon);
   readonly inferences = new Inferences();
   readonly totals = new RunTotals();
   /** By agent id; undefined is the dispatched agent. */

@@ -84,9 +84,22 @@ export class MappingStep {
     return this.state.agents.resolve(asName(agent_id), asName(parent_tool_use_id));
   }
 
-  /** Writes the `agent:created` of a sub-agent once. `about` is a message that describes the agent. */
+  /**
+   * Writes the `agent:created` of a sub-agent once. `about` is a message that describes the agent. One that waits for its call
+   * is written once the call is known.
+   */
   announce(agent: SubAgent | undefined, languageModel?: string, about = this.message): void {
     if (agent === undefined || agent.announced) return;
+    if (agent.waiting === undefined) this.writeCreated(agent, about, this.events.time, languageModel);
+    else if (agent.toolCallId !== undefined) {
+      this.writeCreated(agent, agent.waiting.about, agent.waiting.time);
+      // Its prompts name the caller.
+      if (this.state.calls.get(agent.toolCallId)?.agentId !== undefined) this.state.horizon.missed();
+    }
+  }
+
+  /** Writes the `agent:created` of a sub-agent, with the call that started it if that is known. */
+  writeCreated(agent: SubAgent, about: JsonObject, time: number, languageModel?: string): void {
     agent.announced = true;
     const call = this.state.calls.get(agent.toolCallId);
     const { subagent_type, task_description } = about;
@@ -97,6 +110,7 @@ export class MappingStep {
       'agent:created',
       withoutUndefined({ name, languageModel, details: withoutUndefined(details) }),
       { agentId: agent.id, cause: call?.reference },
+      time,
     );
   }
 

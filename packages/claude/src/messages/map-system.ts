@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { linksToAnswer } from '../mapping/answer-links.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
@@ -65,7 +66,7 @@ export function mapPermissionDenied(step: MappingStep): void {
   state.denied.add(toolCallId);
   step.keepOthers(['tool_use_id', reason === message.message ? 'message' : 'decision_reason']);
   const cause = state.calls.get(toolCallId)?.reference;
-  const data = denialData(toolCallId, { reason });
+  const data = denialData(toolCallId, { reason }, cause);
   step.events.event('harness:hook_decision', data, { agentId: agentIdOf(step), cause });
 }
 
@@ -89,10 +90,11 @@ export function mapTaskNotification(step: MappingStep): void {
   mapOther(step);
   const { summary: text, summary_is_report: isReport } = step.message;
   const answer = agent === undefined ? undefined : step.state.answers.get(agent.id);
-  if (agent === undefined || answer === undefined || isReport !== true || text !== answer.text) return;
+  if (agent === undefined || answer === undefined || isReport !== true || typeof text !== 'string') return;
   const source = { kind: 'agent' as const, agentId: agent.id };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
-  step.events.event('user:message', { text, source }, { agentId: caller, substance: answer.id });
+  const links = linksToAnswer(answer, undefined, text);
+  step.events.event('user:message', { text, source }, { agentId: caller, ...links });
 }
 
 function knownAgent({ state, message }: MappingStep): SubAgent | undefined {

@@ -34,6 +34,7 @@ export function mapToolResult(
 ): void {
   const toolCallId = String(block.tool_use_id);
   const call = step.state.calls.get(toolCallId);
+  step.state.calls.answered(toolCallId);
   const tool = call?.tool ?? 'unknown';
   const text = textOf(block.content);
   const isError = block.is_error === true || isErrorContent(block.content);

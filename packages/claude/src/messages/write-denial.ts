@@ -16,15 +16,17 @@ export function writeDenial(
 ): void {
   if (step.state.denied.has(toolCallId)) return;
   step.state.denied.add(toolCallId);
-  const data = withoutUndefined({ ...denialData(toolCallId, denial), details });
   const cause = step.state.calls.get(toolCallId)?.reference;
+  const data = withoutUndefined({ ...denialData(toolCallId, denial, cause), details });
   step.events.derived(`${toolCallId}:denied`, 'harness:hook_decision', data, { agentId, cause });
 }
 
 export function denialData(
   toolCallId: string,
   { hook, reason }: KnownDenial,
+  /** The call that was denied. */
+  subject: string | undefined,
 ): EventData<'harness:hook_decision'> {
   const on = 'tool_call';
-  return withoutUndefined({ hook: hook ?? 'permission', on, decision: 'deny', reason, toolCallId });
+  return withoutUndefined({ hook: hook ?? 'permission', on, decision: 'deny', reason, toolCallId, subject });
 }

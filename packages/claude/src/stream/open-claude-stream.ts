@@ -23,5 +23,6 @@ export async function openClaudeStream(path: string): Promise<ClaudeLog> {
     hasTime: head.hasTime,
     read: (options) => reading.read(options),
     summary: () => reading.summary(),
+    continueAfter: () => null,
   };
 }

@@ -84,6 +84,7 @@ export class StreamReading {
       usage,
       costUsd,
       structuredResult: structuredResult ?? null,
+      kept: null,
     };
   }
 

@@ -39,6 +39,7 @@ export function mapSummary(step: TranscriptStep, texts: readonly string[]): void
   const agent = step.agent();
   const boundary = asName(step.message.parentUuid);
   const metadata = boundary === undefined ? undefined : step.transcript.boundaries.get(boundary);
+  if (metadata === undefined) step.state.horizon.missed();
   const { facts } = compactionFacts(step, metadata ?? {});
   step.events.event(
     'session:compaction',
@@ -55,6 +56,7 @@ function compactionFacts(
   const postTokens = asCount(metadata.postTokens);
   const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
   const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
+  if (kept !== keptFrom) step.state.horizon.missed();
   const named = definedOnly({ trigger: asText(metadata.trigger), preTokens, postTokens });
   return {
     facts: { ...named, trigger: named.trigger ?? 'unknown', ...definedOnly({ keptFrom }) },

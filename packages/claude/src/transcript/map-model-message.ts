@@ -8,7 +8,7 @@ import { asName, asObject, asText, without, withoutUndefined } from '../values/j
 import type { TranscriptStep } from './transcript-step.ts';
 
 /** The model name that Claude Code gives to texts that no model wrote, such as errors of the API. */
-const noModel = '<synthetic>';
+export const noModel = '<synthetic>';
 
 /** Maps a model message, or a part of it: `agent:text`, `agent:thinking`, `agent:tool_call` and, once per message, `agent:inference`. */
 export function mapModelMessage(step: TranscriptStep): void {
@@ -72,7 +72,8 @@ function hearUsage(
   const details = otherMessageFields(message);
   const counted = usageOf(usage);
   if (model !== undefined && agent === undefined) writeInit(step, model);
-  if (counted === undefined) {
+  // The session before counts what was copied from it.
+  if (counted === undefined || step.transcript.isCountedBefore(step.message)) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
     reportAgain(step, messageId, usage ?? {});

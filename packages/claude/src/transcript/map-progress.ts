@@ -22,7 +22,7 @@ export function mapProgress(step: TranscriptStep): void {
   }
   const agentName = asName(data.agentId);
   if (agentName !== undefined && step.message.isSidechain !== true)
-    step.state.agents.resolve(agentName, asName(step.message.parentToolUseID));
+    step.announce(step.state.agents.resolve(agentName, asName(step.message.parentToolUseID)));
   writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
 }
 

@@ -1,10 +1,12 @@
 import { definedOnly, type EventData, type JsonObject, type JsonValue } from '@hansard/events';
+import { type AnswerLinks, linksToAnswer } from '../mapping/answer-links.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
-import { asId } from '../values/ids.ts';
+import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
 import { mapSummary } from './map-compaction.ts';
+import { notifiedTask } from './task-notification.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 type Source = EventData<'user:message'>['source'];
@@ -62,7 +64,15 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  step.events.event('user:message', { text, source, ...blockDetails(step, fields, ['text']) }, links);
+  const data = { text, source, ...blockDetails(step, fields, ['text']) };
+  step.events.event('user:message', data, { ...links, ...reportLinks(step, text) });
+}
+
+/** Links the report of a background sub-agent to the answer that it carries, by the id of the agent in the record. */
+function reportLinks(step: TranscriptStep, text: string): AnswerLinks {
+  const task = notifiedTask(step.message);
+  const agent = task === undefined ? undefined : step.state.agents.find(task.taskId);
+  return agent === undefined ? {} : linksToAnswer(step.state.answers.get(agent.id), undefined, text);
 }
 
 function textsOf(blocks: readonly JsonValue[]): string[] {
@@ -78,7 +88,8 @@ function textOf(block: JsonValue): string | undefined {
 function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | undefined {
   const { parentUuid, sourceToolUseID } = step.message;
   const created = agent !== undefined && parentUuid === null ? `${agent.id}:created` : undefined;
-  if (created !== undefined && step.state.ids.has(created)) return created;
+  const isCreated = agent?.waiting !== undefined || (created !== undefined && step.state.ids.has(created));
+  if (isCreated) return asEventId(created);
   return step.state.calls.get(asName(sourceToolUseID))?.reference;
 }
 

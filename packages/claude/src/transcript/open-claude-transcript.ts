@@ -1,12 +1,14 @@
-import { globSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { constants, existsSync, globSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import type { JsonObject } from '@hansard/events';
 import type { ClaudeLog } from '../log/claude-log.ts';
 import { readLogHead } from '../log/read-log-head.ts';
 import { asObject } from '../values/json-fields.ts';
+import { asKeptReading, findKept } from './continuing/kept-reading.ts';
 import { isTranscriptRecord } from './is-transcript-record.ts';
-import { type SessionFile, TranscriptReading } from './transcript-reading.ts';
+import type { SessionFile } from './session-file.ts';
+import { TranscriptReading } from './transcript-reading.ts';
 
 export interface OpenTranscriptOptions {
   /** Transcripts of the session's sub-agents. Absent: those in the folder `SESSION/subagents` beside the file, where Claude Code keeps them. */
@@ -24,16 +26,22 @@ export async function openClaudeTranscript(
 ): Promise<ClaudeLog> {
   const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
   const agents: SessionFile[] = [];
-  for (const file of subAgents) agents.push(await openSubAgent(file, head.hasTime ? startedAt : undefined));
+  const folder = dirname(path);
+  for (const file of subAgents)
+    agents.push(await openSubAgent(file, folder, head.hasTime ? startedAt : undefined));
   // An agent is called before it begins, so its caller is read first.
   agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
-  const main: SessionFile = { path, bytes: head.bytes, startsAt: head.firstTime, meta: {} };
-  const own = head.continues === null ? undefined : (head.sessionId ?? undefined);
-  const reading = new TranscriptReading([main, ...agents], head.hasTime, own);
+  const { bytes, modifiedAt, firstTime } = head;
+  const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
+  const files = [main, ...agents];
+  const continuation = head.continues === null ? null : head.sessionId;
+  const before = head.continues === null ? null : join(folder, `${head.continues.sessionId}.jsonl`);
+  const readCountedBefore = () => (before === null ? Promise.resolve(null) : countedMessages(before));
+  const reading = new TranscriptReading(files, head.hasTime, continuation, readCountedBefore);
   return {
     format: 'claude-transcript',
-    files: [main, ...agents].map((file) => file.path),
-    bytes: [main, ...agents].reduce((sum, { bytes }) => sum + bytes, 0),
+    files: files.map((file) => file.path),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     dispatchId: head.dispatchId,
     sessionId: head.sessionId,
     continues: head.continues,
@@ -42,7 +50,34 @@ export async function openClaudeTranscript(
     hasTime: head.hasTime,
     read: (options) => reading.read(options),
     summary: () => reading.summary(),
+    continueAfter(value) {
+      const kept = asKeptReading(value);
+      if (kept === null || !head.hasTime || kept.continuation !== continuation) return null;
+      const places = findKept(kept, files);
+      if (places === null) return null;
+      const rest = new TranscriptReading(files, true, continuation, readCountedBefore, { kept, places });
+      return {
+        read: (options) => rest.read(options),
+        summary: () => rest.summary(),
+        isLost: () => rest.isLost,
+      };
+    },
   };
+}
+
+/** The messages that the file of a session and those before it count; null if there is no such file. */
+async function countedMessages(path: string): Promise<ReadonlySet<string> | null> {
+  if (!existsSync(path)) return null;
+  const log = await openClaudeTranscript(path, { subAgents: [] });
+  const before =
+    log.continues === null
+      ? null
+      : await countedMessages(join(dirname(path), `${log.continues.sessionId}.jsonl`));
+  const counted = new Set(before);
+  for await (const events of log.read())
+    for (const { type, messageId } of events)
+      if (type === 'agent:inference' && messageId !== undefined) counted.add(messageId);
+  return counted;
 }
 
 /** The transcripts of sub-agents beside the transcript of a session, sorted. */
@@ -54,21 +89,32 @@ export function findSubAgents(path: string): string[] {
 }
 
 /** A file that is empty, or holds no record yet, is opened like any other and reported when it is read. */
-async function openSubAgent(path: string, sessionStart: number | undefined): Promise<SessionFile> {
-  const name = basename(path, extname(path));
-  const meta = await readMeta(join(dirname(path), `${name}.meta.json`));
+async function openSubAgent(
+  path: string,
+  folder: string,
+  sessionStart: number | undefined,
+): Promise<SessionFile> {
+  const prefix = basename(path, extname(path));
+  const meta = await readMeta(join(dirname(path), `${prefix}.meta.json`));
+  const facts = { path, name: relative(folder, path), prefix, meta };
   try {
-    const { bytes, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
-    const named = agentId === null ? {} : { agentId };
-    return { path, bytes, name, ...named, meta, startsAt: hasTime ? startedAt : (sessionStart ?? startedAt) };
+    const { bytes, modifiedAt, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const startsAt = hasTime ? startedAt : (sessionStart ?? startedAt);
+    return { ...facts, bytes, modifiedAt, ...(agentId === null ? {} : { agentId }), startsAt };
   } catch (error) {
-    return { path, bytes: 0, name, meta, startsAt: sessionStart ?? 0, problem: error };
+    return { ...facts, bytes: 0, modifiedAt: 0, startsAt: sessionStart ?? 0, problem: error };
   }
 }
 
+const mostBytesOfMeta = 1_000_000;
+
 async function readMeta(path: string): Promise<JsonObject> {
   try {
-    return asObject(JSON.parse(await readFile(path, 'utf8'))) ?? {};
+    // A pipe would block the import, and a device never ends.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > mostBytesOfMeta) return {};
+    return asObject(JSON.parse(await file.readFile('utf8'))) ?? {};
   } catch {
     // The file is optional: most sub-agents have none, and a broken one is ignored.
     return {};

@@ -2,12 +2,15 @@ import type { SeenRecords } from './seen-records.ts';
 
 const mostWaiting = 1_000;
 
+/** How many lines before its parent or its call a record may be: Claude Code writes records out of order. */
+export const usualDistance = 20;
+
 interface Waiting {
   readonly line: number;
   readonly report: (isAhead: boolean) => void;
 }
 
-/** Finds records whose parent comes later or is missing. Keeps at most a thousand records without a parent. */
+/** Finds records whose parent comes much later or is missing. Keeps at most a thousand records without a parent. */
 export class ParentCheck {
   readonly #records: SeenRecords;
   readonly #waiting = new Map<string, Waiting>();
@@ -32,10 +35,11 @@ export class ParentCheck {
     oldest[1].report(false);
   }
 
-  arrived(uuid: string): void {
-    if (this.#waiting.size === 0) return;
-    this.#waiting.get(uuid)?.report(true);
+  arrived(uuid: string, line: number): void {
+    const waiting = this.#waiting.size === 0 ? undefined : this.#waiting.get(uuid);
+    if (waiting === undefined) return;
     this.#waiting.delete(uuid);
+    if (line - waiting.line > usualDistance) waiting.report(true);
   }
 
   end(): void {

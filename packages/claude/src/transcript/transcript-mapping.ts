@@ -10,16 +10,20 @@ import {
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
-import { isStorable } from '../json-lines/storable.ts';
 import { MappingStep } from '../mapping/mapping-step.ts';
+import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks } from '../messages/map-block.ts';
 import { isToolResult } from '../messages/map-tool-result.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
 import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
+import { CallCheck } from './call-check.ts';
+import type { FileState, TranscriptPart } from './file-state.ts';
 import { mapRecord } from './map-record.ts';
 import { ParentCheck } from './parent-check.ts';
+import { problemOf } from './record-problem.ts';
+import { notifiedTask } from './task-notification.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
 import { TurnStatus } from './turn-status.ts';
@@ -29,29 +33,17 @@ export interface TranscriptMappingOptions {
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
   /** The id of a session whose file begins with records of another one. */
   readonly continuation?: string | undefined;
+  /** The messages that the other one counts; null without its file. */
+  readonly countedBefore?: ReadonlySet<string> | null;
 }
 
-/** A file of a session. */
-export interface TranscriptPart {
-  /** Names records without an id; absent for the session itself. */
-  readonly name?: string | undefined;
-  /** Milliseconds since 1970, for records before the first one with a time. */
-  readonly startsAt: number;
-  /** The content of the metadata file beside a sub-agent's transcript. */
-  readonly meta?: JsonObject | undefined;
-}
-
-/** The state of the mapping of one file, so that several files can be read by turns. */
-export interface FileState {
-  readonly prefix: string;
-  readonly meta: JsonObject;
-  readonly parents: ParentCheck;
-  clock: number;
-  latest: number;
-  /** The uuid of the record before, which is the parent of most records. */
-  latestUuid: string | undefined;
-  /** The session that the latest record named. Undefined before the first record. */
-  conversation: string | undefined;
+export interface MappingFacts {
+  /** After the latest record. */
+  readonly status: DispatchStatus;
+  /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
+  readonly latest: number;
+  /** The sessions with a `session:init`. */
+  readonly begun: readonly string[];
 }
 
 /** Maps the files of one session to events. It does no I/O. */
@@ -59,22 +51,31 @@ export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
   #file: FileState;
+  readonly #agentsWithFile = new Set<string>();
+  /** Agents that the next record names. */
+  #named: (SubAgent | undefined)[] = [];
   readonly #turn = new TurnStatus();
   #latestOfAll = 0;
 
-  constructor({ fidelity, report, continuation }: TranscriptMappingOptions) {
+  constructor({ fidelity, report, continuation, countedBefore = null }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
     this.#state.continuation = continuation;
+    this.#state.countedBefore = countedBefore;
     this.#report = report;
     this.#file = this.open({ startsAt: 0 });
   }
 
   /** Opens a file. Its records are mapped while it is entered. */
-  open({ name, startsAt, meta = {} }: TranscriptPart): FileState {
+  open({ name, agentId, startsAt, meta = {} }: TranscriptPart): FileState {
+    const agent = asId(agentId);
+    if (agent !== undefined) this.#agentsWithFile.add(agent);
     return {
+      agentId: agent,
       prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
       meta,
       parents: new ParentCheck(this.#state.records),
+      calls: new CallCheck(),
+      horizon: Number.NEGATIVE_INFINITY,
       clock: startsAt,
       latest: startsAt,
       latestUuid: undefined,
@@ -87,32 +88,61 @@ export class TranscriptMapping {
     this.#file.conversation = this.#state.conversation;
     this.#file = file;
     this.#state.agentMeta = file.meta;
+    this.#state.callCheck = file.calls;
     this.#state.conversation = file.conversation ?? this.#state.conversation;
   }
 
-  /** The sub-agent that a record names as the author of a tool result, and the time of the record. */
+  /** The sub-agent that a record names as the author of a tool result or of a report, and the time of the record. */
   reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
     const record = part.kind === 'record' ? asObject(part.record) : undefined;
-    const output = asObject(record?.toolUseResult);
-    const agentId = asName(output?.agentId);
-    if (record === undefined || agentId === undefined) return undefined;
+    if (record === undefined) return undefined;
+    const named = this.#authorOf(record) ?? this.#notifierOf(record);
+    if (named === undefined) return undefined;
+    this.#named.push(this.#state.agents.resolve(named.agentId, named.toolCallId));
+    const isRunning = asObject(record.toolUseResult)?.status === 'async_launched';
+    return isRunning ? undefined : { agentId: named.agentId, time: recordedTime(record) ?? this.#file.clock };
+  }
+
+  #authorOf(record: JsonObject): { agentId: string; toolCallId: string } | undefined {
+    const agentId = asName(asObject(record.toolUseResult)?.agentId);
+    if (agentId === undefined) return undefined;
     const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
     const toolCallId = asName(results[0]?.tool_use_id);
-    if (results.length !== 1 || toolCallId === undefined) return undefined;
-    this.#state.agents.resolve(agentId, toolCallId);
-    if (output?.status === 'async_launched') return undefined;
-    return { agentId, time: recordedTime(record) ?? this.#file.clock };
+    return results.length === 1 && toolCallId !== undefined ? { agentId, toolCallId } : undefined;
+  }
+
+  /** Other background tasks, such as commands, have notifications, too. */
+  #notifierOf(record: JsonObject): { agentId: string; toolCallId: string | undefined } | undefined {
+    const task = notifiedTask(record);
+    if (task === undefined) return undefined;
+    const { taskId, toolCallId } = task;
+    const isAgent =
+      this.#state.agents.find(taskId) !== undefined || this.#agentsWithFile.has(asId(taskId) ?? '');
+    return isAgent ? { agentId: taskId, toolCallId } : undefined;
   }
 
   /** The events of one part of a file. Each has an id and a time; no two have the same id. */
   map(part: LogPart): CapturedEvent[] {
+    const named = this.#named.length === 0 ? [] : this.#announceNamed(part);
+    return named.length === 0 ? this.#mapPart(part) : [...named, ...this.#mapPart(part)];
+  }
+
+  /** The `agent:created` of agents that have waited for the call that started them. */
+  #announceNamed({ line }: LogPart): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    for (const agent of this.#named) if (agent?.waiting !== undefined) step.announce(agent);
+    this.#named = [];
+    return this.#finish(step, `${this.#file.prefix}line-${line}:named`);
+  }
+
+  #mapPart(part: LogPart): CapturedEvent[] {
     const place = `${this.#file.prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
       const raw = part.raw === undefined ? {} : rawFields(part.raw);
       return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
     }
     const record = asObject(part.record);
-    const problem = this.#problemOf(part.record, record);
+    const problem = problemOf(part.record, record);
     if (record === undefined || problem !== undefined) {
       this.#report(problem?.code ?? 'not_an_object', part.line, `${problem?.text}; it is kept as a notice.`);
       return [this.#notice(place, { problem: problem?.text ?? '', line: part.line, ...problem?.raw })];
@@ -120,8 +150,7 @@ export class TranscriptMapping {
     const id = this.#idOf(record, part, place);
     if (id === null) return [];
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
-    this.#checkReference('parent', record.parentUuid, part.line);
-    this.#checkReference('logical parent', record.logicalParentUuid, part.line);
+    this.#checkParent(record.parentUuid, part.line);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     mapRecord(step);
     if (record.isSidechain !== true) this.#turn.observe(record);
@@ -131,35 +160,80 @@ export class TranscriptMapping {
   /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
   endFile(): CapturedEvent[] {
     this.#file.parents.end();
-    this.#state.inferences.endOver();
+    this.#file.calls.end();
+    const { agentId } = this.#file;
+    this.#state.inferences.endOver((agent) =>
+      agentId === undefined ? agent === undefined || !this.#agentsWithFile.has(agent) : agent === agentId,
+    );
     const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
     step.writeInferences();
     return this.#finish(step, `${this.#file.prefix}end`);
   }
 
-  /** The status of the session after the latest record. */
-  get status(): DispatchStatus {
-    return this.#turn.status;
-  }
-
-  /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
-  get latest(): number {
-    return this.#latestOfAll;
-  }
-
-  #problemOf(
-    value: JsonValue,
-    record: JsonObject | undefined,
-  ): { code: ClaudeDiagnosticCode; text: string; raw: JsonObject } | undefined {
-    if (!isStorable(value)) {
-      const text = 'A value that nests too deep, or holds a number that is too large';
-      return { code: 'wrong_value', text, raw: rawFields(printed(value)) };
+  /**
+   * Ends the session: writes the `agent:created` of agents whose call is not known. One that a call without a result may have
+   * started still waits.
+   */
+  end(): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    for (const agent of this.#state.agents.waiting) {
+      const { time, about } = agent.waiting;
+      if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, time);
     }
-    if (record === undefined)
-      return { code: 'not_an_object', text: 'A value that is not an object', raw: { raw: value } };
-    if (asName(record.type) === undefined)
-      return { code: 'unknown_kind', text: 'A record without a type', raw: { raw: value } };
-    return undefined;
+    return this.#finish(step, 'end');
+  }
+
+  /** Facts about all records so far. */
+  get facts(): MappingFacts {
+    const { begun } = this.#state;
+    return { status: this.#turn.status, latest: this.#latestOfAll, begun: [...begun] };
+  }
+
+  /**
+   * Continues after a part of the log of which only some lines were mapped again, with the facts of all of it. Everything
+   * that is mapped next is new. `lostAgents`: see `Horizon`.
+   */
+  continueAfter({
+    facts,
+    openCalls,
+    openMessages,
+    lostAgents,
+  }: {
+    readonly facts: MappingFacts;
+    /** Calls without a result. */
+    readonly openCalls: readonly string[];
+    /** Messages that are not counted yet, each as agent and message. */
+    readonly openMessages: readonly string[];
+    readonly lostAgents: readonly string[];
+  }): void {
+    this.#turn.status = facts.status;
+    this.#latestOfAll = facts.latest;
+    for (const session of facts.begun) this.#state.begun.add(session);
+    this.#state.calls.retainOpen(new Set(openCalls));
+    this.#state.inferences.retain(new Set(openMessages));
+    this.#state.inferences.takeOver();
+    this.#state.horizon.set(lostAgents);
+    this.#file = this.open({ startsAt: 0 });
+  }
+
+  /** Whether the model message of a record is counted, here or in the session before. */
+  isCounted(messageId: string, record: JsonObject): boolean {
+    return this.#state.isCountedBefore(record) || this.#state.ids.has(`${messageId}:inference`);
+  }
+
+  /** Notes that a message was counted, in a part of the log of which only some lines are mapped again. */
+  noteCounted(messageId: string): void {
+    this.#state.ids.claim(`${messageId}:inference`);
+  }
+
+  /** Notes that only a mapping of the whole log gives the right events. */
+  lose(): void {
+    this.#state.horizon.missed();
+  }
+
+  /** Whether only a mapping of the whole log gives the right events. Known after each record. */
+  get isLost(): boolean {
+    return this.#state.horizon.isCrossed;
   }
 
   /** The id of the record's first event; null if the record is a repetition. */
@@ -171,7 +245,7 @@ export class TranscriptMapping {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;
     }
-    this.#file.parents.arrived(uuid);
+    this.#file.parents.arrived(uuid, line);
     const id = asEventId(uuid);
     if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
     if (sighting.kind === 'first') return id ?? place;
@@ -186,8 +260,11 @@ export class TranscriptMapping {
 
   #timeOf(record: JsonObject, line: number): number {
     const time = recordedTime(record);
+    const hasId = asName(record.uuid) !== undefined;
+    // A record of the time of the part before may be a repetition of one in it.
+    if (hasId && (time ?? Number.NEGATIVE_INFINITY) <= this.#file.horizon) this.#state.horizon.missed();
     if (time === undefined) {
-      if (asName(record.uuid) !== undefined)
+      if (hasId)
         this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
       return this.#file.clock;
     }
@@ -203,16 +280,15 @@ export class TranscriptMapping {
     return time;
   }
 
-  #checkReference(role: string, value: JsonValue | undefined, line: number): void {
+  #checkParent(value: JsonValue | undefined, line: number): void {
     const uuid = asName(value);
     if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
     this.#file.parents.check(uuid, line, (isAhead) => {
-      const where = isAhead ? 'comes after the record' : 'is not in the transcript';
-      this.#report(
-        isAhead ? 'reference_ahead' : 'reference_missing',
-        line,
-        `The ${role} ${preview(uuid)} ${where}.`,
-      );
+      // The part before may have it.
+      if (!isAhead && this.#state.horizon.isSet) return;
+      const where = isAhead ? 'comes much later' : 'is not in the transcript';
+      const code = isAhead ? 'reference_ahead' : 'reference_missing';
+      this.#report(code, line, `The parent ${preview(uuid)} ${where}.`);
     });
   }
 
@@ -238,13 +314,5 @@ export class TranscriptMapping {
       data,
     };
     return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
-  }
-}
-
-function printed(value: JsonValue): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return preview(value);
   }
 }

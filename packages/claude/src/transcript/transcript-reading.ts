@@ -1,69 +1,62 @@
-import type { CapturedEvent, JsonObject } from '@hansard/events';
+import type { CapturedEvent, JsonValue } from '@hansard/events';
 import { isFormatError } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import { readParts } from '../log/read-parts.ts';
-import { asBlocks } from '../messages/map-block.ts';
-import { isToolResult } from '../messages/map-tool-result.ts';
-import { asObject } from '../values/json-fields.ts';
-import { recordedTime } from '../values/recorded-time.ts';
+import { asId } from '../values/ids.ts';
+import { keepReading } from './continuing/keep-reading.ts';
+import { isUnchanged, type KeptFile } from './continuing/kept-reading.ts';
+import { NeededLines } from './continuing/needed-lines.ts';
+import { type EarlierReading, recall } from './continuing/recall.ts';
 import { isTranscriptRecord } from './is-transcript-record.ts';
-import { type FileState, TranscriptMapping } from './transcript-mapping.ts';
+import { OpenFile, type ReadingSteps } from './open-file.ts';
+import { promptTime } from './prompt-time.ts';
+import { ReadingOutput } from './reading-output.ts';
+import type { SessionFile } from './session-file.ts';
+import { TranscriptMapping } from './transcript-mapping.ts';
 
-/** A file of a session. */
-export interface SessionFile {
-  readonly path: string;
-  readonly bytes: number;
-  /** For the file of a sub-agent: the prefix of the ids of records without an id. */
-  readonly name?: string;
-  /** Of a sub-agent's file, the id by which records name the agent. */
-  readonly agentId?: string;
-  readonly startsAt: number;
-  readonly meta: JsonObject;
-  /** The error of an unreadable file. */
-  readonly problem?: unknown;
-}
-
-const eventsOfBatch = 256;
-const bytesOfBatch = 256 * 1024;
-
-/** A file that is being read. The file of a sub-agent is read in steps, one for each result that names the agent. */
-interface OpenFile {
-  readonly file: SessionFile;
-  readonly state: FileState;
-  readonly steps: AsyncGenerator<CapturedEvent[] | 'paused'>;
-  /** Prompts after this time are left for the next step. Milliseconds since 1970. */
-  until: number;
-  isReading: boolean;
-}
-
-/** One reading of the files of a session. */
+/** One reading of the files of a session, or of what follows an earlier reading. */
 export class TranscriptReading {
   readonly #files: readonly SessionFile[];
   readonly #hasTime: boolean;
-  readonly #continuation: string | undefined;
+  readonly #continuation: string | null;
+  readonly #before: EarlierReading | undefined;
+  readonly #readCountedBefore: () => Promise<ReadonlySet<string> | null>;
   readonly #diagnostics = new DiagnosticLog();
+  readonly #needed: NeededLines;
   #file = '';
-  #lines = 0;
-  #records = 0;
-  #events = 0;
-  #messages = 0;
+  readonly #output: ReadingOutput;
   #bytes = 0;
-  #model: string | null = null;
+  #order = 0;
   #startsAt = 0;
+  #isComplete = false;
+  #isRecalling: boolean;
   #mapping: TranscriptMapping | null = null;
-  #batch: CapturedEvent[] = [];
-  #batchBytes = 0;
+  #open: readonly OpenFile[] = [];
   readonly #ofAgents = new Map<string, OpenFile>();
-  readonly #totals = new DispatchTotals();
 
-  /** `continuation`: the id of a session whose file begins with records of another one. */
-  constructor(files: readonly SessionFile[], hasTime: boolean, continuation?: string) {
+  /** `continuation`: the id of a session whose file begins with records of another one, which has counted some messages. */
+  constructor(
+    files: readonly SessionFile[],
+    hasTime: boolean,
+    continuation: string | null,
+    readCountedBefore: () => Promise<ReadonlySet<string> | null>,
+    before?: EarlierReading,
+  ) {
+    this.#readCountedBefore = readCountedBefore;
     this.#files = files;
     this.#hasTime = hasTime;
     this.#continuation = continuation;
+    this.#before = before;
+    this.#isRecalling = before !== undefined;
+    this.#output = new ReadingOutput(before?.kept);
+    const agents = files.map(({ agentId }) => asId(agentId));
+    this.#needed = new NeededLines(
+      agents,
+      (id, record) => this.#mapping?.isCounted(id, record) ?? false,
+      before?.kept.lostAgents,
+    );
   }
 
   async *read({
@@ -73,39 +66,74 @@ export class TranscriptReading {
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
     if (this.#mapping !== null) throw new TypeError('A log is read once; open it again to read it again.');
+    const countedBefore = await this.#readCountedBefore();
     const mapping = new TranscriptMapping({
       fidelity,
       report: this.#report.bind(this),
-      continuation: this.#continuation,
+      continuation: this.#continuation ?? undefined,
+      countedBefore,
     });
     this.#mapping = mapping;
     const [main] = this.#files;
     if (main !== undefined) this.#startsAt = this.#hasTime ? main.startsAt : (startsAt ?? main.startsAt);
-    const open = this.#files.map((file) => this.#open(mapping, file, signal));
+    this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal));
     try {
-      for (const file of open) {
+      if (this.#before !== undefined) await this.#recall(mapping, this.#before);
+      for (const file of this.#open) {
         for await (const batch of this.#readUntil(mapping, file, Number.POSITIVE_INFINITY)) {
           yield batch;
           onProgress?.(this.#bytes);
         }
-        if (signal?.aborted) return;
+        if (signal?.aborted || mapping.isLost) return;
       }
-      if (this.#batch.length > 0) yield this.#batch;
+      this.#keepEnded(mapping, mapping.end());
+      if (mapping.isLost) return;
+      const last = this.#output.takeBatch();
+      if (last.length > 0) yield last;
       onProgress?.(this.#bytes);
       this.#end();
     } finally {
-      for (const { steps } of open) await steps.return(undefined);
+      for (const { steps } of this.#open) await steps?.return(undefined);
     }
   }
 
-  #open(mapping: TranscriptMapping, file: SessionFile, signal: AbortSignal | undefined): OpenFile {
-    const { name, meta, agentId } = file;
+  /** Whether the rest of a log refers to something that was not read again. */
+  get isLost(): boolean {
+    return this.#mapping?.isLost ?? false;
+  }
+
+  #openFile(mapping: TranscriptMapping, number: number, signal: AbortSignal | undefined): OpenFile {
+    const file = this.#files[number] as SessionFile;
+    const { prefix: name, meta, agentId } = file;
+    const before = this.#keptOf(number);
     const startsAt = name === undefined ? this.#startsAt : file.startsAt;
-    const state = mapping.open({ name, startsAt, meta });
-    const steps = this.#steps(mapping, () => open, signal);
-    const open: OpenFile = { file, state, steps, until: 0, isReading: false };
+    const open = new OpenFile(file, number, mapping.open({ name, agentId, startsAt, meta }), before);
+    open.steps = this.#steps(mapping, open, signal);
+    this.#bytes += open.offset;
     if (agentId !== undefined) this.#ofAgents.set(agentId, open);
     return open;
+  }
+
+  #keptOf(number: number): KeptFile | undefined {
+    const at = this.#before?.places.indexOf(number) ?? -1;
+    const kept = this.#before?.kept.files[at];
+    return kept === undefined || kept.bytes === 0 ? undefined : kept;
+  }
+
+  async #recall(mapping: TranscriptMapping, before: EarlierReading): Promise<void> {
+    await recall(before, {
+      files: this.#files,
+      open: this.#open,
+      needed: this.#needed,
+      mapping,
+      nextOrder: () => this.#nextOrder(),
+    });
+    this.#isRecalling = false;
+  }
+
+  #nextOrder(): number {
+    this.#order += 1;
+    return this.#order;
   }
 
   /** Reads a file up to the first prompt after a time. */
@@ -117,7 +145,7 @@ export class TranscriptReading {
     open.until = until;
     open.isReading = true;
     this.#enter(mapping, open);
-    for (;;) {
+    while (open.steps !== null) {
       const { value, done } = await open.steps.next();
       if (done === true || value === 'paused') break;
       yield value;
@@ -130,67 +158,90 @@ export class TranscriptReading {
     mapping.enter(state);
   }
 
-  async *#steps(
-    mapping: TranscriptMapping,
-    self: () => OpenFile,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<CapturedEvent[] | 'paused'> {
-    const open = self();
-    if (this.#cannotRead(open.file)) return;
-    for await (const lines of readParts(open.file.path, isTranscriptRecord, this.#report.bind(this))) {
+  async *#steps(mapping: TranscriptMapping, open: OpenFile, signal: AbortSignal | undefined): ReadingSteps {
+    const { file, linesBefore, checksum } = open;
+    const before = this.#keptOf(open.current.file);
+    if (this.#cannotRead(file)) return;
+    if (before !== undefined && isUnchanged(before, file)) {
+      this.#bytes += file.bytes - open.offset;
+      open.skip(before);
+      return;
+    }
+    const from = { offset: open.offset, line: open.line, checksum };
+    for await (const lines of readParts(file.path, isTranscriptRecord, this.#report.bind(this), from)) {
       for (const line of lines) {
         if (signal?.aborted) return;
-        this.#lines += 1;
+        if (open.line >= linesBefore) this.#output.lines += 1;
         for (const part of line.parts) {
-          while (open.until < Number.POSITIVE_INFINITY && promptTime(part) > open.until) yield 'paused';
+          open.parts += 1;
+          if (open.parts <= open.partsBefore) continue;
+          const time = promptTime(part);
+          while (time > open.until) yield 'paused';
+          open.latestPrompt = Math.max(open.latestPrompt, time);
           const reported = mapping.reportedAgent(part);
           const agent = reported === undefined ? undefined : this.#ofAgents.get(reported.agentId);
           if (reported !== undefined && agent !== undefined && !agent.isReading) {
+            if (agent.latestPrompt > reported.time) mapping.lose();
             yield* this.#readUntil(mapping, agent, reported.time);
             this.#enter(mapping, open);
           }
-          this.#take(mapping, part);
+          this.#take(mapping, open, part, reported?.agentId);
+          if (mapping.isLost) return;
         }
+        open.endLine(line.bytes, line.isWhole, this.#nextOrder());
         this.#bytes += line.bytes;
-        this.#batchBytes += line.bytes;
-        if (this.#batch.length < eventsOfBatch && this.#batchBytes < bytesOfBatch) continue;
-        yield this.#batch;
-        this.#batch = [];
-        this.#batchBytes = 0;
+        const batch = this.#output.endLine(line.bytes);
+        if (batch !== null) yield batch;
       }
     }
-    for (const event of mapping.endFile()) this.#keep(event);
+    this.#keepEnded(mapping, mapping.endFile());
   }
 
-  #take(mapping: TranscriptMapping, part: LogPart): void {
-    if (part.kind === 'record') this.#records += 1;
-    for (const event of mapping.map(part)) this.#keep(event);
+  /** Keeps events that are written because a file or the session ends here. If it grows, its rest gives them again. */
+  #keepEnded(mapping: TranscriptMapping, events: readonly CapturedEvent[]): void {
+    for (const event of events) if (!this.#output.addEnded(event)) mapping.lose();
   }
 
-  #keep(event: CapturedEvent): void {
-    this.#note(event);
-    this.#batch.push(event);
+  #take(mapping: TranscriptMapping, open: OpenFile, part: LogPart, reporting: string | undefined): void {
+    if (part.kind === 'record') this.#output.records += 1;
+    const events = mapping.map(part);
+    this.#needed.observe(open.current, part, reporting, events);
+    for (const event of events) if (!this.#output.add(event)) mapping.lose();
   }
 
   summary(): ClaudeLogSummary {
-    const latest = this.#mapping?.latest ?? 0;
+    const { latest = 0, status = 'running' } = this.#mapping?.facts ?? {};
+    const { lines, records, events } = this.#output.counts;
     return {
-      lines: this.#lines,
-      records: this.#records,
-      events: this.#events,
+      lines,
+      records,
+      events,
       counts: this.#diagnostics.counts,
       diagnostics: this.#diagnostics.kept,
-      model: this.#model,
+      model: this.#output.model,
       completedAt: Math.max(this.#startsAt, latest),
-      status: this.#mapping?.status ?? 'running',
-      usage: this.#totals.usage,
+      status,
+      usage: this.#output.usage,
       costUsd: null,
       structuredResult: null,
+      kept: this.#isComplete ? this.#kept() : null,
     };
   }
 
+  /** Null: the log has to be read as a whole. */
+  #kept(): JsonValue | null {
+    if (this.#mapping === null || !this.#hasTime) return null;
+    return keepReading({
+      continuation: this.#continuation,
+      open: this.#open,
+      needed: this.#needed,
+      facts: this.#mapping.facts,
+      output: this.#output,
+    });
+  }
+
   #report(code: Parameters<DiagnosticLog['add']>[0], line: number, message: string): void {
-    this.#diagnostics.add(code, this.#file, line, message);
+    if (!this.#isRecalling) this.#diagnostics.add(code, this.#file, line, message);
   }
 
   #cannotRead({ problem }: SessionFile): boolean {
@@ -200,19 +251,12 @@ export class TranscriptReading {
     return true;
   }
 
-  #note(event: CapturedEvent): void {
-    const { type, data } = event;
-    this.#events += 1;
-    // Transcripts have no other totals, and most events are of other types.
-    if (type === 'agent:inference') this.#totals.observe(event);
-    if (type === 'session:init' && typeof data.model === 'string') this.#model ??= data.model;
-    if (type === 'user:message' || type === 'agent:text') this.#messages += 1;
-  }
-
   #end(): void {
+    this.#isComplete = true;
     const [main] = this.#files;
     this.#file = main?.path ?? '';
-    if (this.#messages === 0) this.#report('no_conversation', 1, 'This transcript has no messages.');
+    if (this.#output.counts.messages === 0)
+      this.#report('no_conversation', 1, 'This transcript has no messages.');
     if (!this.#hasTime)
       this.#report(
         'time_missing',
@@ -220,12 +264,4 @@ export class TranscriptReading {
         'No record has a time; all get the time at which the file was written.',
       );
   }
-}
-
-/** The time of a prompt, in milliseconds since 1970; -Infinity for any other record. */
-function promptTime(part: LogPart): number {
-  const record = part.kind === 'record' ? asObject(part.record) : undefined;
-  if (record?.type !== 'user' || record.toolUseResult !== undefined) return Number.NEGATIVE_INFINITY;
-  const isResult = asBlocks(asObject(record.message)?.content)?.some(isToolResult) ?? true;
-  return isResult ? Number.NEGATIVE_INFINITY : (recordedTime(record) ?? Number.NEGATIVE_INFINITY);
 }

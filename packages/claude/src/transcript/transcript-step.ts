@@ -37,13 +37,16 @@ export class TranscriptStep extends MappingStep {
     return this.transcript.sidechains.agentOf(this.message);
   }
 
+  /** An agent that is named before the call that started it waits for the call. */
   override announce(agent: SubAgent | undefined): void {
-    if (agent === undefined || this.message.isSidechain !== true) return;
-    const { agentType, description } = this.transcript.agentMeta;
-    super.announce(agent, undefined, {
-      subagent_type: agentType ?? null,
-      task_description: description ?? null,
-    });
+    if (agent === undefined || agent.announced) return;
+    if (this.message.isSidechain === true) {
+      const { agentType, description } = this.transcript.agentMeta;
+      const about = { subagent_type: agentType ?? null, task_description: description ?? null };
+      if (asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
+      else agent.waiting ??= { time: this.events.time, about };
+    }
+    if (agent.waiting !== undefined) super.announce(agent);
   }
 
   /** Keeps a whole record that could be read but not mapped. */

@@ -75,10 +75,11 @@ describe('the answer of a sub-agent', () => {
     expect(ofType(events, 'system:task_notification')).toHaveLength(1);
     const row = dialogOf(createLogIndex(events)).find(({ id }) => id === 's1');
     expect(row?.audience).toMatchObject([{ agentId: '', how: 'same' }]);
-    for (const other of [{ summary_is_report: false }, { summary: 'It ended.' }]) {
-      const quiet = mapMessages([call, launched, said, { ...ended, ...other }]).events;
-      expect(ofType(quiet, 'user:message')).toEqual([]);
-    }
+    const quiet = mapMessages([call, launched, said, { ...ended, summary_is_report: false }]).events;
+    expect(ofType(quiet, 'user:message')).toEqual([]);
+    const short = mapMessages([call, launched, said, { ...ended, summary: 'It ended.' }]).events;
+    expect(ofType(short, 'user:message')).toMatchObject([{ data: { text: 'It ended.' }, cause: ['s1'] }]);
+    expect(ofType(short, 'user:message')[0]).not.toHaveProperty('substance');
   });
 
   it('was heard by its caller, according to the views', () => {

@@ -129,7 +129,13 @@ describe('denials', () => {
       {
         id: 't1:denied',
         cause: 'u1',
-        data: { hook: 'permission', decision: 'deny', toolCallId: 't1', details: { tool: 'Bash' } },
+        data: {
+          hook: 'permission',
+          decision: 'deny',
+          toolCallId: 't1',
+          subject: 'u1',
+          details: { tool: 'Bash' },
+        },
       },
     ]);
     expect(JSON.stringify(events)).not.toContain('CANARY');
@@ -150,7 +156,11 @@ describe('denials', () => {
     };
     const { events } = mapMessages([call, told, user([toolResult('t1', 'no', true)], meta), result(denials)]);
     expect(ofType(events, 'harness:hook_decision')).toMatchObject([
-      { id: 'u2', cause: 'u1', data: { reason: 'a rule', details: { tool_name: 'Bash', message: 'no' } } },
+      {
+        id: 'u2',
+        cause: 'u1',
+        data: { reason: 'a rule', subject: 'u1', details: { tool_name: 'Bash', message: 'no' } },
+      },
     ]);
   });
 

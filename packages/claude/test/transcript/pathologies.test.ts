@@ -143,14 +143,19 @@ describe('unusual records of a transcript', () => {
     );
   });
 
-  it('distinguishes missing parents from parents that come later', async () => {
-    const read = await readTranscript(
-      lines(prompt(2, 'b', { parentUuid: uuid(3) }), prompt(3, 'c', { parentUuid: uuid(8) })),
-    );
-    expect(read.summary.diagnostics).toMatchObject([
-      { code: 'reference_ahead', line: 1 },
-      { code: 'reference_missing', line: 2 },
+  const others = (count: number) => Array.from({ length: count }, (_, at) => prompt(at + 10, 'other'));
+
+  it('distinguishes missing parents from parents that come much later, and accepts those that are a little late', async () => {
+    const early = prompt(2, 'b', { parentUuid: uuid(3) });
+    const parent = prompt(3, 'c', { parentUuid: uuid(8) });
+    const first = prompt(9, 'a', { parentUuid: null });
+    const late = await readTranscript(lines(first, early, ...others(20), parent));
+    expect(late.summary.diagnostics).toMatchObject([
+      { code: 'reference_ahead', line: 2 },
+      { code: 'reference_missing', line: 23 },
     ]);
+    const usual = await readTranscript(lines(first, early, ...others(19), parent));
+    expect(usual.summary.counts).toEqual({ reference_missing: 1 });
   });
 
   it('does not take a messageId for a uuid', async () => {
@@ -201,20 +206,17 @@ describe('unusual records of a transcript', () => {
     expect(codesOf(read)).toEqual(['no_conversation', 'time_missing']);
   });
 
-  it('reports a missing logical parent, as of a compaction whose past was cut off', async () => {
-    const compaction = (number: number, logicalParentUuid: string) =>
-      record(number, {
-        type: 'system',
-        subtype: 'compact_boundary',
-        parentUuid: null,
-        logicalParentUuid,
-        compactMetadata: { trigger: 'auto', preTokens: 9 },
-      });
-    const read = await readTranscript(lines(first, compaction(2, uuid(1)), compaction(3, 'gone')));
-    expect(read.summary.diagnostics).toMatchObject([
-      { code: 'reference_missing', line: 3, message: 'The logical parent "gone" is not in the transcript.' },
-    ]);
-    expect(read.events.at(-1)?.data).toMatchObject({ logicalParentUuid: 'gone' });
+  it('does not report a logical parent that may be in the file of the session before', async () => {
+    const boundary = record(1, {
+      type: 'system',
+      subtype: 'compact_boundary',
+      parentUuid: null,
+      logicalParentUuid: 'gone',
+    });
+    const summary = prompt(2, 'sum', { isCompactSummary: true });
+    const read = await readTranscript(lines(boundary, summary, prompt(3, 'next')));
+    expect(read.summary.counts).toEqual({});
+    expect(read.events[0]?.data).toMatchObject({ logicalParentUuid: 'gone' });
   });
 
   it('does not link a compaction to a record without an event', async () => {
@@ -244,7 +246,8 @@ describe('unusual records of a transcript', () => {
         answer(4, text('c'), later, agent),
       ),
     );
-    expect(read.events.at(-1)?.data).toMatchObject({ text: 'c', details: { usage: later.usage } });
+    const last = read.events.find(({ data }) => data.text === 'c');
+    expect(last?.data).toMatchObject({ details: { usage: later.usage } });
     expect(read.summary.counts).toMatchObject({ usage_again: 1 });
   });
 
@@ -262,13 +265,18 @@ describe('unusual records of a transcript', () => {
     expect(typesOf(read).filter((type) => type === 'agent:tool_result')).toHaveLength(2);
   });
 
-  it('reports a result without a call, and a call after its result', async () => {
-    const read = await readTranscript(
-      lines(
-        outcome(1, 'toolu_1', 'out'),
-        answer(2, { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: {} }),
-      ),
-    );
-    expect(read.summary.counts).toMatchObject({ call_missing: 1, reference_ahead: 1 });
+  it('reports a result without a call, and a call that comes much later than its result', async () => {
+    const result = outcome(1, 'toolu_1', 'out');
+    const called = answer(2, { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: {} });
+    const missing = await readTranscript(lines(result, ...others(1)));
+    expect(missing.summary.diagnostics.map(({ code, line }) => [code, line])).toContainEqual([
+      'call_missing',
+      1,
+    ]);
+    const late = await readTranscript(lines(result, ...others(20), called));
+    expect(late.summary.counts).toMatchObject({ reference_ahead: 1 });
+    expect(late.summary.counts).not.toHaveProperty('call_missing');
+    const usual = await readTranscript(lines(result, called, prompt(3, 'next')));
+    expect(usual.summary.counts).toEqual({});
   });
 });

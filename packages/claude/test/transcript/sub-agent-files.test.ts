@@ -124,11 +124,70 @@ describe('the files of sub-agents', () => {
   });
 
   it('whose agent no record names are read last, and have no cause', async () => {
-    const { events } = await readTranscript(lines(answer(1, task('toolu_1')), prompt(2, 'Stop.')), {
+    const stopped = outcome(2, 'toolu_1', 'stopped');
+    const { events } = await readTranscript(lines(answer(1, task('toolu_1')), stopped), {
       beside: { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'seen') },
     });
-    expect(events.at(-1)).toMatchObject({ type: 'agent:text', agentId: 'a1' });
+    expect(events.findLast(({ type }) => type === 'agent:text')).toMatchObject({ agentId: 'a1' });
     expect(events.find(({ type }) => type === 'agent:created')).not.toHaveProperty('cause');
+  });
+
+  it('get their agent:created once the call that started the agent is known', async () => {
+    const running = [prompt(1, 'Find it.'), answer(2, task('toolu_1'))];
+    const ended = [...running, reported(5, 'toolu_1', 'found', 'a1')];
+    const beside = { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'found') };
+    const part = await readTranscript(lines(...running), { beside });
+    expect(part.events.filter(({ type }) => type === 'agent:created')).toEqual([]);
+    expect(part.events.filter(({ agentId }) => agentId === 'a1').map(({ id }) => id)).toContain(uuid(12));
+    const whole = await readTranscript(lines(...ended), { beside });
+    const created = whole.events.filter(({ type }) => type === 'agent:created');
+    expect(created).toMatchObject([{ id: 'a1:created', cause: uuid(2) }]);
+    const byId = new Map(whole.events.map((event) => [event.id, event]));
+    for (const event of part.events) expect(byId.get(event.id)).toEqual(event);
+  });
+
+  const launched = outcome(3, 'toolu_1', 'Started.', {
+    toolUseResult: { status: 'async_launched', agentId: 'a1' },
+  });
+  const notice = (taskId: string, words: string) =>
+    `<task-notification>\n<task-id>${taskId}</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n<status>completed</status>\n<result>${words}</result>\n</task-notification>`;
+  const start = [prompt(1, 'Find it.'), answer(2, task('toolu_1')), launched];
+  const beside = { 'session/subagents/agent-a1.jsonl': agentFile('a1', 11, 'found') };
+
+  it('of the background are read before the report that names the agent, which carries the answer', async () => {
+    const { events } = await readTranscript(
+      lines(...start, prompt(5, notice('a1', 'found')), answer(6, text('Done.'))),
+      { beside },
+    );
+    const report = events.find(({ id }) => id === uuid(5));
+    expect(report).toMatchObject({
+      type: 'user:message',
+      substance: uuid(12),
+      data: { source: { kind: 'system' } },
+    });
+    expect(events.find(({ type }) => type === 'agent:created')).toMatchObject({ cause: uuid(2) });
+    const index = createLogIndex(events);
+    expect(neverHeard(index, uuid(12))).toEqual([]);
+    expect(causesOf(index, uuid(6)).map(({ id }) => id)).toEqual(
+      expect.arrayContaining([uuid(1), uuid(2), 'a1:created', uuid(11), uuid(12), uuid(5)]),
+    );
+  });
+
+  it('of the background that report in other words are the cause of the report', async () => {
+    const { events } = await readTranscript(lines(...start, prompt(5, notice('a1', 'cut off'))), { beside });
+    const report = events.find(({ id }) => id === uuid(5));
+    expect(report).toMatchObject({ cause: [uuid(12)] });
+    expect(report).not.toHaveProperty('substance');
+  });
+
+  it('are not linked to a notification of another task, or to one that a person wrote', async () => {
+    const typed = { origin: { kind: 'human' } };
+    for (const words of [prompt(5, notice('b7', 'found')), prompt(5, notice('a1', 'found'), typed)]) {
+      const { events } = await readTranscript(lines(...start, words), { beside });
+      const message = events.find(({ id }) => id === uuid(5));
+      expect(message).not.toHaveProperty('substance');
+      expect(message).not.toHaveProperty('cause');
+    }
   });
 
   it('have their diagnostics under their own names', async () => {
@@ -157,7 +216,7 @@ describe('the files of sub-agents', () => {
     const whole = await readTranscript(lines(...main, result), beside(file));
     const known = new Set(part.events.map(({ id }) => id));
     const added = whole.events.filter(({ id }) => !known.has(id)).map(({ id }) => id);
-    expect(added.slice(0, 1)).toEqual([uuid(12)]);
+    expect(added.slice(0, 2)).toEqual(['a1:created', uuid(12)]);
     expect(added.at(-1)).toBe(uuid(5));
   });
 });

@@ -73,8 +73,7 @@ export class AgentListener {
     const event = await this.#record(tools.linked(activity.event));
     tools.observe(event);
     if (isEventOf(event, 'session:complete')) this.#completion = event.data;
-    if (isEventOf(event, 'session:init') && log.dispatch.envelope.model === null)
-      await this.#recordModel(event.data.model);
+    if (isEventOf(event, 'session:init')) await this.#recordInit(event.data);
     // A narrative log omits the inputs by which calls differ.
     await supervision.observe({ ...event, data: activity.event.data });
     // Recording may take time, during which the agent was not awaited.
@@ -92,10 +91,17 @@ export class AgentListener {
     }
   }
 
-  async #recordModel(model: string): Promise<void> {
+  /** The model and the folder that the agent reports, where the run was given none. */
+  async #recordInit({ model, cwd }: EventData<'session:init'>): Promise<void> {
     const { log, onFault } = this.#options;
+    const { envelope } = log.dispatch;
+    const updates = {
+      ...(envelope.model === null ? { model } : {}),
+      ...(envelope.cwd === null && cwd !== undefined ? { cwd } : {}),
+    };
+    if (Object.keys(updates).length === 0) return;
     try {
-      await log.dispatch.update({ model });
+      await log.dispatch.update(updates);
     } catch (error) {
       onFault(error, 'store');
       throw error;

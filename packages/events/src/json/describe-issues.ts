@@ -9,19 +9,23 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-/** The first issues of a failed check in one line: each path, the problem, and the value at that path. */
+/**
+ * The first issues of a failed check in one line: each path, the problem, and the value at that path. `show` prints a value;
+ * it can hide one that may be a secret.
+ */
 export function describeIssues(
   error: { readonly issues: readonly Issue[] },
   root: unknown,
   prefix = '',
+  show: (value: unknown, keys: readonly PropertyKey[]) => string = preview,
 ): { readonly text: string; readonly details: { readonly path: string; readonly value: string } } {
   const found = error.issues.slice(0, mostIssues).map((issue) => {
     const keys = [...(prefix === '' ? [] : [prefix]), ...issue.path];
     // For an unknown key, the path names only its parent.
     if (issue.code === 'unrecognized_keys') keys.push(...(issue.keys ?? []).slice(0, 1));
-    return { path: joinPath(keys), message: issue.message, value: preview(valueAt(root, keys)) };
+    return { path: joinPath(keys), message: issue.message, value: show(valueAt(root, keys), keys) };
   });
-  const first = found[0] ?? { path: '(value)', message: 'invalid', value: preview(root) };
+  const first = found[0] ?? { path: '(value)', message: 'invalid', value: show(root, []) };
   const texts = found.map(({ path, message, value }) => `${path} is ${value}: ${message}`);
   const more = error.issues.length - found.length;
   if (more > 0) texts.push(`and ${more} more`);

@@ -30,6 +30,8 @@ const dispatchSourceSchema = z.object({
       modifiedAt: z.number(),
     }),
   ),
+  /** What the importer kept to continue after that import. Absent: it reads the log as a whole. */
+  kept: jsonValueSchema.optional(),
 });
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;

@@ -14,7 +14,7 @@ export function isId(value: unknown): value is string {
 }
 
 export const timestampPattern =
-  /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** The id of an event, message, agent or dispatch: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
 export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');

@@ -34,7 +34,7 @@ export function hookDenial(
       on: 'tool_call',
       decision: 'deny',
       reason,
-      ...definedOnly({ toolCallId: call?.toolCallId }),
+      ...definedOnly({ toolCallId: call?.toolCallId, subject: call?.eventId }),
       // It has no record of its own.
       record: null,
     },

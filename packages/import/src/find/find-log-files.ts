@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { isFormatError } from '@hansard/events';
 import type { LogSource } from '@hansard/provider';
@@ -125,7 +125,7 @@ function listEntries(folder: string): Dirent[] {
 
 /** A link to a folder is not followed, because it may lead back. */
 function isLinkedFolder(entry: Dirent, path: string): boolean {
-  return entry.isSymbolicLink() && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
+  return entry.isSymbolicLink() && (statsOf(path)?.isDirectory() ?? false);
 }
 
 function isDirectory(path: string): boolean {
@@ -137,5 +137,14 @@ function isDirectory(path: string): boolean {
 }
 
 function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return statsOf(file)?.size ?? 0;
+}
+
+/** Null for what can't be examined, such as a link in a circle. It is reported when it is imported. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

@@ -4,9 +4,20 @@ import type { LogHead } from '@hansard/provider';
 
 const bytesOfHead = 1024 * 1024;
 
-/** A whole file. */
+/** The largest file that is read as a whole. No text can have more than 512 million characters. */
+const mostBytes = 500_000_000;
+
+/** A whole file. @throws FORMAT_UNREADABLE, including for a file of more than 500 MB */
 export function readSource(file: string): Buffer {
-  return withSource(file, (descriptor) => readFileSync(descriptor));
+  return withSource(file, (descriptor) => {
+    const { size } = fstatSync(descriptor);
+    if (size <= mostBytes) return readFileSync(descriptor);
+    throw new FormatError(
+      'FORMAT_UNREADABLE',
+      `${file} has ${size} bytes. A log of this format is read as a whole, and can have ${mostBytes} bytes. Divide it.`,
+      { details: { file } },
+    );
+  });
 }
 
 /** The start of a file. */

@@ -14,7 +14,6 @@ export const claudeImporters: readonly LogImporterProvider[] = [
   {
     ...records('claude-transcript'),
     title: 'a transcript of Claude Code',
-    usualPaths: ['~/.claude/projects'],
     async open({ files: [file = '', ...subAgents] }, { findStart }) {
       return [await opened(await openClaudeTranscript(file, { subAgents }), findStart)];
     },
@@ -52,5 +51,6 @@ async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promi
     taskDir,
     read: (options) => log.read({ ...options, startsAt }),
     summary: () => log.summary(),
+    continueAfter: (kept) => log.continueAfter(kept),
   };
 }

@@ -1,15 +1,17 @@
-import type { Dispatch, DispatchEnd, DispatchStore, NewDispatch } from '@hansard/dispatch';
+import type { Dispatch, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
-  type DispatchStatus,
+  type DispatchSource,
   definedOnly,
   type Fidelity,
   toTimestamp,
 } from '@hansard/events';
-import type { LogSummary, OpenLog } from '@hansard/provider';
+import type { LogSummary, OpenLog, ReadOpenLogOptions } from '@hansard/provider';
 import { DispatchTotals, type PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten, isRewritten } from './append-events.ts';
+import { appendRest, restOf } from './append-rest.ts';
+import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
 import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
@@ -34,6 +36,8 @@ export interface RecordedLog {
   /** How many events the store has of the dispatch that the log does not have; null after an interruption, when that is not known. */
   readonly notInLog: number | null;
   readonly isInterrupted: boolean;
+  /** Whether the last import was continued: then the diagnostics are those of what is new in the log. */
+  readonly isContinued: boolean;
 }
 
 const mostNamed = 20;
@@ -69,14 +73,58 @@ export async function recordLog(
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
       : await store.openDispatch(ref, { write: true, holder });
+  const table = await tableOf(prices);
   const before = existing === null ? 0 : await dispatch.count();
+  const recording = { dispatch, log, files, existing, before, table, signal };
+  const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
+  const rest = reread ? null : await recordRest(recording, readOptions);
+  return rest ?? (await recordWhole(recording, readOptions));
+}
+
+interface Recording {
+  readonly dispatch: Dispatch;
+  readonly log: OpenLog;
+  readonly files: DispatchSource['files'];
+  readonly existing: DispatchEnvelope | null;
+  /** How many events the dispatch had. */
+  readonly before: number;
+  readonly table: PriceTable | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Records what the log has since its last complete import. Null if the log has to be read as a whole; what was recorded until
+ * then is the same in the whole log.
+ */
+async function recordRest(
+  { dispatch, log, files, existing, before, table, signal }: Recording,
+  options: ReadOpenLogOptions,
+): Promise<RecordedLog | null> {
+  const rest = existing === null ? null : await restOf(log, existing, table);
+  if (existing === null || rest === null || rest.summary().events !== before) return null;
+  const totals = new DispatchTotals(table, existing);
+  if (!(await appendRest(dispatch, rest, options, totals))) return null;
+  const summary = withTooLarge(rest.summary(), totals);
+  const isInterrupted = signal.aborted;
+  const source = sourceOf(log, isInterrupted ? [] : files, summary);
+  const end = { ...endOf(summary, totals, existing), source };
+  await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
+  const added = (await dispatch.count()) - before;
+  const notInLog = isInterrupted ? null : 0;
+  return { summary, added, rewritten: [], rewrittenCount: 0, notInLog, isInterrupted, isContinued: true };
+}
+
+/** Records every event of the log that the store does not have. */
+async function recordWhole(
+  { dispatch, log, files, existing, before, table, signal }: Recording,
+  options: ReadOpenLogOptions,
+): Promise<RecordedLog> {
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const table = await tableOf(prices);
   const totals = new DispatchTotals(table);
   try {
-    for await (const events of log.read({ fidelity: kept, signal, ...definedOnly({ onProgress }) })) {
+    for await (const events of log.read(options)) {
       if (signal.aborted) break;
       await appendEvents(dispatch, events, (id) => {
         rewrittenCount += 1;
@@ -87,8 +135,11 @@ export async function recordLog(
     }
   } catch (error) {
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
-    const source = { format: log.format, files: [] };
-    await dispatch.end({ ...endOf(log.summary(), sums, existing), source, status: 'aborted' });
+    await dispatch.end({
+      ...endOf(log.summary(), sums, existing),
+      source: sourceOf(log, []),
+      status: 'aborted',
+    });
     throw error;
   }
   let summary = log.summary();
@@ -100,29 +151,26 @@ export async function recordLog(
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
-    const source = { format: log.format, files: isInterrupted ? [] : files };
+    const source = sourceOf(log, isInterrupted ? [] : files, summary);
     const end = { ...endOf(summary, sums, existing), source };
     summary = withTooLarge(summary, sums);
     await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
-  return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
+  return {
+    summary,
+    added,
+    rewritten: [...rewritten],
+    rewrittenCount,
+    notInLog,
+    isInterrupted,
+    isContinued: false,
+  };
 }
 
 /** The standard table is loaded when it is needed first. */
 async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTable | null> {
   if (prices === false) return null;
   return prices ?? (await import('../prices/standard-prices.ts')).standardPrices;
-}
-
-/** Reports the sums that are too large for the envelope. The events have the figures of the log. */
-function withTooLarge(summary: LogSummary, { atLimit }: DispatchTotals): LogSummary {
-  if (atLimit.length === 0) return summary;
-  const message = `The log has more ${atLimit.join(', ')} than the envelope can have; the envelope has the largest number.`;
-  return {
-    ...summary,
-    diagnostics: [...summary.diagnostics, { code: 'total_too_large', message }],
-    counts: { ...summary.counts, total_too_large: 1 },
-  };
 }
 
 function newDispatch(
@@ -150,40 +198,6 @@ async function totalsOf(dispatch: Dispatch, table: PriceTable | null): Promise<D
   for await (const { event } of dispatch.events())
     if (event.type !== 'agent:inference' || !isRewritten(event.id)) totals.observe(event);
   return totals;
-}
-
-/** Writes the end of a log. A running session is released without an end, because its next records may come at any time. */
-async function leave(
-  dispatch: Dispatch,
-  status: DispatchStatus,
-  { completedAt, ...updates }: Omit<DispatchEnd, 'status'>,
-): Promise<void> {
-  if (status !== 'running') {
-    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status });
-    return;
-  }
-  await dispatch.update({ ...updates, status, completedAt: null });
-  await dispatch.release();
-}
-
-function endOf(
-  { model, structuredResult, completedAt }: LogSummary,
-  { usage, costUsd, models, prices }: DispatchTotals,
-  before: DispatchEnvelope | null,
-): Omit<DispatchEnd, 'status'> {
-  return {
-    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    usage,
-    cost: costUsd,
-    models,
-    prices,
-    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
-  };
-}
-
-/** An import of a shorter copy takes nothing away from the envelope. */
-function later(one: string, other: string): string {
-  return one > other ? one : other;
 }
 
 function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): ImportError {

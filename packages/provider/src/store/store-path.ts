@@ -1,6 +1,7 @@
 import { StoreError } from './store-error.ts';
 
-const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+/** Names of devices on Windows, where spaces before the dot do not count. */
+const reserved = /^(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\.|$)/i;
 /** The maximum length of a name in common file systems, in bytes of UTF-8. */
 const longestSegment = 255;
 
@@ -46,8 +47,7 @@ function whyNotTaskDir(taskDir: string): string | null {
     if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;
     if (!segment.isWellFormed()) return 'it has half of a surrogate pair';
     if (Buffer.byteLength(segment) > longestSegment) return `a part is longer than ${longestSegment} bytes`;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it refuses control characters
-    if (/[\u0000-\u001f\u007f\\:*?"<>|]/.test(segment))
+    if (/[\p{Cc}\p{Zl}\p{Zp}\\:*?"<>|]/u.test(segment))
       return `its part ${JSON.stringify(segment)} has a character that is not allowed in paths`;
     if (/[. ]$/.test(segment)) return `its part ${JSON.stringify(segment)} ends with a dot or a space`;
     if (reserved.test(segment)) return `${JSON.stringify(segment)} is reserved by some file systems`;

@@ -184,7 +184,7 @@ function comparePerspective(views: AskedViews, played: PlayedSession, agentId: s
   check('perspective', `of ${agentId}`, [...new Set(found)], expected);
 }
 
-/** What the chain of decisions leads to: what an altered text became, or what the agent got because of a denial. */
+/** The outcome of the chain of decisions: the delivery of an altered text, or the error that a denial left. */
 function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, check: Check): void {
   const found = views.interventions();
   check('outcomes', 'the number of decisions', found.length, truth.decisions.length);

@@ -34,7 +34,7 @@ export interface TrueAnswer {
 export interface TrueDecision {
   readonly on: 'tool_call' | 'tool_result' | 'delivery';
   readonly decision: 'alter' | 'deny';
-  /** By agent and place: what an altered text became, or what the agent got because of a denial; null: nothing. */
+  /** By agent and place: the delivery of an altered text, or the error that a denial left; null: nothing. */
   became: { readonly agentId: string; readonly place: number } | null;
 }
 

@@ -1,30 +1,9 @@
-import type {
-  Awaitable,
-  ClaimState,
-  DispatchClaim,
-  DispatchStoreProvider,
-  DispatchVerification,
-} from '@hansard/provider';
-import type { CapabilityFlag } from '../run/conformance-case.ts';
+import type { DispatchClaim } from '@hansard/provider';
+import { claimOperations, integrityOperations } from './claim-operations.ts';
 import { refuses, sameContent } from './expectations.ts';
-import { claimMethod, dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
+import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
-
-export interface StoreOperation {
-  /** Part of the ids of its cases. */
-  readonly name: string;
-  readonly method: string;
-  readonly needs: readonly CapabilityFlag[];
-  /** The arguments that name a task or a dispatch. */
-  readonly takes: 'taskDir and dispatchId' | 'taskDir' | 'nothing';
-  /** The answer for a missing dispatch: STORE_DISPATCH_NOT_FOUND, a value, or the operation creates it. */
-  readonly whenMissing: 'refused' | 'creates' | { readonly answer: unknown };
-  /** Whether it is refused for a dispatch that is not claimed. */
-  readonly needsClaim?: boolean;
-  call(store: DispatchStoreProvider, taskDir: string, dispatchId: string): Awaitable<unknown>;
-  /** Checks the answer and the effect of the call on a prepared store. */
-  verify(answer: unknown, store: DispatchStoreProvider): Promise<void>;
-}
+import type { StoreOperation } from './store-operation.ts';
 
 const added = sampleEvent('added');
 const addedToo = sampleEvent('added-too');
@@ -231,59 +210,6 @@ export const storeOperations: readonly StoreOperation[] = [
     verify: async (_, store) =>
       sameContent(await store.getDispatchEnvelopes(taskDir), [], 'getDispatchEnvelopes'),
   },
-  {
-    name: 'get-claim',
-    method: 'getClaim',
-    needs: ['writers'],
-    takes: 'taskDir and dispatchId',
-    whenMissing: 'refused',
-    needsClaim: true,
-    call: (store, task, dispatch) => claimMethod(store, 'getClaim')(task, dispatch),
-    verify: async (answer) => {
-      const { isOwn, state, expiresInMs } = (answer ?? {}) as Partial<ClaimState>;
-      const expected = { isOwn: true, state: 'running', expiresInMs: null };
-      sameContent({ isOwn, state, expiresInMs }, expected, 'getClaim of an own claim');
-    },
-  },
-  {
-    name: 'break-claim',
-    method: 'breakClaim',
-    needs: ['writers'],
-    takes: 'taskDir and dispatchId',
-    whenMissing: 'refused',
-    call: async (store, task, dispatch) => {
-      const breakClaim = claimMethod(store, 'breakClaim');
-      await store.releaseDispatch(task, dispatch);
-      await breakClaim(task, dispatch);
-    },
-    verify: async (_, store) => {
-      sameContent(await store.getDispatchEnvelopes(taskDir), [prepared.envelope], 'getDispatchEnvelopes');
-      await holdsEvents(store, prepared.events);
-    },
-  },
-  {
-    name: 'verify-dispatch',
-    method: 'verifyDispatch',
-    needs: ['integrity'],
-    takes: 'taskDir and dispatchId',
-    whenMissing: 'refused',
-    call: (store, task, dispatch) => optionalMethod(store, 'verifyDispatch')(task, dispatch),
-    verify: async (answer) => {
-      const { bytes, ...rest } = answer as DispatchVerification;
-      sameContent(rest, { integrity: 'checksum', wholeEvents: 3, damages: [] }, 'verifyDispatch');
-      sameContent(bytes > 0, true, `a number of bytes above 0 (${bytes})`);
-    },
-  },
-  {
-    name: 'accept-loss',
-    method: 'acceptLoss',
-    needs: ['integrity'],
-    takes: 'taskDir and dispatchId',
-    whenMissing: 'refused',
-    call: (store, task, dispatch) => optionalMethod(store, 'acceptLoss')(task, dispatch, added),
-    verify: async (answer, store) => {
-      sameContent((answer as DispatchVerification).damages, [], 'the damages of a whole dispatch');
-      await holdsEvents(store, prepared.events);
-    },
-  },
+  ...claimOperations,
+  ...integrityOperations,
 ];

@@ -19,11 +19,11 @@ export interface StoreFixture {
   readonly dispose: () => Awaitable<void>;
 }
 
-/** An ES module whose default export opens the store: `export default (folder) => openMyStore(folder)`. */
+/** An ES module that opens the store: `export const openStore = (folder) => openMyStore(folder)`. */
 export interface StoreModule {
   /** An absolute path or a `file:` URL. */
   readonly module: string | URL;
-  /** The arguments of its default export; JSON values. */
+  /** The arguments of its `openStore`; JSON values. */
   readonly args: readonly JsonValue[];
 }
 

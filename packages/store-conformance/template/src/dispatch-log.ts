@@ -101,7 +101,9 @@ function toLine(record: DispatchRecord): string {
 
 function parseLine(file: string, line: string, number: number): DispatchRecord {
   try {
-    return JSON.parse(line);
+    const record = JSON.parse(line);
+    if (!('envelope' in record) && !Array.isArray(record.events)) throw new TypeError('It is not a record.');
+    return record;
   } catch (cause) {
     throw new StoreError(
       'STORE_CORRUPT',

@@ -53,7 +53,7 @@ const caching =
   };
 
 /** A claim that no store of this process has made. */
-const foreign = { token: 'foreign', owner: process.pid, epoch: 1 };
+const foreign = { token: 'foreign', owner: process.pid, namespace: '', epoch: 1 };
 
 /** Stores with faults that several openings show: they share too much, or trust what they knew before. */
 export const sharedMutants: readonly Mutant[] = [

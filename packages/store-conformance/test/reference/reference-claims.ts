@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { type ClaimState, StoreError } from '@hansard/provider';
 import type { Medium, ReferenceClaim, World } from './world.ts';
+
+/** A process id is valid within one PID namespace only. */
+const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '';
 
 /** The claims of one opening, with a heartbeat while it has any. */
 export class ReferenceClaims {
@@ -23,7 +27,7 @@ export class ReferenceClaims {
     if (claim !== undefined && this.#stateOf(world, claim).state !== 'expired') throw locked(claim);
     const epoch = (world.epochs.get(key) ?? 0) + 1;
     world.epochs.set(key, epoch);
-    world.claims.set(key, { token: this.#token, owner: process.pid, epoch });
+    world.claims.set(key, { token: this.#token, owner: process.pid, namespace, epoch });
     this.#timer ??= setInterval(() => this.#beat(), this.#leaseMs / 3).unref();
     return epoch;
   }
@@ -61,13 +65,15 @@ export class ReferenceClaims {
   }
 
   #stateOf(world: World, claim: ReferenceClaim): Pick<ClaimState, 'state' | 'expiresInMs'> {
-    if (claim.owner === process.pid) return { state: 'running', expiresInMs: null };
-    if (hasExited(claim.owner)) return { state: 'expired', expiresInMs: null };
+    if (claim.owner === process.pid && claim.namespace === namespace)
+      return { state: 'running', expiresInMs: null };
+    if (claim.namespace === namespace && hasExited(claim.owner))
+      return { state: 'expired', expiresInMs: null };
     const beat = world.beats.get(claim.token) ?? 0;
     const seen = this.#seen.get(claim.token);
     if (seen?.beat !== beat) this.#seen.set(claim.token, { beat, at: performance.now() });
     if (seen !== undefined && seen.beat !== beat) return { state: 'running', expiresInMs: null };
-    const left = this.#leaseMs - (performance.now() - (seen?.at ?? performance.now()));
+    const left = seen === undefined ? this.#leaseMs : this.#leaseMs - (performance.now() - seen.at);
     return left <= 0 ? { state: 'expired', expiresInMs: null } : { state: 'unknown', expiresInMs: left };
   }
 

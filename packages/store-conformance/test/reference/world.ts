@@ -4,6 +4,7 @@ import { emptyModelData, type ModelData } from '../../src/model/model-store.ts';
 export interface ReferenceClaim {
   readonly token: string;
   readonly owner: number;
+  readonly namespace: string;
   readonly epoch: number;
 }
 

@@ -28,7 +28,9 @@ export class DispatchFold {
   }
 
   take(event: CapturedEvent): void {
-    const time = Date.parse(event.timestamp);
+    const recorded = Date.parse(event.timestamp);
+    // Only a damaged log has a time that is none.
+    const time = Number.isNaN(recorded) ? this.#last : recorded;
     this.#last = Math.max(this.#last, time);
     const agent = isEventOf(event, 'agent:created')
       ? this.#agents.announced(event, time)

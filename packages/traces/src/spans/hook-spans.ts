@@ -18,9 +18,13 @@ export function emitHookDecision(
   links.take(event, find, spanId);
   recent.set(envelope.dispatchId, event.id, spanId);
   const budget = new ContentBudget();
-  const reason = content !== 'spans' || data.reason === undefined ? undefined : budget.text(data.reason);
-  const input =
-    content !== 'spans' || data.input === undefined ? undefined : budget.text(JSON.stringify(data.input));
+  // The reason first: it is never cut for the texts.
+  const shown = (text: string | undefined) =>
+    content !== 'spans' || text === undefined ? undefined : budget.text(text);
+  const reason = shown(data.reason);
+  const input = shown(data.input === undefined ? undefined : JSON.stringify(data.input));
+  const made = shown(data.text);
+  const given = shown(data.given);
   emit(
     factory.span({
       spanId,
@@ -35,8 +39,12 @@ export function emitHookDecision(
         [hansard.hookDecision]: data.decision,
         ...definedOnly({
           [hansard.hookSubject]: data.subject,
+          [hansard.hookPrevious]: data.previous,
+          [hansard.hookMadeFrom]: data.madeFrom,
           [hansard.hookReason]: reason,
           [hansard.hookInput]: input,
+          [hansard.hookText]: made,
+          [hansard.hookGiven]: given,
         }),
         ...(budget.truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: budget.truncatedBytes }),
         [hansard.eventId]: event.id,

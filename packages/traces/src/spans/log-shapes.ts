@@ -40,7 +40,8 @@ export function logShapeOf(event: CapturedEvent): LogShape {
     return shape(logNames.timeout, ERROR, { [hansard.elapsedMs]: elapsedMs, [hansard.limit]: limitMs });
   }
   if (isEventOf(event, 'harness:error')) return errorShape(event.data.code);
-  const [name = logNames.other, severity = INFO] = plain[event.type] ?? [];
+  const [name = logNames.other, severity = INFO] =
+    (Object.hasOwn(plain, event.type) ? plain[event.type] : undefined) ?? [];
   return shape(name, severity);
 }
 

@@ -30,7 +30,7 @@ type LinksOf = (node: LogNode) => readonly GraphLink[];
  */
 export function causesOf(index: LogIndex, id: string): CausalRow[] {
   const graph = causalGraph(index);
-  return rowsFrom(index, blocksNamed(index, id), graph.causesOf, graph.causesOf);
+  return rowsFrom(index, blocksNamed(index, id), graph.causesOf);
 }
 
 /**
@@ -40,7 +40,7 @@ export function causesOf(index: LogIndex, id: string): CausalRow[] {
  */
 export function effectsOf(index: LogIndex, id: string): CausalRow[] {
   const graph = causalGraph(index);
-  const rows = rowsFrom(index, blocksNamed(index, id), graph.effectsOf, graph.causesOf);
+  const rows = rowsFrom(index, blocksNamed(index, id), graph.effectsOf);
   const shown = new Set(rows.map((row) => row.id));
   return rows.map((row) => ({
     ...row,
@@ -54,49 +54,53 @@ function blocksNamed(index: LogIndex, id: string): readonly LogNode[] {
   return node.event.messageId === id ? (index.messageOf(node)?.blocks ?? [node]) : [node];
 }
 
-function rowsFrom(
-  index: LogIndex,
-  start: readonly LogNode[],
-  neighboursOf: LinksOf,
-  reasonsOf: LinksOf,
-): CausalRow[] {
-  const distances = new Map(start.map((node) => [node, 0]));
-  // The iteration of a Map includes the entries that are added during it.
-  for (const [node, distance] of distances) {
-    for (const link of neighboursOf(node)) {
-      if (link.node !== null && !distances.has(link.node)) distances.set(link.node, distance + 1);
+function rowsFrom(index: LogIndex, start: readonly LogNode[], neighboursOf: LinksOf): CausalRow[] {
+  const distances = new Int32Array(index.nodes.length).fill(-1);
+  const reached = [...start];
+  for (const { position } of start) distances[position] = 0;
+  // The iteration of an array includes the entries that are added during it.
+  for (const node of reached) {
+    const next = (distances[node.position] ?? 0) + 1;
+    for (const { node: neighbour } of neighboursOf(node)) {
+      if (neighbour === null || distances[neighbour.position] !== -1) continue;
+      distances[neighbour.position] = next;
+      reached.push(neighbour);
     }
   }
-  return [...distances]
-    .map(([node, distance]): CausalRow => {
-      const because = reasonsOf(node).map((link) => ({
-        kind: link.kind,
-        id: link.id,
-        isLost: link.node === null,
-      }));
-      const { event, position } = node;
-      return {
-        id: event.id,
-        event,
-        position,
-        distance,
-        because,
-        ...answerFacts(index, node, reasonsOf(node)),
-      };
-    })
-    .sort((one, other) => one.position - other.position);
+  const rows: CausalRow[] = [];
+  for (const [position, node] of index.nodes.entries()) {
+    const distance = distances[position] ?? -1;
+    if (distance === -1) continue;
+    const { event } = node;
+    const { because, basis, asked } = factsOf(index, node);
+    rows.push({ id: event.id, event, position, distance, because, basis, asked });
+  }
+  return rows;
 }
 
-function answerFacts(
-  index: LogIndex,
-  node: LogNode,
-  links: readonly GraphLink[],
-): Pick<CausalRow, 'basis' | 'asked'> {
+type Facts = Pick<CausalRow, 'because' | 'basis' | 'asked'>;
+
+const facts = new WeakMap<LogIndex, (Facts | undefined)[]>();
+
+/** What every row about an event has. Kept with the index. */
+function factsOf(index: LogIndex, node: LogNode): Facts {
+  let known = facts.get(index);
+  if (known === undefined) {
+    known = new Array<Facts | undefined>(index.nodes.length).fill(undefined);
+    facts.set(index, known);
+  }
+  known[node.position] ??= readFacts(index, node);
+  return known[node.position] as Facts;
+}
+
+function readFacts(index: LogIndex, node: LogNode): Facts {
+  const links = causalGraph(index).causesOf(node);
+  const because = links.map(({ kind, id, node: cause }) => ({ kind, id, isLost: cause === null }));
   const answer = index.messageOf(node) === null ? null : knowledgeOf(index).answerOf(node);
-  if (answer === null) return { basis: null, asked: null };
+  if (answer === null) return { because, basis: null, asked: null };
   const isAsked = links.some(
     ({ kind, node: cause }) => kind === 'cause' && cause?.event.type === 'agent:tool_call',
   );
   const asked = isAsked ? 'recorded' : 'not recorded';
-  return { basis: answer.basis, asked: answer.beginsTurn ? asked : null };
+  return { because, basis: answer.basis, asked: answer.beginsTurn ? asked : null };
 }

@@ -4,22 +4,31 @@
  */
 export type EarlierOutput = 'omitted' | 'kept';
 
-/** All messages. */
-export interface FullPolicy {
-  readonly name: 'full';
-  /** Absent: `omitted`. */
+/**
+ * What the prompt has of the images that an agent observed. `named`: their type and size as text. `sent`: the images themselves
+ * too, in messages of full detail, for models that take images.
+ */
+export type ObservedImages = 'named' | 'sent';
+
+interface OutputPolicy {
+  /** Absent: `omitted`; of `faded`: `kept`, because output fades like other messages. */
   readonly earlierOutput?: EarlierOutput;
+  /** Absent: `named`. */
+  readonly images?: ObservedImages;
+}
+
+/** All messages. */
+export interface FullPolicy extends OutputPolicy {
+  readonly name: 'full';
 }
 
 /** The system prompts and the last messages. An answer and the results of its calls are shown or dropped together. */
-export interface LastMessagesPolicy {
+export interface LastMessagesPolicy extends OutputPolicy {
   readonly name: 'lastMessages';
   /** The largest number of messages without system prompts; exceeded only if the newest answer and its results are more. */
   readonly count: number;
   /** The number of messages that are dropped at once, so that the beginning is unchanged between two drops. Absent: 1. */
   readonly step?: number;
-  /** Absent: `omitted`. */
-  readonly earlierOutput?: EarlierOutput;
 }
 
 /**
@@ -27,7 +36,7 @@ export interface LastMessagesPolicy {
  * prompts and the newest message are never shortened. When the budget is full, a share of it is freed in one step. Until it
  * is full again, the beginning of the prompt is unchanged and stays in the provider's cache.
  */
-export interface FadedPolicy {
+export interface FadedPolicy extends OutputPolicy {
   readonly name: 'faded';
   /** Tokens. */
   readonly budget: number;
@@ -35,14 +44,15 @@ export interface FadedPolicy {
   readonly reserve?: number;
   /** The share of the budget that a step frees, from 0 (as little as possible, each time) to below 1. Absent: 0.25. */
   readonly step?: number;
-  /** Absent: `kept`; it fades like other messages. */
-  readonly earlierOutput?: EarlierOutput;
 }
 
 export type ContextPolicy = FullPolicy | LastMessagesPolicy | FadedPolicy;
 
-/** @throws TypeError for an unknown policy, or a number out of its range */
+/** @throws TypeError for an unknown policy, or a value out of its range */
 export function checkContextPolicy(policy: ContextPolicy): void {
+  const { images = 'named' } = policy;
+  if (images !== 'named' && images !== 'sent')
+    throw new TypeError(`images must be 'named' or 'sent'; it is ${JSON.stringify(images)}.`);
   switch (policy.name) {
     case 'full':
       return;

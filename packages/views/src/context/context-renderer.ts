@@ -56,7 +56,7 @@ export function createContextRenderer({
       'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/views/tokens.',
     );
   const count = (text: string): number => counter?.count(text) ?? 0;
-  const history = new ContextHistory(count);
+  const history = new ContextHistory(count, policy.images === 'sent');
   const zones = new ContextZones(history.groups);
   const list = new MessageList();
   const hidesEarlierOutput =

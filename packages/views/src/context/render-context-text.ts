@@ -62,6 +62,7 @@ function messageText(message: ContextMessage): string {
   return [
     neutraliseControlsInLine(`── ${head}${error}`),
     ...reasoningLines(message),
+    ...imageLines(message),
     ...(message.text === '' ? [] : [neutraliseControls(message.text)]),
     ...calls.map(({ tool, toolCallId, input }) =>
       neutraliseControlsInLine(`calls ${tool} (${toolCallId}) ${compactJson(input)}`),
@@ -73,4 +74,11 @@ function reasoningLines(message: ContextMessage): string[] {
   if (message.role !== 'assistant' || message.replay === undefined) return [];
   const { thinking = '(without text)' } = message;
   return [neutraliseControls(`reasoning given back: ${thinking}`)];
+}
+
+function imageLines(message: ContextMessage): string[] {
+  if (message.role !== 'user' || message.images === undefined) return [];
+  return [
+    neutraliseControlsInLine(`sends images: ${message.images.map(({ mediaType }) => mediaType).join(', ')}`),
+  ];
 }

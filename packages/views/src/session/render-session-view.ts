@@ -9,17 +9,17 @@ import type { SessionRow, SessionView } from './session-view.ts';
 const longestOutcome = 20;
 
 /** A session as plain text: the header, the rows, the result. */
-export function renderSessionView(view: SessionView): string {
-  return [header(view), body(view), ...footer(view)].join('\n\n');
+export function renderSessionView(view: SessionView, { status }: { status?: string } = {}): string {
+  return [header(view, status), body(view), ...footer(view)].join('\n\n');
 }
 
-function header(view: SessionView): string {
+function header(view: SessionView, status: string = view.envelope.status): string {
   const { envelope, model, costUsd, usage, durationMs } = view;
   const facts: readonly (readonly [string, string | null])[] = [
     ['dispatch', envelope.dispatchId],
     ['task', envelope.taskSlug],
     ['parent', envelope.parentDispatchId],
-    ['status', envelope.status],
+    ['status', status],
     ['model', model],
     ['folder', envelope.cwd],
     ['started', envelope.startedAt],

@@ -1,4 +1,5 @@
-import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { isEventOf } from '@hansard/events/plain';
 import { eventLine } from '../rows/event-line.ts';
 
 /** How a dispatch ended. */

@@ -1,4 +1,11 @@
-import type { CapturedEvent, EventData, ModelUsage, PriceSource, Usage } from '@hansard/events';
+import type {
+  CapturedEvent,
+  DispatchEnvelope,
+  EventData,
+  ModelUsage,
+  PriceSource,
+  Usage,
+} from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
 import type { PriceTable } from './price-table.ts';
@@ -8,6 +15,12 @@ import { addUsage, tokensOf } from './tokens-of.ts';
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
 
+type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices'>;
+
+const figures = ['usage', 'costUsd', 'models', 'turns'] as const;
+
+type Figure = (typeof figures)[number];
+
 /**
  * The usage and cost of a dispatch so far: a fold over its events, however it ended, or while it runs.
  *
@@ -15,7 +28,7 @@ type Completion = EventData<'session:complete'>;
  *    dispatches of their own, so they are not included.
  * 2. `session:complete` states totals of the dispatch so far. Each figure that it states replaces the one counted up to
  *    there; a figure that it leaves out stays as counted.
- * 3. Calls after it are added to it, except the call of a message that was in the log before it.
+ * 3. Calls after it are added to each figure, except the call of a message that was in the log before the figure was stated.
  * 4. The cost is the sum of the costs that the log states: a lower bound, if some calls state none. If no event states a
  *    cost it is null, never 0.
  * 5. Turns and duration are known only if a `session:complete` states them and no call follows it.
@@ -32,14 +45,17 @@ export class DispatchTotals {
   readonly #models: ModelUsages;
   /** By agent: its latest message, if that has no `agent:inference` yet. */
   readonly #openMessages = new Map<string, string>();
-  /** The messages that were open at the last `session:complete`, which has counted them. */
-  #countedMessages = new Set<string>();
-  /** The same for the last `session:complete` with figures by model. */
-  #countedByModel = new Set<string>();
+  /** By figure: the messages that were open at the last `session:complete` that states it, which has counted them. */
+  readonly #counted = new Map<Figure, Set<string>>();
 
-  /** With `prices`, calls without a stated cost are estimated. */
-  constructor(prices: PriceTable | null = null) {
-    this.#models = new ModelUsages(prices);
+  /**
+   * With `prices`, calls without a stated cost are estimated. `before`: the totals of events before these, of which none is a
+   * `session:complete`.
+   */
+  constructor(prices: PriceTable | null = null, before?: TotalsBefore) {
+    this.#models = new ModelUsages(prices, before);
+    this.#tokens = before?.usage === null || before === undefined ? null : tokensOf(before.usage);
+    this.#costUsd = before?.cost ?? null;
   }
 
   observe(event: CapturedEvent): void {
@@ -47,10 +63,7 @@ export class DispatchTotals {
     if (isReadableAs(event, 'agent:inference')) {
       this.#openMessages.delete(agentId);
       this.#calls += 1;
-      if (messageId !== undefined && this.#countedByModel.delete(messageId))
-        this.#models.addStated(event.data);
-      else this.#models.add(event.data, event.timestamp);
-      if (messageId === undefined || !this.#countedMessages.delete(messageId)) this.#add(event.data);
+      this.#add(event.data, event.timestamp, messageId);
     } else if (isReadableAs(event, 'session:complete')) this.#replace(event.data);
     else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
   }
@@ -87,8 +100,8 @@ export class DispatchTotals {
 
   /** The figures that are too large for an envelope, which has the largest number instead. */
   get atLimit(): string[] {
-    const figures = Object.entries({ ...this.#tokens, costUsd: this.#costUsd });
-    return figures.flatMap(([name, figure]) => (isAtLimit(name, figure) ? [name] : []));
+    const totals = Object.entries({ ...this.#tokens, costUsd: this.#costUsd });
+    return totals.flatMap(([name, figure]) => (isAtLimit(name, figure) ? [name] : []));
   }
 
   /** The number of `agent:inference` events. */
@@ -96,22 +109,30 @@ export class DispatchTotals {
     return this.#calls;
   }
 
-  #add({ usage, costUsd }: ModelCall): void {
-    this.#tokens = this.#tokens === null ? tokensOf(usage) : addUsage(this.#tokens, usage);
+  #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
+    const { usage, costUsd } = call;
+    const isCounted = (figure: Figure) =>
+      messageId !== undefined && this.#counted.get(figure)?.delete(messageId) === true;
+    if (isCounted('models')) this.#models.addStated(call);
+    else this.#models.add(call, timestamp);
+    if (!isCounted('costUsd') && costUsd !== undefined)
+      this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
+    if (!isCounted('usage'))
+      this.#tokens = this.#tokens === null ? tokensOf(usage) : addUsage(this.#tokens, usage);
+    if (isCounted('turns')) return;
     this.#turns = null;
     this.#durationMs = null;
-    if (costUsd !== undefined) this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
   }
 
   #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
     if (costUsd !== undefined) this.#costUsd = costUsd;
     if (usage !== undefined) this.#tokens = tokensOf(usage);
+    if (models !== undefined) this.#models.state(models);
     this.#turns = turns ?? usage?.turns ?? null;
     this.#durationMs = durationMs ?? usage?.durationMs ?? null;
-    this.#countedMessages = new Set(this.#openMessages.values());
-    if (models === undefined) return;
-    this.#models.state(models);
-    this.#countedByModel = new Set(this.#countedMessages);
+    const stated = { usage, costUsd, models, turns: true };
+    for (const figure of figures)
+      if (stated[figure] !== undefined) this.#counted.set(figure, new Set(this.#openMessages.values()));
   }
 }
 

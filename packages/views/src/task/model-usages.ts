@@ -1,4 +1,11 @@
-import type { EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
+import type {
+  DispatchEnvelope,
+  EventData,
+  ModelUsage,
+  PriceSource,
+  StatedModelUsage,
+  Usage,
+} from '@hansard/events';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
@@ -14,8 +21,13 @@ export class ModelUsages {
   /** The models with usage for which no event states a cost. */
   readonly #withoutCost = new Set<string>();
 
-  constructor(prices: PriceTable | null = null) {
+  /** `before`: what the calls before these used. */
+  constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
+    for (const usage of before?.models ?? []) {
+      this.#models.set(usage.model, usage);
+      if (before?.prices !== null && usage.costUsd === undefined) this.#withoutCost.add(usage.model);
+    }
   }
 
   /** Adds a call, made at `timestamp`. */
@@ -46,7 +58,7 @@ export class ModelUsages {
       models.map((stated) => [stated.model, withStatement(stated, before.get(stated.model))]),
     );
     for (const { model, calls } of before.values())
-      if (!this.#models.has(model)) this.#models.set(model, { ...unused(model), calls });
+      if (calls > 0 && !this.#models.has(model)) this.#models.set(model, { ...unused(model), calls });
     this.#withoutCost.clear();
     for (const { model, costUsd } of models) if (costUsd === undefined) this.#withoutCost.add(model);
   }
@@ -75,11 +87,17 @@ export class ModelUsages {
     timestamp: string,
     before: ModelUsage,
   ): Pick<ModelUsage, 'estimatedUsd' | 'pricedAs'> {
+    // An engine records answers that it made up as calls that used nothing.
+    if (!isUsed(usage)) return {};
     this.#withoutCost.add(model);
     const price = this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
     if (price === null) return {};
     return { estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd), pricedAs: price.model };
   }
+}
+
+function isUsed({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): boolean {
+  return inputTokens > 0 || outputTokens > 0 || cacheReadTokens > 0 || cacheWriteTokens > 0;
 }
 
 function unused(model: string): ModelUsage {

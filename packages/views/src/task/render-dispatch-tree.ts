@@ -1,3 +1,4 @@
+import type { DispatchEnvelope } from '@hansard/events';
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
 import { formatDuration, formatTokens } from '../text/format.ts';
@@ -7,15 +8,24 @@ import { explainEstimates, formatSpending } from './spending.ts';
 
 const unknown = '–';
 
+export interface RenderTreeOptions {
+  /** The status of a dispatch in words. Absent: that of its envelope. */
+  readonly statusOf?: (envelope: DispatchEnvelope) => string;
+}
+
 interface Column {
   readonly title: string;
   readonly side: 'left' | 'right';
-  readonly cell: (node: DispatchTreeNode) => string;
+  readonly cell: (node: DispatchTreeNode, options: RenderTreeOptions) => string;
 }
 
 const columns: readonly Column[] = [
   { title: 'dispatch', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
-  { title: 'status', side: 'left', cell: ({ envelope }) => envelope.status },
+  {
+    title: 'status',
+    side: 'left',
+    cell: ({ envelope }, { statusOf }) => statusOf?.(envelope) ?? envelope.status,
+  },
   { title: 'model', side: 'left', cell: ({ envelope }) => envelope.model ?? unknown },
   { title: 'turns', side: 'right', cell: ({ own }) => known(own.turns, String) },
   { title: 'in', side: 'right', cell: ({ own }) => known(own.inputTokens, formatTokens) },
@@ -24,15 +34,19 @@ const columns: readonly Column[] = [
   { title: 'subtree', side: 'right', cell: ({ subtree }) => formatSpending(subtree) ?? unknown },
   { title: 'duration', side: 'right', cell: ({ own }) => known(own.durationMs, formatDuration) },
 ];
+
 /** Trees as aligned lines with branches: role, dispatch, status, model, turns, tokens, cost own and subtree, duration. */
-export function renderDispatchTree(nodes: readonly DispatchTreeNode[]): string {
+export function renderDispatchTree(
+  nodes: readonly DispatchTreeNode[],
+  options: RenderTreeOptions = {},
+): string {
   const branches = branchesOf(nodes);
   if (branches.length === 0) return '';
   const rows = [
     ['role', ...columns.map(({ title }) => title)],
     ...branches.map(({ node, branch }) => [
       branch + roleOf(node),
-      ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node))),
+      ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
     ]),
   ];
   const table = alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);

@@ -17,3 +17,9 @@ it.each([
 ])('the pattern %j and the type %j: %j', (pattern, type, matches) => {
   expect(matchesEventType(pattern, type)).toBe(matches);
 });
+
+it('takes linear time for any pattern', { timeout: 5_000 }, () => {
+  const type = `a:${'a'.repeat(200_000)}b`;
+  expect(matchesEventType('*a'.repeat(100_000), type)).toBe(false);
+  expect(matchesEventType(`${'*a'.repeat(100_000)}*b`, type)).toBe(true);
+});

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, findNotJson } from '@hansard/events';
 import { checksumLength, readChecksum } from '@hansard/store-kit';
 import { batchMark, checksumEnd, checksumKey } from '../disk-format.ts';
 
@@ -76,6 +76,9 @@ export function eventIdOf(bytes: Buffer, start: number, end: number): string | n
   return null;
 }
 
+/** No shorter text nests deeper than an event may. */
+const shortestTooDeep = 2_000;
+
 export function parseEventText(text: string): CapturedEvent | null {
   let value: Partial<Record<keyof CapturedEvent, unknown>> | null;
   try {
@@ -90,6 +93,7 @@ export function parseEventText(text: string): CapturedEvent | null {
     typeof value.type === 'string' &&
     typeof value.timestamp === 'string' &&
     typeof value.data === 'object' &&
-    value.data !== null;
+    value.data !== null &&
+    (text.length < shortestTooDeep || findNotJson(value.data) === null);
   return isEvent ? (value as CapturedEvent) : null;
 }

@@ -1,12 +1,8 @@
-import type { CapturedEvent } from '@hansard/events';
-import type { StoreError } from '@hansard/provider';
+import { type CapturedEvent, findNotJson } from '@hansard/events';
 import { corrupt } from '../sqlite-errors.ts';
-import type { LineRow } from './statements.ts';
 
-/** The event of a row. @throws STORE_CORRUPT */
-export function decodeLine({ line, position }: LineRow, file: string): CapturedEvent {
-  return decodeJson(line, `the event at position ${position}`, file, { position });
-}
+/** No shorter text nests deeper than an event may. */
+const shortestTooDeep = 2_000;
 
 /** Parses stored JSON; `what` names it in the error. @throws STORE_CORRUPT */
 export function decodeJson<T>(
@@ -22,6 +18,15 @@ export function decodeJson<T>(
   }
 }
 
-export function eventMissing(position: number, file: string): StoreError {
-  return corrupt(file, `the event at position ${position} is missing`, { details: { position } });
+/** The event of a stored line; null if the line is not one, or nests deeper than any reader can follow. */
+export function decodeEvent(line: unknown): CapturedEvent | null {
+  if (typeof line !== 'string') return null;
+  try {
+    const value = JSON.parse(line) as Partial<CapturedEvent> | null;
+    if (typeof value?.id !== 'string' || typeof value.type !== 'string') return null;
+    const isReadable = line.length < shortestTooDeep || findNotJson(value) === null;
+    return isReadable ? (value as CapturedEvent) : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,9 +2,10 @@ import { existsSync, lstatSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { orMissing } from '@hansard/store-kit';
-import { corrupt, isPermissionError, toStoreError } from '../sqlite-errors.ts';
+import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
 import { FilePlace } from './file-place.ts';
-import { assertOurs, createTables } from './schema.ts';
+import { createViews } from './format-1.ts';
+import { createTables, type DatabaseFormat, formatOf } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
 
 export interface DatabaseOptions {
@@ -12,10 +13,12 @@ export interface DatabaseOptions {
   readonly durability: 'process' | 'disk';
   /** Milliseconds. */
   readonly busyTimeout: number;
+  readonly access: 'private' | 'shared';
 }
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
+  readonly format: DatabaseFormat;
   /** Whether the file exists. If not, the database is an empty one in memory, only for reading. */
   readonly exists: boolean;
   /** The place of the file that writes change; null if this database cannot be written. */
@@ -31,7 +34,7 @@ export function openDatabase(options: DatabaseOptions): OpenedDatabase {
     if (!doesExist(file)) return openAbsent(file);
     return openPresent(options);
   } catch (error) {
-    throw toStoreError(error, file);
+    throw toOpenError(error, file);
   }
 }
 
@@ -54,7 +57,7 @@ function doesExist(file: string): boolean {
 function openAbsent(file: string): OpenedDatabase {
   const database = new DatabaseSync(':memory:');
   createTables(database);
-  return { database, exists: false, place: null, isCurrent: () => !existsSync(file) };
+  return { database, format: 2, exists: false, place: null, isCurrent: () => !existsSync(file) };
 }
 
 function openPresent(options: DatabaseOptions): OpenedDatabase {
@@ -78,8 +81,9 @@ function openShared({ file, durability, busyTimeout }: DatabaseOptions): OpenedD
       PRAGMA fullfsync = ${durability === 'disk' ? 'ON' : 'OFF'};
       PRAGMA cell_size_check = ON;
     `);
-    assertOurs(database, file);
-    return { database, exists: true, place, isCurrent: () => true };
+    const format = withViews(database, file);
+    const isCurrent = format === 1 ? () => formatOf(database, file) === 1 : () => true;
+    return { database, format, exists: true, place, isCurrent };
   });
 }
 
@@ -92,10 +96,16 @@ function openAtRest(file: string): OpenedDatabase {
   const database = new DatabaseSync(locate(file, { mode: 'ro', immutable: '1' }));
   return configured(database, () => {
     database.exec('PRAGMA cell_size_check = ON');
-    assertOurs(database, file);
+    const format = withViews(database, file);
     const isCurrent = () => !hasLog(file) && stampOf(file) === stamp;
-    return { database, exists: true, place: null, isCurrent };
+    return { database, format, exists: true, place: null, isCurrent };
   });
+}
+
+function withViews(database: DatabaseSync, file: string): DatabaseFormat {
+  const format = formatOf(database, file);
+  if (format === 1) createViews(database);
+  return format;
 }
 
 function configured(database: DatabaseSync, configure: () => OpenedDatabase): OpenedDatabase {

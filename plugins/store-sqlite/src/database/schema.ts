@@ -1,70 +1,120 @@
+import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@hansard/provider';
+import { corrupt } from '../sqlite-errors.ts';
+import { headChecksum } from './checksums.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Marks the file as ours: "HNSD" in ASCII. */
 const applicationId = 0x484e5344;
-const schemaVersion = 1;
+/** The format of new databases. Format 1 is read and migrated, see format-1.ts. */
+const newestFormat = 2;
+export type DatabaseFormat = 1 | 2;
 
 /*
- * events.line       the event as `encodeEvent` writes it
- * least_events      the number of events when the dispatch last ended or was released; fewer events are damage
- * writers           the leases: the store that may write a dispatch; see writer-leases.ts
- * event_ids         only for dispatches whose `has_event_ids` is 1; in all others ids grow with positions
- * event_search      rowid = dispatch << 32 | position; contains the first `searchable_events` events of a dispatch
+ * Columns are NOT NULL and have no default, so that a process with an older version fails instead of writing.
+ *
+ * crc                    the checksum of the row; see checksums.ts
+ * head                   one row. It says how many rows `tasks` has, and a row of `tasks` says how many dispatches it has: so a
+ *                        listing that lost a row shows
+ * tasks.task             null for a task with dispatches and without a record
+ * dispatches.epoch       grows with each claim
+ * dispatches.acknowledged  the number of events when the dispatch last ended or was released; fewer events are damage
+ * events.line            the event as `encodeEvent` writes it
+ * events.batch           the number of events that follow in its batch
+ * openings, claims       the leases: the openings of the store, and what they have claimed; see writer-leases.ts
+ * event_ids              only for dispatches whose `has_event_ids` is 1; in all others ids grow with positions
+ * event_search           rowid = dispatch << 32 | position; contains the first `searchable_events` events of a dispatch
+ * accepted_losses        the rows of a damaged dispatch stay in `events` under the old number; see accept-loss.ts
  */
-const tables = `
-  CREATE TABLE tasks (
-    task_dir TEXT NOT NULL PRIMARY KEY,
-    task     TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE dispatches (
+export const tableTexts = {
+  head: `CREATE TABLE head (
+    database_id TEXT NOT NULL PRIMARY KEY,
+    tasks       INTEGER NOT NULL,
+    digest      INTEGER NOT NULL,
+    crc         INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  tasks: `CREATE TABLE tasks (
+    task_dir   TEXT NOT NULL PRIMARY KEY,
+    dispatches INTEGER NOT NULL,
+    digest     INTEGER NOT NULL,
+    crc        INTEGER NOT NULL,
+    task       TEXT
+  ) STRICT, WITHOUT ROWID`,
+  dispatches: `CREATE TABLE dispatches (
     number            INTEGER PRIMARY KEY AUTOINCREMENT,
     task_dir          TEXT NOT NULL,
     dispatch_id       TEXT NOT NULL,
-    least_events      INTEGER NOT NULL DEFAULT 0,
-    has_event_ids     INTEGER NOT NULL DEFAULT 0,
-    searchable_events INTEGER NOT NULL DEFAULT 0,
+    epoch             INTEGER NOT NULL,
+    acknowledged      INTEGER NOT NULL,
+    has_event_ids     INTEGER NOT NULL,
+    searchable_events INTEGER NOT NULL,
+    crc               INTEGER NOT NULL,
     envelope          TEXT NOT NULL,
     UNIQUE (task_dir, dispatch_id)
-  ) STRICT;
-
-  CREATE TABLE events (
+  ) STRICT`,
+  events: `CREATE TABLE events (
     dispatch INTEGER NOT NULL,
     position INTEGER NOT NULL,
+    batch    INTEGER NOT NULL,
+    crc      INTEGER NOT NULL,
     line     TEXT NOT NULL,
     PRIMARY KEY (dispatch, position)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE event_ids (
+  ) STRICT, WITHOUT ROWID`,
+  event_ids: `CREATE TABLE event_ids (
     dispatch INTEGER NOT NULL,
     id       TEXT NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (dispatch, id)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE writers (
+  ) STRICT, WITHOUT ROWID`,
+  openings: `CREATE TABLE openings (
+    token TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    beat  INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+  claims: `CREATE TABLE claims (
     dispatch INTEGER NOT NULL PRIMARY KEY,
-    token    TEXT NOT NULL,
-    owner    TEXT NOT NULL
-  ) STRICT;
-
-  CREATE VIRTUAL TABLE event_search USING fts5 (
+    epoch    INTEGER NOT NULL,
+    token    TEXT NOT NULL
+  ) STRICT`,
+  accepted_losses: `CREATE TABLE accepted_losses (
+    number       INTEGER NOT NULL PRIMARY KEY,
+    dispatch     INTEGER NOT NULL,
+    verification TEXT NOT NULL
+  ) STRICT`,
+  event_search: `CREATE VIRTUAL TABLE event_search USING fts5 (
     text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
-  );
-`;
+  )`,
+} as const;
 
 /** Creates the tables in a new database, and marks it as ours. */
 export function createTables(database: DatabaseSync): void {
   inTransaction(database, () => {
-    database.exec(tables);
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion};`);
+    for (const text of Object.values(tableTexts)) database.exec(text);
+    insertHead(database);
+    database.exec(`PRAGMA application_id = ${applicationId}`);
+    markFormat(database);
   });
 }
 
-/** @throws STORE_UNAVAILABLE if the database has a newer version or belongs to another program */
-export function assertOurs(database: DatabaseSync, file: string): void {
+/** The first row of `head`, with a new id for the database. */
+export function insertHead(database: DatabaseSync): void {
+  const databaseId = randomUUID();
+  const crc = headChecksum({ databaseId, tasks: 0, digest: 0 });
+  database
+    .prepare('INSERT INTO head (database_id, tasks, digest, crc) VALUES (?, 0, 0, ?)')
+    .run(databaseId, crc);
+}
+
+export function markFormat(database: DatabaseSync): void {
+  database.exec(`PRAGMA user_version = ${newestFormat}`);
+}
+
+/**
+ * The format of a database of this store.
+ * @throws STORE_UNAVAILABLE if it has a newer format or belongs to another program; STORE_CORRUPT if its tables are damaged
+ */
+export function formatOf(database: DatabaseSync, file: string): DatabaseFormat {
   const { application, version } = database
     .prepare(
       `SELECT application_id AS application, user_version AS version
@@ -78,11 +128,33 @@ export function assertOurs(database: DatabaseSync, file: string): void {
       { details: { file } },
     );
   }
-  if (version > schemaVersion) {
+  if (version > newestFormat) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} was written by a newer @hansard/store-sqlite (schema ${version}; this version supports ${schemaVersion}). Update the package.`,
+      `${file} was written by a newer @hansard/store-sqlite (format ${version}; this version supports ${newestFormat}). Update the package.`,
       { details: { file, version } },
     );
   }
+  if (version === 1) return 1;
+  if (version !== newestFormat) throw corrupt(file, `it has the unknown format ${version}`);
+  assertTables(database, file);
+  return newestFormat;
+}
+
+/** @throws STORE_CORRUPT if the texts of the tables are not those with which they were created */
+function assertTables(database: DatabaseSync, file: string): void {
+  const rows = database
+    .prepare(`SELECT name, tbl_name AS tableName, sql FROM sqlite_schema WHERE type = 'table'`)
+    .all();
+  const found = new Map(
+    rows.map(({ name, tableName, sql }) => [name, name === tableName ? inOneLine(sql) : null]),
+  );
+  for (const [name, text] of Object.entries(tableTexts)) {
+    if (found.get(name) !== inOneLine(text))
+      throw corrupt(file, `the definition of its table ${name} has changed`);
+  }
+}
+
+function inOneLine(sql: unknown): string {
+  return String(sql).replace(/\s+/g, ' ');
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-type Value = string | number;
+type Value = string | number | null;
 
 interface Read<Row> {
   get(...values: Value[]): Row | undefined;
@@ -12,38 +12,75 @@ interface Write {
   run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
 }
 
+export interface HeadRow {
+  readonly databaseId: string;
+  readonly tasks: number;
+  readonly digest: number;
+  readonly crc: number;
+}
+
+export interface TaskRow {
+  readonly taskDir: string;
+  readonly dispatches: number;
+  readonly digest: number;
+  readonly crc: number;
+  readonly task: string | null;
+}
+
 export interface DispatchRow {
   readonly number: number;
+  readonly taskDir: string;
   readonly dispatchId: string;
+  readonly epoch: number;
+  readonly acknowledged: number;
+  readonly hasEventIds: number;
+  readonly crc: number;
   readonly envelope: string;
 }
 
-export interface LineRow {
+export interface EventRow {
   readonly position: number;
+  readonly batch: number;
+  readonly crc: number;
   readonly line: string;
 }
 
-export interface HitRow extends LineRow {
+export interface HitRow {
   readonly dispatchId: string;
+  readonly position: number;
 }
 
 export interface FoundRow {
   readonly number: number;
   readonly length: number;
-  readonly leastEvents: number;
+  readonly acknowledged: number;
   readonly hasEventIds: number;
+  /** The task and the id in the row with the number, which SQLite found through an index. */
+  readonly name: string | null;
 }
 
 export interface BacklogRow {
   readonly number: number;
   readonly dispatchId: string;
-  readonly length: number;
+}
+
+export interface ClaimRow {
+  readonly epoch: number;
+  readonly token: string;
+  /** Null if the row of the opening is missing. */
+  readonly owner: string | null;
+  readonly beat: number | null;
 }
 
 const eventCount = '(SELECT coalesce(max(position) + 1, 0) FROM events WHERE dispatch = number)';
 
+const taskColumns = 'task_dir AS taskDir, dispatches, digest, crc, task';
+
+const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId, epoch, acknowledged,
+  has_event_ids AS hasEventIds, crc, envelope`;
+
 const hits = (where: string): string => `
-  SELECT dispatch_id AS dispatchId, position, line
+  SELECT dispatch_id AS dispatchId, position
   FROM event_search
   CROSS JOIN dispatches ON number = event_search.rowid >> 32
   CROSS JOIN events ON dispatch = number AND position = event_search.rowid & 0xffffffff
@@ -52,35 +89,72 @@ const hits = (where: string): string => `
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
-/** Every statement of the store, compiled once. */
+/** Every statement of the store, compiled once. Those that write are compiled when they are first used. */
 export function prepareStatements(database: DatabaseSync) {
   const read = <Row>(sql: string) => database.prepare(sql) as unknown as Read<Row>;
-  const write = (sql: string) => database.prepare(sql) as Write;
+  const write = (sql: string): Write => {
+    let statement: StatementSync | undefined;
+    return {
+      run(...values) {
+        statement ??= database.prepare(sql);
+        return statement.run(...values);
+      },
+    };
+  };
   return {
-    insertDispatch: write(
-      'INSERT INTO dispatches (task_dir, dispatch_id, envelope) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    getHead: read<HeadRow>('SELECT database_id AS databaseId, tasks, digest, crc FROM head'),
+    setHead: write('UPDATE head SET tasks = ?, digest = ?, crc = ?'),
+
+    getTask: read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
+    listTasks: read<TaskRow>(`SELECT ${taskColumns} FROM tasks`),
+    putTask: write(
+      'INSERT OR REPLACE INTO tasks (task_dir, dispatches, digest, crc, task) VALUES (?, ?, ?, ?, ?)',
     ),
-    setEnvelope: write('UPDATE dispatches SET envelope = ? WHERE number = ?'),
+    deleteTask: write('DELETE FROM tasks WHERE task_dir = ?'),
+
+    insertDispatch: write(
+      `INSERT INTO dispatches
+         (number, task_dir, dispatch_id, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
+       VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+    ),
+    setEnvelope: write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
+    setEpoch: write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
     findDispatch: read<FoundRow>(
-      `SELECT number, ${eventCount} AS length, least_events AS leastEvents, has_event_ids AS hasEventIds
-       FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
+      `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds,
+         (SELECT task_dir || ' ' || dispatch_id FROM dispatches AS own WHERE own.number = found.number) AS name
+       FROM dispatches AS found WHERE task_dir = ? AND dispatch_id = ?`,
     ),
     getDispatch: read<DispatchRow>(
-      'SELECT number, dispatch_id AS dispatchId, envelope FROM dispatches WHERE task_dir = ? AND dispatch_id = ?',
+      `SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
-    listDispatches: read<DispatchRow>(
-      'SELECT number, dispatch_id AS dispatchId, envelope FROM dispatches WHERE task_dir = ?',
+    getDispatchNumbered: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`),
+    listDispatches: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
+    listIds: read<{ dispatchId: string }>(
+      'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
+    ),
+    greatestNumber: read<{ number: number }>(
+      `SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'dispatches'), 0),
+                  coalesce((SELECT max(number) FROM dispatches), 0)) AS number`,
     ),
     deleteDispatch: write('DELETE FROM dispatches WHERE number = ?'),
 
-    insertEvent: write('INSERT INTO events (dispatch, position, line) VALUES (?, ?, ?)'),
-    getLine: read<LineRow>('SELECT position, line FROM events WHERE dispatch = ? AND position = ?'),
-    pageOfLines: read<LineRow>(
-      'SELECT position, line FROM events WHERE dispatch = ? AND position > ? ORDER BY position LIMIT ?',
+    /** Inserts nothing if the claim with the epoch has ended. Used for every event, so not through `write`. */
+    insertEvent: lazily(() =>
+      database.prepare(
+        `INSERT INTO events (dispatch, position, batch, crc, line)
+         SELECT ?1, ?2, ?3, ?4, ?5 FROM claims WHERE dispatch = ?1 AND epoch = ?6`,
+      ),
+    ),
+    copyEvent: write('INSERT INTO events (dispatch, position, batch, crc, line) VALUES (?, ?, ?, ?, ?)'),
+    getEvent: read<EventRow>(
+      'SELECT position, batch, crc, line FROM events WHERE dispatch = ? AND position = ?',
+    ),
+    pageOfEvents: read<EventRow>(
+      'SELECT position, batch, crc, line FROM events WHERE dispatch = ? AND position > ? ORDER BY position LIMIT ?',
     ),
     deleteEvents: write('DELETE FROM events WHERE dispatch = ?'),
 
-    setHasEventIds: write('UPDATE dispatches SET has_event_ids = 1 WHERE number = ?'),
+    setHasEventIds: write('UPDATE dispatches SET has_event_ids = 1, crc = ? WHERE number = ?'),
     getIdAt: read<{ id: string }>(
       `SELECT json_extract(line, '$.id') AS id FROM events WHERE dispatch = ? AND position = ?`,
     ),
@@ -93,32 +167,41 @@ export function prepareStatements(database: DatabaseSync) {
     greatestEventId: read<{ id: string | null }>('SELECT max(id) AS id FROM event_ids WHERE dispatch = ?'),
     deleteEventIds: write('DELETE FROM event_ids WHERE dispatch = ?'),
 
-    getLease: read<{ token: string; owner: string }>('SELECT token, owner FROM writers WHERE dispatch = ?'),
-    putLease: write('INSERT OR REPLACE INTO writers (dispatch, token, owner) VALUES (?, ?, ?)'),
-    keepEventCount: write(`UPDATE dispatches SET least_events = ${eventCount} WHERE number = ?`),
+    getClaim: read<ClaimRow>(
+      `SELECT epoch, claims.token, owner, beat
+       FROM claims LEFT JOIN openings ON openings.token = claims.token WHERE dispatch = ?`,
+    ),
+    putClaim: write('INSERT OR REPLACE INTO claims (dispatch, epoch, token) VALUES (?, ?, ?)'),
+    deleteClaim: write('DELETE FROM claims WHERE dispatch = ?'),
+    deleteClaimsOf: write('DELETE FROM claims WHERE token = ?'),
+    putOpening: write('INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+    renewOpening: write('UPDATE openings SET beat = ? WHERE token = ?'),
+    deleteOpening: write('DELETE FROM openings WHERE token = ?'),
+    deleteIdleOpening: write(
+      'DELETE FROM openings WHERE token = ? AND token NOT IN (SELECT token FROM claims)',
+    ),
+    keepEventCount: write(
+      `UPDATE dispatches SET acknowledged = max(acknowledged, ${eventCount}) WHERE number = ?`,
+    ),
     keepEventCountsOf: write(
-      `UPDATE dispatches SET least_events = ${eventCount}
-       WHERE number IN (SELECT dispatch FROM writers WHERE token = ?)`,
+      `UPDATE dispatches SET acknowledged = max(acknowledged, ${eventCount})
+       WHERE number IN (SELECT dispatch FROM claims WHERE token = ?)`,
     ),
-    deleteLease: write('DELETE FROM writers WHERE dispatch = ?'),
-    deleteLeasesOf: write('DELETE FROM writers WHERE token = ?'),
 
-    putTask: write('INSERT OR REPLACE INTO tasks (task_dir, task) VALUES (?, ?)'),
-    getTask: read<{ task: string }>('SELECT task FROM tasks WHERE task_dir = ?'),
-    listTasks: read<{ taskDir: string; task: string | null }>(
-      `SELECT task_dir AS taskDir, task FROM tasks
-       UNION ALL
-       SELECT DISTINCT task_dir, NULL FROM dispatches WHERE task_dir NOT IN (SELECT task_dir FROM tasks)`,
-    ),
+    insertLoss: write('INSERT INTO accepted_losses (number, dispatch, verification) VALUES (?, ?, ?)'),
+    moveLosses: write('UPDATE accepted_losses SET dispatch = ? WHERE dispatch = ?'),
+    listLosses: read<{ number: number }>('SELECT number FROM accepted_losses WHERE dispatch = ?'),
+    deleteLosses: write('DELETE FROM accepted_losses WHERE dispatch = ?'),
 
     listSearchBacklog: read<BacklogRow>(
-      `SELECT number, dispatch_id AS dispatchId, ${eventCount} AS length FROM dispatches
+      `SELECT number, dispatch_id AS dispatchId FROM dispatches
        WHERE task_dir = ? AND searchable_events < ${eventCount}`,
     ),
     countSearchable: read<{ count: number }>(
       'SELECT searchable_events AS count FROM dispatches WHERE number = ?',
     ),
-    setSearchable: write('UPDATE dispatches SET searchable_events = ? WHERE number = ?'),
+    // `main`, because in a database of format 1 a view has the name of the table.
+    setSearchable: write('UPDATE main.dispatches SET searchable_events = ? WHERE number = ?'),
     insertSearchText: write('INSERT INTO event_search (rowid, text) VALUES (? << 32 | ?, ?)'),
     deleteSearchText: write('DELETE FROM event_search WHERE rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff'),
     searchTask: read<HitRow>(hits('')),
@@ -130,5 +213,13 @@ export function prepareStatements(database: DatabaseSync) {
          AS fingerprint
        FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
+  };
+}
+
+function lazily<T>(create: () => T): () => T {
+  let created: T | undefined;
+  return () => {
+    created ??= create();
+    return created;
   };
 }

@@ -1,4 +1,6 @@
-import type { FoundRow, Statements } from '../database/statements.ts';
+import { dispatchChecksum } from '../database/checksums.ts';
+import type { Statements } from '../database/statements.ts';
+import type { FoundDispatch } from './event-scan.ts';
 
 /** The facts about a dispatch that decide whether it has an event with an id. */
 export interface KnownIds {
@@ -10,8 +12,10 @@ export interface KnownIds {
   hasEventIds: boolean;
 }
 
-export function readKnownIds(statements: Statements, { number, length, ...found }: FoundRow): KnownIds {
-  const hasEventIds = found.hasEventIds === 1;
+export function readKnownIds(
+  statements: Statements,
+  { number, length, hasEventIds }: FoundDispatch,
+): KnownIds {
   const greatest = hasEventIds
     ? statements.greatestEventId.get(number)
     : statements.getIdAt.get(number, length - 1);
@@ -29,12 +33,18 @@ export function findPosition(statements: Statements, known: KnownIds, id: string
 export function noteId(statements: Statements, known: KnownIds, id: string): void {
   const grows = id > known.greatestId;
   if (!grows && !known.hasEventIds) {
-    statements.insertAllEventIds.run(known.number);
-    statements.setHasEventIds.run(known.number);
+    startIndexOfIds(statements, known.number);
     known.hasEventIds = true;
   }
   if (known.hasEventIds) statements.insertEventId.run(known.number, id, known.length);
   if (grows) known.greatestId = id;
+}
+
+export function startIndexOfIds(statements: Statements, number: number): void {
+  const row = statements.getDispatchNumbered.get(number);
+  if (row === undefined) return;
+  statements.insertAllEventIds.run(number);
+  statements.setHasEventIds.run(dispatchChecksum({ ...row, hasEventIds: 1 }), number);
 }
 
 function findAmongGrowing(statements: Statements, known: KnownIds, id: string): number | null {

@@ -1,51 +1,209 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { EventPage, ReadEventsOptions } from '@hansard/provider';
+import type { DispatchDamage, DispatchVerification, EventPage, ReadEventsOptions } from '@hansard/provider';
 import { dispatchNotFound, pageRange } from '@hansard/store-kit';
-import { decodeLine, eventMissing } from '../database/decode.ts';
-import type { Statements } from '../database/statements.ts';
-import { findDispatch } from './find-dispatch.ts';
+import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
+import { chainStart } from '../database/checksums.ts';
+import { decodeEvent } from '../database/decode.ts';
+import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
+import { corrupt, isDamage } from '../sqlite-errors.ts';
+import type { DispatchTable } from '../tables/dispatch-table.ts';
+import { type FoundDispatch, isNext, verifyEvents } from './event-scan.ts';
+
+export interface EventReaderSetup {
+  readonly statements: Statements;
+  readonly dispatches: DispatchTable;
+  readonly lengths: AcknowledgedLengths;
+  readonly file: string;
+  /** Whether the format has checksums. */
+  readonly isChecked: boolean;
+}
 
 /**
  * Reads events by position. Each answer is compared with the position of the last event, which SQLite finds by another path
- * through its tree. So a damaged tree is never read as a shorter log.
+ * through its tree, with the acknowledged length, and with the chain of checksums, from the row before the first event of a page.
  */
 export class EventReader {
   readonly #statements: Statements;
+  readonly #dispatches: DispatchTable;
+  readonly #lengths: AcknowledgedLengths;
   readonly #file: string;
+  readonly #isChecked: boolean;
 
-  constructor(statements: Statements, file: string) {
+  constructor({ statements, dispatches, lengths, file, isChecked }: EventReaderSetup) {
     this.#statements = statements;
+    this.#dispatches = dispatches;
+    this.#lengths = lengths;
     this.#file = file;
+    this.#isChecked = isChecked;
   }
 
   all(taskDir: string, dispatchId: string): CapturedEvent[] {
-    const { number, length } = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-    return this.#read(number, 0, length, taskDir, dispatchId);
+    const found = this.find(taskDir, dispatchId);
+    return this.events(found, 0, found.length);
   }
 
   recent(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
-    const { number, length } = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-    const wanted = Math.min(count, length);
-    return this.#read(number, length - wanted, wanted, taskDir, dispatchId);
+    const found = this.find(taskDir, dispatchId);
+    return this.events(found, Math.max(0, found.length - count), found.length);
   }
 
   page(taskDir: string, dispatchId: string, options: ReadEventsOptions): EventPage {
-    const { number, length } = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-    const { first, end } = pageRange(length, options);
-    const events = this.#read(number, first, end - first, taskDir, dispatchId);
-    return { events, first, next: end - 1 };
+    if (options.skipDamaged) return this.#wholePage(this.locate(taskDir, dispatchId), options);
+    const found = this.find(taskDir, dispatchId);
+    const { first, end } = pageRange(found.length, options);
+    if (options.last === 0) this.lastChecksum(found);
+    return { events: this.events(found, first, end), first, next: end - 1 };
   }
 
-  #read(number: number, first: number, wanted: number, taskDir: string, dispatchId: string): CapturedEvent[] {
-    if (wanted === 0) return [];
-    const rows = this.#statements.pageOfLines.all(number, first - 1, wanted);
-    if (rows.length < wanted && this.#statements.findDispatch.get(taskDir, dispatchId)?.number !== number) {
-      throw dispatchNotFound(taskDir, dispatchId);
+  /** The event at a position. */
+  at(taskDir: string, dispatchId: string, position: number): CapturedEvent {
+    const [event] = this.events(this.find(taskDir, dispatchId), position, position + 1);
+    return event as CapturedEvent;
+  }
+
+  /** Checks the row of a dispatch and all rows of its events. */
+  verify(taskDir: string, dispatchId: string): DispatchVerification {
+    const found = this.locate(taskDir, dispatchId);
+    const verification = verifyEvents(this.#statements, found, this.#isChecked);
+    const damage = this.#dispatches.damageOf(taskDir, dispatchId);
+    return damage === null ? verification : { ...verification, damages: [damage, ...verification.damages] };
+  }
+
+  /**
+   * A dispatch whose last event can be read.
+   * @throws STORE_DISPATCH_NOT_FOUND; STORE_CORRUPT if the dispatch has fewer events than were acknowledged
+   */
+  find(taskDir: string, dispatchId: string): FoundDispatch {
+    const found = this.locate(taskDir, dispatchId);
+    if (found.length >= found.least) return found;
+    throw this.#damaged(found, 0);
+  }
+
+  /** The checksum from which that of the next event starts. @throws STORE_CORRUPT */
+  lastChecksum(found: FoundDispatch): number {
+    return this.#rows(found, Math.max(0, found.length - 1), found.length).at(-1)?.crc ?? startOf(found);
+  }
+
+  /** A dispatch, including one with fewer events than were acknowledged. @throws STORE_DISPATCH_NOT_FOUND */
+  locate(taskDir: string, dispatchId: string): FoundDispatch {
+    let row = this.#findRow(taskDir, dispatchId);
+    const inFile = this.#lengths.read(row.number, taskDir, dispatchId)?.length ?? -1;
+    // The file may count events that were appended after the row was read.
+    if (inFile > row.length) row = this.#findRow(taskDir, dispatchId);
+    const { number, length, hasEventIds } = row;
+    const least = Math.max(row.acknowledged, inFile);
+    return { taskDir, dispatchId, number, length, least, inFile, hasEventIds: hasEventIds === 1 };
+  }
+
+  #findRow(taskDir: string, dispatchId: string): Omit<FoundRow, 'name'> {
+    try {
+      const row = this.#statements.findDispatch.get(taskDir, dispatchId);
+      if (row !== undefined) {
+        if (row.name === `${taskDir} ${dispatchId}`) return row;
+        throw corrupt(this.#file, `the index of its dispatches leads to another one than ${dispatchId}`, {
+          details: { dispatchId },
+        });
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
     }
-    return Array.from({ length: wanted }, (_, index) => {
-      const row = rows[index];
-      if (row?.position !== first + index) throw eventMissing(first + index, this.#file);
-      return decodeLine(row, this.#file);
+    // Either there is no row, or the last event cannot be read.
+    const { number, acknowledged, hasEventIds } = this.#dispatches.get(taskDir, dispatchId);
+    return { number, acknowledged, hasEventIds, length: 0 };
+  }
+
+  #wholePage(found: FoundDispatch, options: ReadEventsOptions): EventPage {
+    const events: CapturedEvent[] = [];
+    verifyEvents(this.#statements, found, this.#isChecked, (line) => {
+      const event = decodeEvent(line);
+      if (event !== null) events.push(event);
+    });
+    const { first, end } = pageRange(events.length, options);
+    return { events: events.slice(first, end), first, next: end - 1 };
+  }
+
+  /** The events from `first` to before `end`. @throws STORE_CORRUPT */
+  events(found: FoundDispatch, first: number, end: number): CapturedEvent[] {
+    return this.#rows(found, first, end).map(({ line }, index) => {
+      const event = decodeEvent(line);
+      if (event === null) throw this.#damaged(found, first + index);
+      return event;
     });
   }
+
+  /** The rows from `first` to before `end`. */
+  #rows(found: FoundDispatch, first: number, end: number): EventRow[] {
+    if (end <= first) return [];
+    const before = first > 0 ? 1 : 0;
+    const isLast = end === found.length;
+    const rows = this.#select(found, first - before, isLast ? end + 1 : end);
+    let previous = before === 0 ? startOf(found) : rows[0]?.crc;
+    for (let index = before; index < end - first + before; index += 1) {
+      const row = rows[index];
+      const position = first - before + index;
+      if (row === undefined || row.position !== position) throw this.#missing(found, position);
+      if (this.#isChecked && (previous === undefined || !isNext(previous, row)))
+        throw this.#damaged(found, position);
+      previous = row.crc;
+    }
+    const wanted = rows.slice(before, end - first + before);
+    if (this.#isChecked && isLast && wanted.at(-1)?.batch !== 0) throw this.#damaged(found, end);
+    if (rows.length > wanted.length + before) this.#assertGrown(found);
+    return wanted;
+  }
+
+  #select(found: FoundDispatch, first: number, end: number): EventRow[] {
+    try {
+      return this.#statements.pageOfEvents.all(found.number, first - 1, end - first);
+    } catch (error) {
+      if (isDamage(error)) throw this.#damaged(found, first, error);
+      throw error;
+    }
+  }
+
+  /** For a row after the last one. @throws STORE_CORRUPT if it was not appended meanwhile */
+  #assertGrown(found: FoundDispatch): void {
+    const { length } = this.#findRow(found.taskDir, found.dispatchId);
+    if (length <= found.length) throw this.#damaged(found, found.length);
+  }
+
+  #missing(found: FoundDispatch, position: number): unknown {
+    const { taskDir, dispatchId, number } = found;
+    const isRemoved = this.#statements.getDispatch.get(taskDir, dispatchId)?.number !== number;
+    return isRemoved ? dispatchNotFound(taskDir, dispatchId) : this.#damaged(found, position);
+  }
+
+  /** A STORE_CORRUPT with the first damage at or after a position, and the number of whole events before it. */
+  #damaged(found: FoundDispatch, position: number, cause?: unknown): unknown {
+    const { taskDir, dispatchId, number } = found;
+    const { damages, wholeEvents } = verifyEvents(this.#statements, found, this.#isChecked);
+    const damage =
+      damages.find(({ offset, lostEvents }) => offset + (lostEvents ?? 1) > position) ?? damages.at(-1);
+    if (damage === undefined && this.#statements.getDispatch.get(taskDir, dispatchId)?.number !== number)
+      return dispatchNotFound(taskDir, dispatchId);
+    return corrupt(this.#file, describe(dispatchId, damage, position, found), {
+      advice: `It has ${wholeEvents} whole events; --damaged reads them, and \`hansard verify ${taskDir} ${dispatchId} --accept-loss\` makes the dispatch usable again.`,
+      cause,
+      details: {
+        dispatchId,
+        offset: damage?.offset ?? position,
+        wholeEvents: damage?.eventsBefore ?? wholeEvents,
+      },
+    });
+  }
+}
+
+function startOf({ taskDir, dispatchId }: FoundDispatch): number {
+  return chainStart(taskDir, dispatchId);
+}
+
+function describe(
+  dispatchId: string,
+  damage: DispatchDamage | undefined,
+  position: number,
+  { length, least }: FoundDispatch,
+): string {
+  const short = length < least ? `dispatch ${dispatchId} had ${least} events and has only ${length}; ` : '';
+  const what = damage?.reason ?? 'an event cannot be read';
+  return `${short}in dispatch ${dispatchId}, at position ${damage?.offset ?? position}: ${what}`;
 }

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
 import { splitWords, stringsOf } from '@hansard/store-kit';
-import { decodeLine, eventMissing } from '../database/decode.ts';
 import type { BacklogRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
+import type { EventReader } from './event-reader.ts';
 
 /** Keys of strings that people do not search for: ids of calls and encoded bytes. */
 const unsearchable = new Set(['toolCallId', 'signature', 'replay', 'base64', 'encoded']);
@@ -16,12 +16,12 @@ const charactersAtOnce = 1_000_000;
 export class EventSearch {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
-  readonly #file: string;
+  readonly #reader: EventReader;
 
-  constructor(database: DatabaseSync, statements: Statements, file: string) {
+  constructor(database: DatabaseSync, statements: Statements, reader: EventReader) {
     this.#database = database;
     this.#statements = statements;
-    this.#file = file;
+    this.#reader = reader;
   }
 
   search(taskDir: string, query: string, { dispatchId, limit = 100 }: SearchEventsOptions): SearchHit[] {
@@ -31,14 +31,14 @@ export class EventSearch {
     const expression = words.map((word) => `"${word}"`).join(' ');
     const backlog = this.#statements.listSearchBacklog.all(taskDir);
     for (const dispatch of backlog) {
-      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch);
+      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(taskDir, dispatch);
     }
     return this.#find(taskDir, expression, dispatchId, limit)
       .reverse()
-      .map((row) => ({
-        dispatchId: row.dispatchId,
-        position: row.position,
-        event: decodeLine(row, this.#file),
+      .map(({ dispatchId: of, position }) => ({
+        dispatchId: of,
+        position,
+        event: this.#reader.at(taskDir, of, position),
       }));
   }
 
@@ -49,25 +49,27 @@ export class EventSearch {
     return this.#statements.searchDispatch.all(expression, taskDir, number, number, limit);
   }
 
-  #catchUp({ number, length }: BacklogRow): void {
-    while (inTransaction(this.#database, () => this.#indexSome(number, length)));
+  #catchUp(taskDir: string, { dispatchId }: BacklogRow): void {
+    while (inTransaction(this.#database, () => this.#indexSome(taskDir, dispatchId)));
   }
 
   /** Adds some events to the index. @returns whether there are more */
-  #indexSome(number: number, length: number): boolean {
-    const first = this.#statements.countSearchable.get(number)?.count;
-    if (first === undefined || first >= length) return false;
+  #indexSome(taskDir: string, dispatchId: string): boolean {
+    // Removed meanwhile by another process.
+    if (this.#statements.getDispatch.get(taskDir, dispatchId) === undefined) return false;
+    const found = this.#reader.find(taskDir, dispatchId);
+    const { number, length } = found;
+    const first = this.#statements.countSearchable.get(number)?.count ?? length;
+    if (first >= length) return false;
     let position = first;
     let characters = 0;
-    for (const row of this.#statements.pageOfLines.iterate(number, first - 1, eventsAtOnce)) {
-      if (row.position !== position) break;
-      const text = stringsOf(decodeLine(row, this.#file), unsearchable).join('\n');
+    for (const event of this.#reader.events(found, first, Math.min(length, first + eventsAtOnce))) {
+      const text = stringsOf(event, unsearchable).join('\n');
       this.#statements.insertSearchText.run(number, position, text);
       position += 1;
-      characters += row.line.length;
+      characters += text.length;
       if (characters >= charactersAtOnce) break;
     }
-    if (position === first) throw eventMissing(position, this.#file);
     this.#statements.setSearchable.run(position, number);
     return position < length;
   }

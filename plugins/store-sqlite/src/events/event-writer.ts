@@ -1,31 +1,44 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isDeepStrictEqual } from 'node:util';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { assertDispatchPath, eventConflict } from '@hansard/store-kit';
-import { decodeLine, eventMissing } from '../database/decode.ts';
+import { assertDispatchPath, eventConflict, hasSameContent } from '@hansard/store-kit';
+import { eventChecksum } from '../database/checksums.ts';
+import { decodeEvent } from '../database/decode.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
-import { isConstraintError } from '../sqlite-errors.ts';
+import { corrupt } from '../sqlite-errors.ts';
 import type { WriterLeases } from '../writer-leases.ts';
+import type { Acknowledgements, CountedDispatch } from './acknowledgements.ts';
 import { findPosition, type KnownIds, noteId, readKnownIds } from './event-ids.ts';
-import { findDispatch } from './find-dispatch.ts';
+import type { EventReader } from './event-reader.ts';
+
+/** What is known of a claimed dispatch between appends. */
+interface OpenDispatch extends KnownIds, CountedDispatch {
+  /** The checksum of the last event. */
+  crc: number;
+  readonly epoch: number;
+}
+
+export interface EventWriterSetup {
+  readonly database: DatabaseSync;
+  readonly statements: Statements;
+  readonly leases: WriterLeases;
+  readonly reader: EventReader;
+  readonly acknowledgements: Acknowledgements;
+  readonly file: string;
+}
 
 /**
- * Appends events. For each claimed dispatch it keeps the next position and the greatest id, so that an append is one insert.
- * If the lease was lost in spite of its rules, the key of the events table refuses the insert (see writer-leases.ts).
+ * Appends events. For each claimed dispatch it keeps the next position, the greatest id and the last checksum, so that an append
+ * is one insert. The insert itself requires the claim (see writer-leases.ts).
  */
 export class EventWriter {
-  readonly #database: DatabaseSync;
+  readonly #setup: EventWriterSetup;
   readonly #statements: Statements;
-  readonly #leases: WriterLeases;
-  readonly #file: string;
-  readonly #openDispatches = new Map<string, Map<string, KnownIds>>();
+  readonly #openDispatches = new Map<string, Map<string, OpenDispatch>>();
 
-  constructor(database: DatabaseSync, statements: Statements, leases: WriterLeases, file: string) {
-    this.#database = database;
-    this.#statements = statements;
-    this.#leases = leases;
-    this.#file = file;
+  constructor(setup: EventWriterSetup) {
+    this.#setup = setup;
+    this.#statements = setup.statements;
   }
 
   append(taskDir: string, dispatchId: string, event: CapturedEvent): void {
@@ -35,68 +48,98 @@ export class EventWriter {
       return;
     }
     try {
-      this.#statements.insertEvent.run(dispatch.number, dispatch.length, encodeEvent(event));
+      this.#insert(dispatch, encodeEvent(event), 0);
     } catch (error) {
-      throw this.#failed(error, taskDir, dispatchId, dispatch);
+      this.forget(taskDir, dispatchId);
+      throw error;
     }
-    dispatch.length += 1;
     dispatch.greatestId = event.id;
+    this.#setup.acknowledgements.note(dispatch);
   }
 
   appendAll(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
     const dispatch = this.#open(taskDir, dispatchId);
     try {
-      inTransaction(this.#database, () => {
-        for (const event of events) this.#add(dispatch, event);
-      });
+      inTransaction(this.#setup.database, () => this.#insertNew(dispatch, events));
     } catch (error) {
-      throw this.#failed(error, taskDir, dispatchId, dispatch);
+      this.forget(taskDir, dispatchId);
+      throw error;
     }
+    this.#setup.acknowledgements.note(dispatch);
   }
 
-  /** Discards the facts about a dispatch. The next append reads them again, and checks the lease again. */
+  /** Discards the facts about a dispatch. The next append reads them again, and checks the claim again. */
   forget(taskDir: string, dispatchId: string): void {
     const ofTask = this.#openDispatches.get(taskDir);
     ofTask?.delete(dispatchId);
     if (ofTask?.size === 0) this.#openDispatches.delete(taskDir);
   }
 
-  #open(taskDir: string, dispatchId: string): KnownIds {
+  #open(taskDir: string, dispatchId: string): OpenDispatch {
     const known = this.#openDispatches.get(taskDir)?.get(dispatchId);
     if (known !== undefined) return known;
     assertDispatchPath(taskDir, dispatchId);
-    const opened = inTransaction(this.#database, () => {
-      const found = findDispatch(this.#statements, taskDir, dispatchId, this.#file);
-      this.#leases.assertClaimed(found.number, taskDir, dispatchId);
-      return readKnownIds(this.#statements, found);
+    const { database, leases, reader, acknowledgements } = this.#setup;
+    const opened = inTransaction(database, () => {
+      const found = reader.find(taskDir, dispatchId);
+      const epoch = leases.assertClaimed(found.number, taskDir, dispatchId);
+      const crc = reader.lastChecksum(found);
+      const known = readKnownIds(this.#statements, found);
+      return { ...acknowledgements.begin(found), ...known, crc, epoch };
     });
-    const ofTask = this.#openDispatches.get(taskDir) ?? new Map<string, KnownIds>();
+    const ofTask = this.#openDispatches.get(taskDir) ?? new Map<string, OpenDispatch>();
     this.#openDispatches.set(taskDir, ofTask.set(dispatchId, opened));
     return opened;
   }
 
-  #add(dispatch: KnownIds, event: CapturedEvent): void {
-    const line = encodeEvent(event);
-    const position = findPosition(this.#statements, dispatch, event.id);
-    if (position === null) {
-      noteId(this.#statements, dispatch, event.id);
-      this.#statements.insertEvent.run(dispatch.number, dispatch.length, line);
-      dispatch.length += 1;
-      return;
+  #insertNew(dispatch: OpenDispatch, events: readonly CapturedEvent[]): void {
+    const lines = new Map<string, string>();
+    for (const event of events) {
+      const line = encodeEvent(event);
+      const known = lines.get(event.id) ?? this.#storedLine(dispatch, event.id);
+      if (known === null) lines.set(event.id, line);
+      else if (!hasSameContent(known, line)) throw eventConflict(event.id);
     }
-    if (!this.#isSame(dispatch.number, position, line)) throw eventConflict(event.id);
+    // Also for a batch without new events, which needs the claim like any other.
+    if (lines.size === 0) this.#assertClaimed(dispatch);
+    let following = lines.size;
+    for (const [id, line] of lines) {
+      following -= 1;
+      noteId(this.#statements, dispatch, id);
+      this.#insert(dispatch, line, following);
+    }
   }
 
-  #isSame(number: number, position: number, line: string): boolean {
-    const stored = this.#statements.getLine.get(number, position);
-    if (stored === undefined) throw eventMissing(position, this.#file);
-    if (stored.line === line) return true;
-    return isDeepStrictEqual(decodeLine(stored, this.#file), JSON.parse(line));
+  #insert(dispatch: OpenDispatch, line: string, following: number): void {
+    const { number, length, epoch } = dispatch;
+    const crc = eventChecksum(dispatch.crc, following, line);
+    const { changes } = this.#statements.insertEvent().run(number, length, following, crc, line, epoch);
+    // A number, because the statement does not read big integers.
+    if (changes !== 1) this.#assertClaimed(dispatch);
+    dispatch.length += 1;
+    dispatch.crc = crc;
   }
 
-  #failed(error: unknown, taskDir: string, dispatchId: string, dispatch: KnownIds): unknown {
-    this.forget(taskDir, dispatchId);
-    const isLost = isConstraintError(error) && !this.#leases.isClaimed(dispatch.number);
-    return isLost ? this.#leases.notClaimed(dispatch.number, taskDir, dispatchId) : error;
+  /** The line of the event with an id that is not the greatest one; null if there is none. */
+  #storedLine(dispatch: OpenDispatch, id: string): string | null {
+    const position = findPosition(this.#statements, dispatch, id);
+    if (position === null) return null;
+    const stored = this.#statements.getEvent.get(dispatch.number, position);
+    if (stored !== undefined && decodeEvent(stored.line) !== null) return stored.line;
+    const { file } = this.#setup;
+    throw corrupt(
+      file,
+      `the event at position ${position} of dispatch ${dispatch.dispatchId} cannot be read`,
+      {
+        details: { dispatchId: dispatch.dispatchId, offset: position },
+      },
+    );
+  }
+
+  /** @throws STORE_LOCKED if the claim, with the epoch of this writer, has ended */
+  #assertClaimed({ number, taskDir, dispatchId, epoch }: OpenDispatch): void {
+    const { leases } = this.#setup;
+    if (leases.assertClaimed(number, taskDir, dispatchId) !== epoch)
+      throw leases.notClaimed(number, taskDir, dispatchId);
   }
 }

@@ -12,7 +12,7 @@ import {
 import { sampleEvent } from '../../checks/sample-data.ts';
 import { caseFamily, skipCase } from '../../run/conformance-case.ts';
 
-/** What a claim changes and what it does not, with one opening of the store. */
+/** The effects of a claim, with one opening of the store. */
 export const claimEffectCases = caseFamily('claims', [
   {
     name: 'kept-after-a-refusal',

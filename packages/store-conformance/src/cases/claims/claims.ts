@@ -93,11 +93,8 @@ export const claimCases = caseFamily('claims', [
     title: 'a claim returns the current envelope',
     run: async ({ store }) => {
       await beginDispatch(store);
-      sameContent(
-        (await store.claimDispatch(taskDir, dispatchId)).envelope,
-        prepared.envelope,
-        'claimDispatch of a claimed dispatch',
-      );
+      const { envelope } = await store.claimDispatch(taskDir, dispatchId);
+      sameContent(envelope, prepared.envelope, 'claimDispatch of a claimed dispatch');
       await store.updateDispatch(taskDir, dispatchId, { status: 'crashed', cost: 2 });
       await release(store);
       sameContent(

@@ -37,14 +37,17 @@ export class ContextHistory {
   /** Replaces the groups before `compactedUpTo`. */
   summary: ContextItem | null = null;
   readonly #count: (text: string) => number;
+  readonly #sendsImages: boolean;
   readonly #answers = new Map<string, number>();
   readonly #places = new Map<string, Place>();
   /** By event id: the group that the event belongs to, or the next one. */
   readonly #groupOf = new Map<string, number>();
   #currentOutput: number[] = [];
 
-  constructor(count: (text: string) => number) {
+  /** `sendsImages`: whether messages have the images that were observed. */
+  constructor(count: (text: string) => number, sendsImages: boolean) {
     this.#count = count;
+    this.#sendsImages = sendsImages;
   }
 
   take(read: ReadEvent): HistoryChange {
@@ -132,11 +135,23 @@ export class ContextHistory {
     const group = this.groups[last];
     if (group?.kind === 'output') {
       group.grow(group.newest, () => group.newest.addText(text));
+      this.#addImages(group, event);
       return last;
     }
-    const opened = this.#open('output', { role: 'user', substance: 'tool' }, event, { content: text });
-    this.#currentOutput.push(opened);
-    return opened;
+    const index = this.#open('output', { role: 'user', substance: 'tool' }, event, { content: text });
+    const opened = this.groups[index];
+    if (opened !== undefined) this.#addImages(opened, event);
+    this.#currentOutput.push(index);
+    return index;
+  }
+
+  #addImages(group: ContextGroup, { data }: EventOf<'agent:output'>): void {
+    if (!this.#sendsImages) return;
+    for (const part of data.parts) {
+      if (part.kind !== 'image') continue;
+      const { mediaType, base64 } = part;
+      group.grow(group.newest, () => group.newest.addImage({ mediaType, base64 }));
+    }
   }
 
   /** A compaction without a summary changes nothing: there is no text to replace the messages with. */

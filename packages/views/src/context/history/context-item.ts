@@ -1,12 +1,15 @@
 import type { JsonValue } from '@hansard/events';
 import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
-import type { ContextMessage } from './context-message.ts';
+import type { ContextImage, ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
 import { interruption } from './interruption.ts';
 
 /** The approximate tokens of a message and of a tool call beside their texts, with any provider. */
 const tokensAround = 4;
+
+/** The tokens of an image, about the most that an image takes with usual models. The real number depends on model and size. */
+const tokensOfImage = 1_600;
 
 /** An item is the text of one role, an answer with its calls, or the result of one call. */
 export type ItemKind =
@@ -18,6 +21,7 @@ interface Content {
   readonly texts: string[];
   readonly calls: TranscriptToolCall[];
   readonly thoughts: string[];
+  readonly images: ContextImage[];
   /** Undefined: the provider gets nothing back, not even the thoughts. */
   replay: JsonValue | undefined;
   /** The tokens of each text that was counted, at any detail. */
@@ -38,6 +42,7 @@ export class ContextItem {
     texts: [],
     calls: [],
     thoughts: [],
+    images: [],
     replay: undefined,
     counts: new Map(),
     messages: new Map(),
@@ -77,6 +82,15 @@ export class ContextItem {
       tokens.set(detail, before + this.#tokensOfCall(content, call, detail));
   }
 
+  /** Adds an image to a message of a user, at the highest detail. */
+  addImage(image: ContextImage): void {
+    const content = this.#content;
+    if (content === null) return;
+    content.images.push(freezeDeep({ ...image }));
+    content.messages.delete('high');
+    content.tokens.delete('high');
+  }
+
   /** Adds a thought of an answer, which is shown only with what `setReplay` adds. */
   addThought(text: string): void {
     this.#content?.thoughts.push(text);
@@ -110,6 +124,7 @@ export class ContextItem {
     const { thinking, replay } = repeatedAt(content, detail);
     if (thinking !== undefined) tokens += this.#count(thinking);
     if (replay !== undefined) tokens += this.#count(JSON.stringify(replay));
+    if (detail === 'high') tokens += content.images.length * tokensOfImage;
     if (this.#isOpenCall(content)) tokens += this.#count(interruption);
     content.tokens.set(detail, tokens);
     return tokens;
@@ -128,7 +143,12 @@ export class ContextItem {
       const toolCalls = content.calls.map((call) => callAt(call, detail));
       return { role: kind.role, text: texts.join(''), toolCalls, ...repeatedAt(content, detail) };
     }
-    if (kind.role !== 'tool') return { role: kind.role, text: texts.join('\n') };
+    if (kind.role !== 'tool') {
+      const text = texts.join('\n');
+      const images = detail === 'high' ? content.images : [];
+      if (kind.role === 'system' || images.length === 0) return { role: kind.role, text };
+      return { role: kind.role, text, images: [...images] };
+    }
     const { role, toolCallId, tool } = kind;
     const isOpen = this.#isOpenCall(content);
     const text = isOpen ? interruption : texts.join('\n');

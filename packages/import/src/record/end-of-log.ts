@@ -1,0 +1,68 @@
+import type { Dispatch, DispatchEnd } from '@hansard/dispatch';
+import {
+  type DispatchEnvelope,
+  type DispatchSource,
+  type DispatchStatus,
+  definedOnly,
+  toTimestamp,
+} from '@hansard/events';
+import type { LogSummary, OpenLog } from '@hansard/provider';
+import type { DispatchTotals } from '@hansard/views';
+
+/** The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one. */
+export function sourceOf(
+  log: OpenLog,
+  files: DispatchSource['files'],
+  { kept }: Partial<LogSummary> = {},
+): DispatchSource {
+  return {
+    format: log.format,
+    files,
+    ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
+  };
+}
+
+/** Reports the sums that are too large for the envelope. The events have the figures of the log. */
+export function withTooLarge(summary: LogSummary, { atLimit }: DispatchTotals): LogSummary {
+  if (atLimit.length === 0) return summary;
+  const message = `The log has more ${atLimit.join(', ')} than the envelope can have; the envelope has the largest number.`;
+  return {
+    ...summary,
+    diagnostics: [...summary.diagnostics, { code: 'total_too_large', message }],
+    counts: { ...summary.counts, total_too_large: 1 },
+  };
+}
+
+/** Writes the end of a log. A running session is released without an end, because its next records may come at any time. */
+export async function leave(
+  dispatch: Dispatch,
+  status: DispatchStatus,
+  { completedAt, ...updates }: Omit<DispatchEnd, 'status'>,
+): Promise<void> {
+  if (status !== 'running') {
+    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status });
+    return;
+  }
+  await dispatch.update({ ...updates, status, completedAt: null });
+  await dispatch.release();
+}
+
+export function endOf(
+  { model, structuredResult, completedAt }: LogSummary,
+  { usage, costUsd, models, prices }: DispatchTotals,
+  before: DispatchEnvelope | null,
+): Omit<DispatchEnd, 'status'> {
+  return {
+    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
+    usage,
+    cost: costUsd,
+    models,
+    prices,
+    ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
+  };
+}
+
+/** An import of a shorter copy takes nothing away from the envelope. */
+function later(one: string, other: string): string {
+  return one > other ? one : other;
+}

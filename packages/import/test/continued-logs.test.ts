@@ -1,0 +1,219 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import { createMemoryStore } from '@hansard/store-memory';
+import { corpus, isCorpusThere, randomFrom, skipped } from '@hansard/testing';
+import { describe, expect, it, vi } from 'vitest';
+import { importAll, LogFolder, lines, prompts } from './logs.ts';
+import { randomSession, type WrittenLine } from './random-session.ts';
+
+const task = 'lab/tasks/growth';
+
+/** The files of a session as they were at one time, by name. */
+type Snapshot = ReadonlyMap<string, string>;
+
+const bytesOf = (text: string) => Buffer.from(text, 'utf8');
+
+/** The files after the first bytes of what was written to them. */
+function snapshotAt(lines: readonly WrittenLine[], bytes: number): Snapshot {
+  const files = new Map<string, string>();
+  let left = bytes;
+  for (const { file, text } of lines) {
+    if (left <= 0) break;
+    const whole = bytesOf(text);
+    files.set(file, `${files.get(file) ?? ''}${whole.subarray(0, left).toString('latin1')}`);
+    left -= whole.length;
+  }
+  return files;
+}
+
+/** Two stores that import the same files: one continues where it can, the other reads everything again. */
+class Twins implements AsyncDisposable {
+  readonly #folder = new LogFolder();
+  readonly #continuing = openDispatchStore(createMemoryStore());
+  readonly #rereading = openDispatchStore(createMemoryStore());
+  #time = 1_000;
+  imported = 0;
+  continued = 0;
+
+  /** Imports the files and compares what both stores have. `bytes` are Latin-1, so that a cut may be inside a character. */
+  async importAndCompare(snapshot: Snapshot, label: string): Promise<void> {
+    this.#time += 10;
+    for (const [name, bytes] of snapshot) this.#write(name, Buffer.from(bytes, 'latin1'));
+    const path = join(this.#folder.path, 'session.jsonl');
+    const [item] = await importAll(this.#continuing, [path], { task });
+    const [again] = await importAll(this.#rereading, [path], { task, reread: true });
+    expect(again?.kind, label).toBe(item?.kind === 'unchanged' ? 'imported' : item?.kind);
+    if (item?.kind === 'imported') {
+      this.imported += 1;
+      if (item.isContinued) this.continued += 1;
+    }
+    expect(await stateOf(this.#continuing), label).toEqual(await stateOf(this.#rereading));
+  }
+
+  #write(name: string, bytes: Buffer): void {
+    const path = join(this.#folder.path, name);
+    mkdirSync(dirname(path), { recursive: true });
+    const before = statSync(path, { throwIfNoEntry: false });
+    if (before !== undefined && readFileSync(path).equals(bytes)) return;
+    if (before !== undefined && before.size > bytes.length) truncateSync(path, 0);
+    writeFileSync(path, bytes);
+    utimesSync(path, this.#time, this.#time);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#folder[Symbol.dispose]();
+    await this.#continuing.close();
+    await this.#rereading.close();
+  }
+}
+
+/** The envelopes and events of a store, except the places that an import keeps to continue. */
+async function stateOf(store: DispatchStore) {
+  const envelopes = await store.getDispatchEnvelopes(task);
+  const events = await Promise.all(
+    envelopes.map(({ dispatchId }) => store.getDispatchEvents(task, dispatchId)),
+  );
+  return {
+    envelopes: envelopes.map((envelope) => ({ ...envelope, source: { ...envelope.source, kept: null } })),
+    events,
+  };
+}
+
+/** `HANSARD_SEEDS` sets how many seeds are tried. */
+const seedsOfBlock = 5;
+const blocks = Math.ceil(Number(process.env.HANSARD_SEEDS ?? 15) / seedsOfBlock);
+
+async function growAndCompare(lines: readonly WrittenLine[], seed: number, cuts: number) {
+  const random = randomFrom(seed);
+  await using twins = new Twins();
+  const all = lines.reduce((sum, { text }) => sum + bytesOf(text).length, 0);
+  const first = bytesOf(lines[0]?.text ?? '').length;
+  const ends = Array.from({ length: cuts }, () => first + Math.floor(random() * (all - first)));
+  for (const end of [...ends.sort((one, other) => one - other), all])
+    await twins.importAndCompare(snapshotAt(lines, end), `seed ${seed}, ${end} of ${all} bytes`);
+  return { imported: twins.imported, continued: twins.continued };
+}
+
+/** The files of a recorded session in the order of the times of their lines. */
+function recordedLines(folder: string, names: readonly string[]): WrittenLine[] {
+  const timed = names.flatMap((name) => {
+    let time = '';
+    const file = name.replace(/^[^/]*\.jsonl$/, 'session.jsonl');
+    return readFileSync(join(folder, name), 'utf8')
+      .split(/(?<=\n)/)
+      .map((text) => {
+        time = /"timestamp":"([^"]+)"/.exec(text)?.[1] ?? time;
+        return { file, text, time };
+      });
+  });
+  const [first, ...others] = timed;
+  const inOrder = others.sort((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
+  return first === undefined ? [] : [first, ...inOrder];
+}
+
+describe('a session that is imported while it grows', () => {
+  it.each(Array.from({ length: blocks }, (_, at) => at * seedsOfBlock))(
+    'has the events and totals of an import of the whole, wherever it was cut (seeds from %i)',
+    async (first) => {
+      let imported = 0;
+      let continued = 0;
+      for (let seed = first; seed < first + seedsOfBlock; seed += 1) {
+        const counts = await growAndCompare(randomSession(seed, 120), seed, 10);
+        imported += counts.imported;
+        continued += counts.continued;
+      }
+      expect(imported).toBeGreaterThan(40);
+      expect(continued / imported).toBeGreaterThan(0.3);
+    },
+    60_000,
+  );
+});
+
+describe('a log that grew since its last import', () => {
+  it('gives the store only what is new, and keeps a few kilobytes however long it is', async () => {
+    using folder = new LogFolder();
+    const provider = createMemoryStore();
+    const appends = vi.spyOn(provider, 'appendEvents');
+    const given = () => appends.mock.calls.reduce((sum, [, , events]) => sum + events.length, 0);
+    await using store = openDispatchStore(provider);
+    const path = folder.put('session.jsonl', lines(...prompts(5_000)));
+    await importAll(store, [path], { task });
+    const ofWhole = given();
+    appendFileSync(path, lines(...prompts(5_003).slice(5_000)));
+    const [item] = await importAll(store, [path], { task });
+    expect(item).toMatchObject({ isContinued: true, added: 3, events: 5_003, records: 5_003 });
+    expect(given() - ofWhole).toBe(3);
+    const [envelope] = await store.getDispatchEnvelopes(task);
+    expect(JSON.stringify(envelope?.source).length).toBeLessThan(4_000);
+  });
+
+  it('is read as a whole if that is asked for', async () => {
+    using folder = new LogFolder();
+    await using store = openDispatchStore(createMemoryStore());
+    const path = folder.put('session.jsonl', lines(...prompts(10)));
+    await importAll(store, [path], { task });
+    appendFileSync(path, lines(...prompts(11).slice(10)));
+    expect(await importAll(store, [path], { task, reread: true })).toMatchObject([{ isContinued: false }]);
+    appendFileSync(path, lines(...prompts(12).slice(11)));
+    expect(await importAll(store, [path], { task })).toMatchObject([{ isContinued: true, added: 1 }]);
+  });
+});
+
+describe('a session whose file was rewritten instead of grown', () => {
+  it.each([1, 2, 3, 4, 5])('has the events and totals of an import of the whole (seed %i)', async (seed) => {
+    const random = randomFrom(seed);
+    let lines = randomSession(seed, 60);
+    await using twins = new Twins();
+    for (const share of [0.3, 0.5, 0.7, 0.9, 1]) {
+      const end = Math.floor(lines.length * share);
+      const bytes = lines.slice(0, end).reduce((sum, { text }) => sum + bytesOf(text).length, 0);
+      await twins.importAndCompare(snapshotAt(lines, bytes), `seed ${seed}, ${share}`);
+      // Other words, of the same length or not, in a line that was read.
+      const at = Math.floor(random() * end);
+      const words = random() < 0.5 ? ['Query ', 'Reply '] : ['Longer than before ', 'And longer '];
+      lines = lines.map(({ file, text }, number) => ({
+        file,
+        text:
+          number < at
+            ? text
+            : text.replace(/Prompt |Answer /, (word) => words[word === 'Prompt ' ? 0 : 1] ?? ''),
+      }));
+    }
+    expect(twins.imported).toBe(5);
+    expect(twins.continued).toBe(0);
+  });
+});
+
+describe('a recorded session that is imported while it grows', () => {
+  const sessions: Record<string, readonly string[]> = {
+    'small-13-types.jsonl': ['small-13-types.jsonl'],
+    'growing-2.jsonl': ['growing-2.jsonl'],
+    'compacted.jsonl': ['compacted.jsonl'],
+    'concatenated-records.jsonl': ['concatenated-records.jsonl'],
+    'edge-cases.jsonl': ['edge-cases.jsonl'],
+    'with-subagents': [
+      'session.jsonl',
+      'session/subagents/agent-a2898e3.jsonl',
+      'session/subagents/agent-acompact-e1f845.jsonl',
+    ],
+  };
+  it.skipIf(!isCorpusThere).each(Object.entries(sessions))(
+    `%s has the events and totals of an import of the whole, wherever it was cut${skipped}`,
+    async (name, files) => {
+      const folder = join(corpus, 'claude-transcripts', name.endsWith('.jsonl') ? '' : name);
+      const { imported, continued } = await growAndCompare(recordedLines(folder, files), 1, 15);
+      expect(imported).toBeGreaterThan(10);
+      expect(continued / imported).toBeGreaterThan(0.8);
+    },
+    60_000,
+  );
+});

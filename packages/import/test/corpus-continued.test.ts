@@ -1,0 +1,64 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { createMemoryStore } from '@hansard/store-memory';
+import { corpus, isCorpusThere, skipped } from '@hansard/testing';
+import { dispatchTree } from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+import { importAll } from './logs.ts';
+
+const folder = join(corpus, 'claude-transcripts/continued');
+
+interface Source {
+  readonly type: string;
+  readonly message?: {
+    readonly id?: string;
+    readonly usage?: { readonly input_tokens: number; readonly output_tokens: number };
+  };
+}
+
+const recordsOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Source);
+
+describe('a recorded session and its continuation', () => {
+  it.skipIf(!isCorpusThere)(
+    `count each model message once, in the totals and by model${skipped}`,
+    async () => {
+      const files = globSync('*.jsonl', { cwd: folder }).map((name) => recordsOf(join(folder, name)));
+      const usages = new Map(
+        files.flat().flatMap(({ type, message }) => {
+          const { id, usage } = message ?? {};
+          return type === 'assistant' && id !== undefined && usage !== undefined
+            ? [[id, usage] as const]
+            : [];
+        }),
+      );
+      // Nothing follows the last message of the continuation, so it may continue.
+      const longest = files.toSorted((one, other) => other.length - one.length)[0];
+      usages.delete(longest?.at(-1)?.message?.id ?? '');
+      expect(usages.size).toBe(2);
+      const inputTokens = [...usages.values()].reduce((sum, { input_tokens }) => sum + input_tokens, 0);
+      const outputTokens = [...usages.values()].reduce((sum, { output_tokens }) => sum + output_tokens, 0);
+
+      await using store = openDispatchStore(createMemoryStore());
+      const [first] = await importAll(store, [folder]);
+      if (first?.kind !== 'imported') throw new Error('Nothing was imported.');
+      const envelopes = await store.getDispatchEnvelopes(first.taskDir);
+      expect(envelopes).toHaveLength(2);
+      const tree = dispatchTree(envelopes);
+      expect(tree).toHaveLength(1);
+      expect(tree[0]?.subtree).toMatchObject({ inputTokens, outputTokens });
+      const models = envelopes.flatMap((envelope) => envelope.models ?? []);
+      const sumOf = (figure: 'calls' | 'inputTokens' | 'outputTokens') =>
+        models.reduce((sum, usage) => sum + usage[figure], 0);
+      expect([sumOf('calls'), sumOf('inputTokens'), sumOf('outputTokens')]).toEqual([
+        usages.size,
+        inputTokens,
+        outputTokens,
+      ]);
+    },
+  );
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { isStoreError } from '@hansard/provider';
+import { sameContent } from '../../checks/expectations.ts';
+import { dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import { type Change, cuts, flips, inserted, removedRanges } from './changes.ts';
+import { events, forEachChange, inOrder, isWholeOrRefused, unlessEnvelope } from './damaged-store.ts';
+
+const detected = (
+  name: string,
+  what: string,
+  changes: (bytes: Uint8Array) => readonly Change[],
+): NamedCase => ({
+  name,
+  rule: 7,
+  title: `${what} is STORE_CORRUPT with its place, or everything that is read is equal`,
+  needs: ['durability', 'integrity'],
+  run: (context) => forEachChange(context, changes, async (store) => void (await isWholeOrRefused(store))),
+});
+
+/** The stored bytes change while the store is closed. */
+export const damageCases = caseFamily('damage', [
+  detected('flipped-bits', 'one changed bit, at every byte,', flips),
+  detected('cut', 'a log that was cut, at every byte,', cuts),
+  detected('removed', 'a range of bytes that is missing', removedRanges),
+  detected('doubled', 'a range of bytes that is doubled, filled with zeros, or moved', inserted),
+  {
+    name: 'no-uncoded-error',
+    rule: 7,
+    title: 'changed or missing bytes never lead to an error without a code, with checksums or without',
+    needs: ['durability'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => [...flips(bytes), ...cuts(bytes)],
+        async (store) => {
+          const reads = [
+            () => store.getDispatchEvents(taskDir, dispatchId),
+            () => store.readEvents(taskDir, dispatchId, { last: 2 }),
+            () => store.getDispatchEnvelope(taskDir, dispatchId),
+            () => store.listTasks(),
+          ];
+          for (const read of reads) {
+            try {
+              await read();
+            } catch (error) {
+              if (!isStoreError(error)) throw error;
+            }
+          }
+        },
+      ),
+  },
+  {
+    name: 'counted',
+    rule: 7,
+    title: 'STORE_CORRUPT says how many events before the damage are whole, as verifyDispatch does',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(context, flips, async (store) => {
+        const verification = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+        const { damages, wholeEvents } = verification;
+        assert.ok(wholeEvents <= events.length, `${wholeEvents} events are whole of ${events.length}`);
+        const isWhole = await isWholeOrRefused(store);
+        assert.ok(isWhole || damages.length > 0, 'a read is refused, and verifyDispatch finds no damage');
+        for (const { eventsBefore, offset, reason } of damages) {
+          assert.ok(
+            eventsBefore <= wholeEvents && offset >= 0,
+            `${eventsBefore} of ${wholeEvents} whole events are before ${offset}`,
+          );
+          assert.ok(reason.length > 0, 'a damage has no reason');
+        }
+        try {
+          await store.getDispatchEvents(taskDir, dispatchId);
+        } catch (error) {
+          const { wholeEvents: before } = (isStoreError(error) ? error.details : {}) as {
+            readonly wholeEvents?: number;
+          };
+          assert.equal(
+            before,
+            damages[0]?.eventsBefore,
+            'details.wholeEvents beside the first of the damages',
+          );
+        }
+      }),
+  },
+  {
+    name: 'skipped',
+    rule: 7,
+    title: 'the whole events of a damaged dispatch can be read in order, and never a damaged one',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => [...flips(bytes), ...removedRanges(bytes)],
+        async (store) => {
+          const { wholeEvents } = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+          const options = { limit: 100, skipDamaged: true };
+          const page = await unlessEnvelope(() => store.readEvents(taskDir, dispatchId, options));
+          if (page === null) return;
+          sameContent(page.events, inOrder(page.events), 'the whole events');
+          assert.equal(page.events.length, wholeEvents, 'the number of whole events that are read');
+        },
+      ),
+  },
+  {
+    name: 'accepted',
+    rule: 7,
+    title:
+      'an accepted loss leaves the whole events, then the notice, and a dispatch that can be written again',
+    needs: ['durability', 'integrity'],
+    run: (context) =>
+      forEachChange(
+        context,
+        (bytes) => flips(bytes).filter((_, index) => index % 7 === 0),
+        async (store) => {
+          const whole = await unlessEnvelope(() =>
+            store.readEvents(taskDir, dispatchId, { limit: 100, skipDamaged: true }),
+          );
+          if (whole === null) return;
+          const notice = { ...sampleEvent('notice'), type: 'system:notice' as const };
+          const found = await unlessEnvelope(() =>
+            optionalMethod(store, 'acceptLoss')(taskDir, dispatchId, notice),
+          );
+          if (found === null) return;
+          const kept = found.damages.length === 0 ? events : [...whole.events, notice];
+          sameContent(
+            await store.getDispatchEvents(taskDir, dispatchId),
+            kept,
+            'the events after the loss was accepted',
+          );
+          await store.claimDispatch(taskDir, dispatchId);
+          await store.appendEvent(taskDir, dispatchId, sampleEvent('late'));
+          sameContent(
+            (await store.readEvents(taskDir, dispatchId, { last: 0 })).first,
+            kept.length + 1,
+            'the number of events',
+          );
+          const { damages } = await optionalMethod(store, 'verifyDispatch')(taskDir, dispatchId);
+          sameContent(damages, [], 'the damages afterwards');
+        },
+      ),
+  },
+  {
+    name: 'others-untouched',
+    rule: 7,
+    title: 'a damaged dispatch hides no other dispatch and no task',
+    needs: ['durability', 'integrity'],
+    run: async (context) => {
+      await context.store.putTask('other/task', prepared.task);
+      await context.store.createDispatch('other/task', sampleEnvelope('OTHER', { status: 'completed' }));
+      await forEachChange(
+        context,
+        (bytes) => flips(bytes).filter((_, index) => index % 11 === 0),
+        async (store) => {
+          if (await isWholeOrRefused(store)) return;
+          sameContent(await store.getTask('other/task'), prepared.task, 'getTask of another task');
+          sameContent(
+            (await store.getDispatchEnvelopes('other/task')).length,
+            1,
+            'the dispatches of another task',
+          );
+          const tasks = (await store.listTasks()).map((listing) => listing.taskDir);
+          sameContent(tasks, ['other/task', taskDir], 'the tasks that are listed');
+        },
+      );
+    },
+  },
+]);

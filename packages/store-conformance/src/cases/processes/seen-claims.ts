@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import type { ClaimState } from '@hansard/provider';
+import { claim, late } from '../../checks/claim-checks.ts';
+import { sameContent } from '../../checks/expectations.ts';
+import { claimMethod, dispatchId, holdsEvents, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEvent } from '../../checks/sample-data.ts';
+import { startProcess } from '../../processes/store-process.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+import { prepareFree } from './batches.ts';
+import { codeOf, leaseOf } from './other-process.ts';
+
+const needs = ['durability', 'writers'] as const;
+
+/** `getClaim` and `breakClaim` of what another process has claimed. Skipped for a store that does not have them yet. */
+export const seenClaimCases = caseFamily('processes', [
+  {
+    name: 'claim-seen',
+    rule: 6,
+    title:
+      'getClaim shows the claim of another process with its process id, and null after that process was killed or released it',
+    needs,
+    run: async (context) => {
+      const getClaim = claimMethod(context.store, 'getClaim');
+      await prepareFree(context);
+      const child = await startProcess(context);
+      await child.call('claimDispatch', taskDir, dispatchId);
+      isForeign(await getClaim(taskDir, dispatchId), child.pid, ['running', 'unknown'], context.leaseMs);
+      await child.call('releaseDispatch', taskDir, dispatchId);
+      sameContent(await getClaim(taskDir, dispatchId), null, 'getClaim after the release');
+      await child.call('claimDispatch', taskDir, dispatchId);
+      await child.kill();
+      const state = (await getClaim(taskDir, dispatchId))?.state ?? 'expired';
+      sameContent(state, 'expired', 'the state after the owner was killed');
+    },
+  },
+  {
+    name: 'broken-by-another',
+    rule: 6,
+    title:
+      'a process whose claim was broken by another one writes nothing, and the other one can claim at once',
+    needs,
+    run: async (context) => {
+      const { store } = context;
+      const breakClaim = claimMethod(store, 'breakClaim');
+      await prepareFree(context);
+      const child = await startProcess(context);
+      await child.call('claimDispatch', taskDir, dispatchId);
+      const own = sampleEvent('of-the-owner');
+      sameContent(
+        codeOf(await child.call('appendEvent', taskDir, dispatchId, own)),
+        null,
+        'an append of the owner',
+      );
+      await breakClaim(taskDir, dispatchId);
+      await claim(store);
+      for (const [method, argument] of [
+        ['appendEvent', sampleEvent('too-late')],
+        ['appendEvents', [sampleEvent('too-late')]],
+        ['updateDispatch', { cost: 1 }],
+        ['claimDispatch', undefined],
+      ] as const)
+        sameContent(
+          codeOf(await child.call(method, taskDir, dispatchId, argument)),
+          'STORE_LOCKED',
+          `${method} of the former owner`,
+        );
+      await store.appendEvent(taskDir, dispatchId, late);
+      await holdsEvents(store, [own, late]);
+    },
+  },
+  {
+    name: 'stopped-claim-expires',
+    rule: 6,
+    title: 'getClaim says when the claim of a stopped process expires, and it expires then',
+    needs,
+    run: async (context) => {
+      const { store } = context;
+      const getClaim = claimMethod(store, 'getClaim');
+      const leaseMs = leaseOf(context);
+      await prepareFree(context);
+      const child = await startProcess(context);
+      await child.call('claimDispatch', taskDir, dispatchId);
+      child.signal('SIGSTOP');
+      const start = performance.now();
+      let state: ClaimState | null = await getClaim(taskDir, dispatchId);
+      while (state?.state !== 'expired' && performance.now() - start < 5 * leaseMs + 3_000) {
+        isForeign(state, child.pid, ['running', 'unknown'], leaseMs);
+        await setTimeout(leaseMs / 10);
+        state = await getClaim(taskDir, dispatchId);
+      }
+      isForeign(state, child.pid, ['expired'], leaseMs);
+      await claim(store);
+      await store.appendEvent(taskDir, dispatchId, late);
+    },
+  },
+]);
+
+function isForeign(
+  claimed: ClaimState | null,
+  pid: number,
+  states: readonly ClaimState['state'][],
+  leaseMs = Number.POSITIVE_INFINITY,
+): void {
+  const { owner = '', isOwn, state, expiresInMs } = claimed ?? {};
+  assert.ok(owner.includes(String(pid)), `the owner is “${owner}”, not process ${pid}`);
+  assert.equal(isOwn, false, 'isOwn of the claim of another process');
+  assert.ok(
+    state !== undefined && states.includes(state),
+    `the state is ${state}, expected ${states.join(' or ')}`,
+  );
+  if (state !== 'unknown') assert.equal(expiresInMs, null, `expiresInMs of a claim that is ${state}`);
+  else
+    assert.ok(
+      Number(expiresInMs) > 0 && Number(expiresInMs) <= leaseMs + 1,
+      `it expires in ${expiresInMs} ms, with a lease of ${leaseMs}`,
+    );
+}

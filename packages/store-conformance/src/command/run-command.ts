@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { RunnableCase } from '../run/conformance-case.ts';
+import { type CaseResult, casesFor, runCase } from '../run/run-case.ts';
+import type { StoreUnderTest } from '../run/store-under-test.ts';
+import { help } from './help.ts';
+
+interface Report extends CaseResult {
+  readonly id: string;
+  readonly rule: number | null;
+  readonly title: string;
+}
+
+/** A command line that cannot be run. */
+class UsageError extends Error {}
+
+const options = {
+  case: { type: 'string', multiple: true },
+  seed: { type: 'string' },
+  timeout: { type: 'string' },
+  json: { type: 'boolean' },
+  list: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} as const;
+
+/** Runs the command `hansard-store-conformance`. Returns its exit code. */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  try {
+    const { values, positionals } = readArguments(args);
+    if (values.help) return print(help);
+    if (values.version) return print(`${readVersion()}\n`);
+    if (positionals.length !== 1)
+      throw new UsageError(`Name one module, such as ./my-store.js. There are ${positionals.length}.`);
+    const store = await loadStore(positionals[0] ?? '', readNumber('--seed', values.seed));
+    const cases = chooseCases(store, values.case);
+    if (values.list) return print(cases.map(({ id, title }) => `${id}  ${title}\n`).join(''));
+    const seconds = readNumber('--timeout', values.timeout) ?? 120;
+    const reports: Report[] = [];
+    for (const one of cases) {
+      const { id, rule, title } = one;
+      const report = { id, rule, title, ...(await withTimeout(one, store, seconds)) };
+      reports.push(report);
+      if (!values.json) print(describe(report));
+    }
+    const counts = count(reports);
+    if (values.json)
+      print(
+        `${JSON.stringify({ counts, cases: reports.map((one) => ({ ...one, error: textOf(one.error) })) }, null, 2)}\n`,
+      );
+    else
+      print(
+        `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${counts.gap} known gaps\n`,
+      );
+    return counts.failed === 0 ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\nRun hansard-store-conformance --help for examples.\n`);
+    return 2;
+  }
+}
+
+function readArguments(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function readNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw new UsageError(`${option} must be a whole number, not ${JSON.stringify(text)}.`);
+  return Number(text);
+}
+
+async function loadStore(path: string, seed: number | undefined): Promise<StoreUnderTest> {
+  const file = resolve(path);
+  let module: { readonly default?: Partial<StoreUnderTest> };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
+  }
+  const { default: store } = module;
+  if (typeof store?.create !== 'function' || typeof store.capabilities !== 'object')
+    throw new UsageError(`${file} needs a default export with capabilities and create().`);
+  return { ...(store as StoreUnderTest), ...(seed === undefined ? {} : { seed }) };
+}
+
+/** The cases with these ids or of these families; all of them without a choice. */
+function chooseCases(store: StoreUnderTest, chosen: readonly string[] | undefined): readonly RunnableCase[] {
+  const all = gapsChecked(store);
+  if (chosen === undefined) return all;
+  const matches = (id: string, name: string) => id === name || id.startsWith(`${name.replace(/\/$/, '')}/`);
+  const unknown = chosen.filter((name) => !all.some(({ id }) => matches(id, name)));
+  if (unknown.length > 0)
+    throw new UsageError(
+      `No case or family for a store with these capabilities is called ${unknown.join(' or ')}.`,
+    );
+  return all.filter(({ id }) => chosen.some((name) => matches(id, name)));
+}
+
+function gapsChecked(store: StoreUnderTest): readonly RunnableCase[] {
+  try {
+    return casesFor(store);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** A case that does not end is a failure, and the next one starts. */
+async function withTimeout(one: RunnableCase, store: StoreUnderTest, seconds: number): Promise<CaseResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<CaseResult>((done) => {
+    timer = setTimeout(() => {
+      const error = new Error(`The case did not end within ${seconds} s.`);
+      done({ status: 'failed', error, reason: null });
+    }, seconds * 1_000);
+  });
+  const failure = (error: unknown): CaseResult => ({ status: 'failed', error, reason: null });
+  try {
+    return await Promise.race([runCase(one, store).catch(failure), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describe({ id, title, status, error, reason }: Report): string {
+  if (status === 'passed') return '';
+  if (status === 'failed')
+    return `FAILED  ${id}: ${title}\n${(textOf(error) ?? '').replace(/^/gm, '        ')}\n`;
+  return `${status === 'gap' ? 'gap     ' : 'skipped '}${id}: ${reason}\n`;
+}
+
+function textOf(error: unknown): string | null {
+  return error === null ? null : String(error);
+}
+
+function count(reports: readonly Report[]): Record<CaseResult['status'], number> {
+  const counts = { passed: 0, failed: 0, skipped: 0, gap: 0 };
+  for (const { status } of reports) counts[status] += 1;
+  return counts;
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text);
+  return 0;
+}
+
+/** The version of the package, above this file in the source and in the built package. */
+function readVersion(): string {
+  const path = import.meta.url.endsWith('.ts') ? '../../package.json' : '../package.json';
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
+}

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { CaseContext } from '../run/case-context.ts';
+import { skipCase } from '../run/conformance-case.ts';
+import type { Reply, Request } from './serve-store.ts';
+
+const runsFromSource = import.meta.url.endsWith('.ts');
+const program = fileURLToPath(new URL(runsFromSource ? '../bin.ts' : './bin.js', import.meta.url));
+const patience = 30_000;
+
+/** Another process that has opened the store of a case. */
+export class StoreProcess {
+  readonly #child: ChildProcess;
+  readonly #replies: AsyncIterableIterator<string>;
+  readonly #exit: Promise<unknown>;
+
+  /** `prefix` is a program that starts another one, such as `unshare`. */
+  constructor(context: CaseContext, prefix: readonly string[] = []) {
+    const { elsewhere } = context;
+    if (elsewhere === undefined)
+      skipCase('the fixture has no `elsewhere`, which opens the store in another process');
+    const conditions = runsFromSource ? ['--conditions=@hansard/source'] : [];
+    const store = [String(elsewhere.module), JSON.stringify(elsewhere.args)];
+    const [command = '', ...args] = [
+      ...prefix,
+      process.execPath,
+      ...conditions,
+      program,
+      '--open-store',
+      ...store,
+    ];
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    // A request to a process that was killed fails by its missing reply.
+    this.#child.stdin?.on('error', () => {});
+    this.#exit = once(this.#child, 'exit');
+    const { stdout } = this.#child;
+    if (stdout === null) throw new TypeError('The process has no output.');
+    this.#replies = createInterface({ input: stdout })[Symbol.asyncIterator]();
+    context.atEnd(async () => void (await this.kill()));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
+  /** Waits until the store is open. */
+  async opened(): Promise<this> {
+    const reply = await this.next();
+    if (reply === null || !('ready' in reply))
+      throw new Error(`Another process could not open the store: ${JSON.stringify(reply)}`);
+    return this;
+  }
+
+  send(request: Request): void {
+    this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
+  }
+
+  /** The outcome of a method: `answer`, or the code of its error and the message. */
+  async call(method: string, ...args: readonly unknown[]): Promise<Reply | null> {
+    this.send({ method, args });
+    return this.next();
+  }
+
+  /** The next line of the process; null after its last one. */
+  async next(): Promise<Reply | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`Another process did not answer within ${patience} ms.`)),
+        patience,
+      );
+    });
+    try {
+      const { done, value } = await Promise.race([this.#replies.next(), late]);
+      return done ? null : (JSON.parse(value) as Reply);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Reads its lines until it has acknowledged so many batches more. */
+  async acknowledge(batches: number): Promise<void> {
+    for (let count = 0; count < batches; count += 1) {
+      const reply = await this.next();
+      if (reply === null || !('acknowledged' in reply))
+        throw new Error(`An append failed: ${JSON.stringify(reply)}`);
+    }
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+
+  /** Kills the process and waits for its end. Returns the number of batches that it has acknowledged: the last index and one. */
+  async kill(): Promise<number> {
+    this.#child.kill('SIGKILL');
+    let acknowledged = 0;
+    for (let reply = await this.next(); reply !== null; reply = await this.next())
+      if ('acknowledged' in reply) acknowledged = reply.acknowledged + 1;
+    await this.#exit;
+    return acknowledged;
+  }
+}
+
+/** Starts another process for the store of a case, and waits until the store is open. */
+export async function startProcess(context: CaseContext, prefix?: readonly string[]): Promise<StoreProcess> {
+  return new StoreProcess(context, prefix).opened();
+}
+
+/** How to start a program in a PID namespace of its own. Skips the case on a machine that allows no way. */
+export function inAnotherNamespace(): readonly string[] {
+  const ways = [
+    ['--pid', '--fork', '--kill-child', '--mount-proc'],
+    ['--user', '--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc'],
+  ];
+  const allowed = ways.find((way) => spawnSync('unshare', [...way, 'true']).status === 0);
+  return allowed === undefined
+    ? skipCase('this machine does not allow `unshare --pid`')
+    : ['unshare', ...allowed];
+}
+
+/** How to start a program that writes no file beyond so many blocks of 512 or 1,024 bytes. */
+export function withSmallDisk(blocks: number): readonly string[] {
+  if (spawnSync('sh', ['-c', 'ulimit -f 100']).status !== 0) skipCase('this machine has no `ulimit -f`');
+  return ['sh', '-c', `ulimit -f ${blocks}; exec "$@"`, 'sh'];
+}

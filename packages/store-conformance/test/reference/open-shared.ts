@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import type { StoreUnderTest } from '../../src/index.ts';
+import { processMutants } from '../mutants/processes.ts';
+import { createReferenceStore, referenceCapabilities } from './reference-store.ts';
+import { inDatabase } from './sqlite-medium.ts';
+
+export const leaseMs = 1_000;
+
+/** The reference store in a file that several processes share, with one of the faults of `processMutants` or none. */
+export function openStore(file: string, fault: string | null): DispatchStoreProvider {
+  const medium = inDatabase(file);
+  const good = createReferenceStore(medium, leaseMs);
+  const change = processMutants.find(([name]) => name === fault)?.[2];
+  const store = { ...good, ...change?.(good, medium) };
+  return {
+    ...withFullDisk(store),
+    close: () => {
+      try {
+        store.close();
+        medium.close();
+      } catch (error) {
+        if (!String(error).includes('database is not open')) throw error;
+      }
+    },
+  };
+}
+
+/** The appends of a store, with the error of a full disk as the contract names it. */
+function withFullDisk(store: DispatchStoreProvider): DispatchStoreProvider {
+  const guarded =
+    <Args extends readonly unknown[], Answer>(call: (...args: Args) => Answer) =>
+    (...args: Args): Answer => {
+      try {
+        return call(...args);
+      } catch (cause) {
+        if (!/disk|full|I\/O/.test(String(cause))) throw cause;
+        throw new StoreError('STORE_UNAVAILABLE', 'The disk is full.', { cause });
+      }
+    };
+  return { ...store, appendEvent: guarded(store.appendEvent), appendEvents: guarded(store.appendEvents) };
+}
+
+export function sharedStoreUnderTest(fault: string | null = null): StoreUnderTest {
+  return {
+    capabilities: referenceCapabilities,
+    leaseMs,
+    seed: 7,
+    create: () => {
+      const folder = mkdtempSync(join(tmpdir(), 'hansard-reference-'));
+      const file = join(folder, 'world.sqlite');
+      const open = () => openStore(file, fault);
+      return {
+        store: open(),
+        reopen: open,
+        elsewhere: { module: import.meta.filename, args: [file, fault] },
+        dispose: () => rmSync(folder, { recursive: true, force: true }),
+      };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { type ClaimState, type Clock, systemClock } from '@hansard/provider';
+import type { Lease } from './lease.ts';
+import { type Processes, systemProcesses } from './process-owner.ts';
+
+/** The fields of `ClaimState` that say whether a claim can be taken over. */
+export type LeaseState = Pick<ClaimState, 'state' | 'expiresInMs'>;
+
+interface Sighting {
+  readonly beat: string | number;
+  /** When this opening first saw this heartbeat, by its monotonic clock. */
+  readonly since: number;
+  /** Whether this opening has seen an earlier heartbeat of the same lease. */
+  readonly isRenewed: boolean;
+}
+
+/**
+ * The heartbeats of other openings, as one opening of a store has seen them.
+ *
+ * A lease expires in one of two ways:
+ * 1. Its owner is proven to have exited. It expires at once.
+ * 2. This opening has seen the same heartbeat for a whole lease, by its own monotonic clock: at the first and at the last
+ *    moment of it. A time that another process wrote is never compared with a clock.
+ */
+export class HeartbeatWatch {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #processes: Processes;
+  /** By the token of the lease. */
+  readonly #seen = new Map<string, Sighting>();
+
+  constructor(clock: Pick<Clock, 'monotonic'> = systemClock, processes: Processes = systemProcesses) {
+    this.#clock = clock;
+    this.#processes = processes;
+  }
+
+  /** Notes a heartbeat of a lease, read just now, and judges the lease. `beat` is any value that each renewal changes. */
+  observe({ token, owner, leaseMs }: Lease, beat: string | number): LeaseState {
+    if (this.hasExited(owner)) return { state: 'expired', expiresInMs: null };
+    const now = this.#clock.monotonic();
+    const before = this.#seen.get(token);
+    if (before?.beat !== beat) {
+      this.#seen.set(token, { beat, since: now, isRenewed: before !== undefined });
+      return this.#unexpired(owner, before !== undefined, leaseMs);
+    }
+    const remaining = before.since + leaseMs - now;
+    if (remaining <= 0) return { state: 'expired', expiresInMs: null };
+    return this.#unexpired(owner, before.isRenewed, remaining);
+  }
+
+  /** Whether the owner is proven to have exited. Only then is it certain that it writes nothing any more. */
+  hasExited(owner: Lease['owner']): boolean {
+    return !this.#processes.isRunning(owner);
+  }
+
+  /** Drops what is known of a lease that is over. */
+  forget(token: string): void {
+    this.#seen.delete(token);
+  }
+
+  #unexpired(owner: Lease['owner'], isRenewed: boolean, remaining: number): LeaseState {
+    const isKnown = isRenewed || this.#processes.whyUnchecked(owner) === null;
+    return isKnown
+      ? { state: 'running', expiresInMs: null }
+      : { state: 'unknown', expiresInMs: Math.ceil(remaining) };
+  }
+}

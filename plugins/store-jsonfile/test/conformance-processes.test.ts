@@ -1,0 +1,36 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '@hansard/store-conformance';
+import { expect, it } from 'vitest';
+import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
+
+/** The store with what the kit needs to open it in other processes and to damage its files. */
+const store: StoreUnderTest = {
+  capabilities: jsonFileStoreCapabilities,
+  create: () => {
+    const root = mkdtempSync(join(tmpdir(), 'hansard-jsonfile-'));
+    const open = () => openJsonFileStore({ root });
+    return {
+      store: open(),
+      reopen: open,
+      elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [root] },
+      damage: (taskDir, dispatchId) => {
+        const file = join(root, taskDir, 'dispatches', `${dispatchId}.json`);
+        return { bytes: readFileSync(file), write: (bytes) => writeFileSync(file, bytes) };
+      },
+      dispose: () => rmSync(root, { recursive: true, force: true }),
+    };
+  },
+};
+
+const { integrity } = jsonFileStoreCapabilities;
+const cases = storeConformanceCases.filter(
+  ({ id, needs }) =>
+    /^(killed|processes|damage)\//.test(id) && (integrity === 'checksum' || !needs.includes('integrity')),
+);
+
+it.each(cases)('$id: $title', async ({ id }) => {
+  const [result] = await runStoreConformance(store, [id]);
+  expect([result?.error, ['passed', 'skipped']]).toEqual([null, expect.arrayContaining([result?.status])]);
+});

@@ -1,0 +1,64 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '@hansard/provider';
+import { AcknowledgedLengths } from './database/acknowledged-lengths.ts';
+import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
+import type { DatabaseFormat } from './database/schema.ts';
+import { prepareStatements, type Statements } from './database/statements.ts';
+import { Acknowledgements } from './events/acknowledgements.ts';
+import { EventReader } from './events/event-reader.ts';
+import { EventSearch } from './events/event-search.ts';
+import { EventWriter } from './events/event-writer.ts';
+import { toOpenError } from './sqlite-errors.ts';
+import { DispatchTable } from './tables/dispatch-table.ts';
+import { TaskTable } from './tables/task-table.ts';
+import { WriterLeases } from './writer-leases.ts';
+
+export interface ConnectionOptions extends DatabaseOptions {
+  /** Milliseconds. */
+  readonly leaseMs: number;
+  readonly clock: Clock;
+}
+
+export interface OpenedParts {
+  readonly opened: OpenedDatabase;
+  readonly parts: StoreParts;
+}
+
+/** The objects that work on one opened database. */
+export interface StoreParts {
+  readonly database: DatabaseSync;
+  readonly statements: Statements;
+  readonly format: DatabaseFormat;
+  readonly tasks: TaskTable;
+  readonly dispatches: DispatchTable;
+  readonly leases: WriterLeases;
+  readonly lengths: AcknowledgedLengths;
+  readonly acknowledgements: Acknowledgements;
+  readonly writer: EventWriter;
+  readonly reader: EventReader;
+  readonly search: EventSearch;
+}
+
+/** Opens the database at the path, and creates nothing there. */
+export function openParts(options: ConnectionOptions): OpenedParts {
+  const { file, leaseMs, clock } = options;
+  const opened = openDatabase(options);
+  const { database, format } = opened;
+  const isChecked = format !== 1;
+  try {
+    const statements = prepareStatements(database);
+    const lengths = new AcknowledgedLengths(file, statements.getHead.get()?.databaseId ?? '');
+    const tasks = new TaskTable(statements, file, isChecked);
+    const dispatches = new DispatchTable({ statements, tasks, lengths, file, isChecked });
+    const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock });
+    const reader = new EventReader({ statements, dispatches, lengths, file, isChecked });
+    const acknowledgements = new Acknowledgements(lengths, reader, clock);
+    const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });
+    const search = new EventSearch(database, statements, reader);
+    const rows = { tasks, dispatches, leases, lengths, acknowledgements };
+    return { opened, parts: { database, statements, format, ...rows, writer, reader, search } };
+  } catch (error) {
+    database.close();
+    throw toOpenError(error, file);
+  }
+}

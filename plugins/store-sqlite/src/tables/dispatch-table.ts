@@ -1,0 +1,192 @@
+import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
+import {
+  compareByStart,
+  type DispatchDamage,
+  type DispatchListing,
+  isStoreError,
+  type StoreError,
+} from '@hansard/provider';
+import { dispatchExists, dispatchNotFound } from '@hansard/store-kit';
+import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
+import { dispatchChecksum, toggleName } from '../database/checksums.ts';
+import { decodeJson } from '../database/decode.ts';
+import type { DispatchRow, Statements } from '../database/statements.ts';
+import { corrupt } from '../sqlite-errors.ts';
+import type { TaskTable } from './task-table.ts';
+
+export interface DispatchTableSetup {
+  readonly statements: Statements;
+  readonly tasks: TaskTable;
+  readonly lengths: AcknowledgedLengths;
+  readonly file: string;
+  /** Whether the format has checksums. */
+  readonly isChecked: boolean;
+}
+
+type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'epoch' | 'envelope'>;
+
+/** The dispatches without their events. A row has a checksum, and the row of its task says how many there are. */
+export class DispatchTable {
+  readonly #statements: Statements;
+  readonly #tasks: TaskTable;
+  readonly #lengths: AcknowledgedLengths;
+  readonly #file: string;
+  readonly #isChecked: boolean;
+
+  constructor({ statements, tasks, lengths, file, isChecked }: DispatchTableSetup) {
+    this.#statements = statements;
+    this.#tasks = tasks;
+    this.#lengths = lengths;
+    this.#file = file;
+    this.#isChecked = isChecked;
+  }
+
+  /** The row of a dispatch; null if there is none. @throws STORE_CORRUPT */
+  find(taskDir: string, dispatchId: string): DispatchRow | null {
+    const row = this.#statements.getDispatch.get(taskDir, dispatchId);
+    if (row !== undefined) return this.#checked(row, dispatchId);
+    if (!this.#isChecked) return null;
+    const [slot] = this.#lengths.find(taskDir, dispatchId);
+    if (slot !== undefined) {
+      // Another process may have created or removed the dispatch meanwhile.
+      const now = this.#statements.getDispatch.get(taskDir, dispatchId);
+      if (now !== undefined) return this.#checked(now, dispatchId);
+      if (this.#lengths.read(slot.number, taskDir, dispatchId) !== null)
+        throw this.#lostError(taskDir, dispatchId, slot.length);
+    }
+    // From the index, in which the row was looked for.
+    this.#assertComplete(taskDir, this.#statements.listIds.all(taskDir));
+    return null;
+  }
+
+  /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
+  get(taskDir: string, dispatchId: string): DispatchRow {
+    const row = this.find(taskDir, dispatchId);
+    if (row === null) throw dispatchNotFound(taskDir, dispatchId);
+    return row;
+  }
+
+  /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
+  list(taskDir: string): DispatchListing[] {
+    const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : () => [];
+    const rows = this.#statements.listDispatches.all(taskDir);
+    const envelopes: DispatchEnvelope[] = [];
+    const damaged: DispatchListing[] = [];
+    const fail = (dispatchId: string, error: StoreError) =>
+      damaged.push({ dispatchId, envelope: null, error });
+    for (const row of rows) {
+      try {
+        envelopes.push(this.decode(this.#checked(row, row.dispatchId)));
+      } catch (error) {
+        if (!isStoreError(error)) throw error;
+        fail(String(row.dispatchId), error);
+      }
+    }
+    if (this.#isChecked && damaged.length === 0) this.#assertComplete(taskDir, rows);
+    const numbers = new Set(rows.map(({ number }) => number));
+    for (const { number, dispatchId, length } of acknowledged(numbers)) {
+      // Another process may have removed the dispatch meanwhile.
+      if (this.#lengths.read(number, taskDir, dispatchId) === null) continue;
+      fail(dispatchId, this.#lostError(taskDir, dispatchId, length));
+    }
+    const whole = envelopes
+      .sort(compareByStart)
+      .map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
+    return [...whole, ...damaged];
+  }
+
+  /** @returns the number of the new dispatch @throws STORE_DISPATCH_EXISTS, STORE_CORRUPT */
+  insert(taskDir: string, envelope: DispatchEnvelope, epoch: number): number {
+    const { dispatchId } = envelope;
+    const text = JSON.stringify(envelope);
+    if (this.#statements.getDispatch.get(taskDir, dispatchId) !== undefined)
+      throw dispatchExists(taskDir, dispatchId);
+    this.#tasks.addDispatch(taskDir, dispatchId);
+    return this.#insertRow({ taskDir, dispatchId, epoch, envelope: text });
+  }
+
+  /** Inserts a removed row again under a new number, without events. */
+  insertCopy({ taskDir, dispatchId, epoch, envelope }: DispatchRow): number {
+    this.#tasks.addDispatch(taskDir, dispatchId);
+    return this.#insertRow({ taskDir, dispatchId, epoch, envelope });
+  }
+
+  /** The number is one that no dispatch has had, including those that were lost. */
+  #insertRow({ taskDir, dispatchId, epoch, envelope }: NewDispatch): number {
+    const hasEventIds = 0;
+    const inDatabase = this.#statements.greatestNumber.get()?.number ?? 0;
+    const number = Math.max(inDatabase, this.#lengths.greatestNumber()) + 1;
+    const crc = dispatchChecksum({ number, taskDir, dispatchId, epoch, hasEventIds, envelope });
+    this.#statements.insertDispatch.run(
+      ...[number, taskDir, dispatchId, epoch, 0, hasEventIds, crc, envelope],
+    );
+    return number;
+  }
+
+  /** Returns a copy of the changed envelope. */
+  update(row: DispatchRow, updates: EnvelopeUpdates): DispatchEnvelope {
+    const changed: Record<string, unknown> = { ...this.decode(row) };
+    for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
+    const envelope = JSON.stringify(changed);
+    this.#statements.setEnvelope.run(envelope, dispatchChecksum({ ...row, envelope }), row.number);
+    return JSON.parse(envelope) as DispatchEnvelope;
+  }
+
+  setEpoch(row: DispatchRow, epoch: number): void {
+    this.#statements.setEpoch.run(epoch, dispatchChecksum({ ...row, epoch }), row.number);
+  }
+
+  /** Removes the row. @throws STORE_CORRUPT */
+  remove({ number, taskDir, dispatchId }: DispatchRow): void {
+    this.#statements.deleteDispatch.run(number);
+    this.#tasks.removeDispatch(taskDir, dispatchId);
+  }
+
+  /** @throws STORE_CORRUPT */
+  decode({ dispatchId, envelope }: DispatchRow): DispatchEnvelope {
+    return decodeJson(envelope, `the envelope of dispatch ${dispatchId}`, this.#file, { dispatchId });
+  }
+
+  /** The damage of a row; null if it has none. */
+  damageOf(taskDir: string, dispatchId: string): DispatchDamage | null {
+    const row = this.#statements.getDispatch.get(taskDir, dispatchId);
+    if (row === undefined || !this.#isChecked || dispatchChecksum(row) === row.crc) return null;
+    return {
+      place: 'dispatches',
+      offset: row.number,
+      bytes: String(row.envelope).length,
+      eventsBefore: 0,
+      lostEvents: 0,
+      reason: 'the envelope does not have the checksum of the one that was written',
+    };
+  }
+
+  #checked(row: DispatchRow, dispatchId: string): DispatchRow {
+    if (!this.#isChecked || dispatchChecksum(row) === row.crc) return row;
+    throw corrupt(this.#file, `the envelope of dispatch ${dispatchId} does not have its checksum`, {
+      details: { dispatchId },
+    });
+  }
+
+  #assertComplete(taskDir: string, rows: readonly Pick<DispatchRow, 'dispatchId'>[]): void {
+    const { dispatches, digest } = this.#tasks.find(taskDir) ?? { dispatches: 0, digest: 0 };
+    const ids = rows.map(({ dispatchId }) => dispatchId);
+    if (ids.length === dispatches && ids.reduce(toggleName, 0) === digest) return;
+    throw corrupt(
+      this.#file,
+      `the list of dispatches of ${taskDir} has ${ids.length} of the ${dispatches} that were written`,
+      { details: { taskDir } },
+    );
+  }
+
+  #lostError(taskDir: string, dispatchId: string, length: number): StoreError {
+    return corrupt(
+      this.#file,
+      `dispatch ${dispatchId} of ${taskDir} with ${length} acknowledged events is missing, because the log of the database was cut or an older copy is at its path`,
+      {
+        advice: 'Restore a backup, or delete the dispatch if it is not needed.',
+        details: { dispatchId, wholeEvents: 0 },
+      },
+    );
+  }
+}

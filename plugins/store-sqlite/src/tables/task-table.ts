@@ -1,0 +1,135 @@
+import type { TaskRecord } from '@hansard/events';
+import { isStoreError, type TaskListing } from '@hansard/provider';
+import { headChecksum, taskChecksum, toggleName } from '../database/checksums.ts';
+import { decodeJson } from '../database/decode.ts';
+import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
+import { corrupt } from '../sqlite-errors.ts';
+
+type TaskFields = Pick<TaskRow, 'task' | 'dispatches' | 'digest'>;
+
+/** The tasks. Each row has a checksum, and the row of `head` says which rows there are. */
+export class TaskTable {
+  readonly #statements: Statements;
+  readonly #file: string;
+  readonly #isChecked: boolean;
+
+  constructor(statements: Statements, file: string, isChecked: boolean) {
+    this.#statements = statements;
+    this.#file = file;
+    this.#isChecked = isChecked;
+  }
+
+  /** @throws STORE_CORRUPT */
+  head(): HeadRow {
+    const head = this.#statements.getHead.get();
+    if (head !== undefined && headChecksum(head) === head.crc) return head;
+    throw corrupt(this.#file, 'the row that counts the tasks has changed');
+  }
+
+  /** The row of a task; null if there is none. @throws STORE_CORRUPT */
+  find(taskDir: string): TaskRow | null {
+    const row = this.#statements.getTask.get(taskDir);
+    if (row !== undefined) return this.#checked(row);
+    if (this.#isChecked) this.#assertComplete(this.#statements.listTasks.all());
+    return null;
+  }
+
+  /** @throws STORE_CORRUPT */
+  get(taskDir: string): TaskRecord | null {
+    const row = this.find(taskDir);
+    return row === null ? null : this.#decode(row);
+  }
+
+  /** @throws STORE_CORRUPT if a row is missing */
+  list(): TaskListing[] {
+    const rows = this.#statements.listTasks.all();
+    const listed = rows.map((row) => this.#listed(row));
+    if (this.#isChecked && listed.every(({ error }) => error === undefined)) this.#assertComplete(rows);
+    return listed.sort((left, right) => compare(left.taskDir, right.taskDir));
+  }
+
+  /**
+   * Creates or replaces the record. A damaged row is written again, with the dispatches that the task has.
+   * @throws STORE_CORRUPT if rows of tasks are missing
+   */
+  put(taskDir: string, record: TaskRecord): void {
+    const row = this.#statements.getTask.get(taskDir) ?? this.find(taskDir);
+    const known = row !== null && taskChecksum(row) === row.crc ? row : this.#count(taskDir);
+    this.#write(taskDir, { ...known, task: JSON.stringify(record) }, row === null);
+  }
+
+  /** Notes that a task has got a dispatch. @throws STORE_CORRUPT */
+  addDispatch(taskDir: string, dispatchId: string): void {
+    const row = this.find(taskDir);
+    const { task, dispatches, digest } = row ?? { task: null, dispatches: 0, digest: 0 };
+    const fields = { task, dispatches: dispatches + 1, digest: toggleName(digest, dispatchId) };
+    this.#write(taskDir, fields, row === null);
+  }
+
+  /** Notes that a task has lost a dispatch. A task without record and dispatches is none. @throws STORE_CORRUPT */
+  removeDispatch(taskDir: string, dispatchId: string): void {
+    const row = this.find(taskDir);
+    if (row === null) return;
+    const dispatches = row.dispatches - 1;
+    const digest = toggleName(row.digest, dispatchId);
+    if (dispatches > 0 || row.task !== null) {
+      this.#write(taskDir, { task: row.task, dispatches, digest }, false);
+      return;
+    }
+    this.#statements.deleteTask.run(taskDir);
+    this.#changeHead(taskDir, -1);
+  }
+
+  #write(taskDir: string, { task, dispatches, digest }: TaskFields, isNew: boolean): void {
+    const crc = taskChecksum({ taskDir, task, dispatches, digest });
+    this.#statements.putTask.run(taskDir, dispatches, digest, crc, task);
+    if (isNew) this.#changeHead(taskDir, 1);
+  }
+
+  #changeHead(taskDir: string, change: 1 | -1): void {
+    const { databaseId, ...head } = this.head();
+    const tasks = head.tasks + change;
+    const digest = toggleName(head.digest, taskDir);
+    this.#statements.setHead.run(tasks, digest, headChecksum({ databaseId, tasks, digest }));
+  }
+
+  #count(taskDir: string): Omit<TaskFields, 'task'> {
+    const ids = this.#statements.listDispatches.all(taskDir).map(({ dispatchId }) => dispatchId);
+    return { dispatches: ids.length, digest: ids.reduce(toggleName, 0) };
+  }
+
+  #assertComplete(rows: readonly TaskRow[]): void {
+    const { tasks, digest } = this.head();
+    const names = rows.map(({ taskDir }) => taskDir);
+    if (names.length === tasks && names.reduce(toggleName, 0) === digest) return;
+    throw corrupt(
+      this.#file,
+      `its list of tasks has ${names.length} of the ${tasks} tasks that were written`,
+    );
+  }
+
+  #checked(row: TaskRow): TaskRow {
+    if (!this.#isChecked || taskChecksum(row) === row.crc) return row;
+    throw corrupt(this.#file, `the record of task ${row.taskDir} does not have its checksum`, {
+      details: { taskDir: row.taskDir },
+    });
+  }
+
+  #listed(row: TaskRow): TaskListing {
+    const { taskDir } = row;
+    try {
+      return { taskDir, task: this.#decode(this.#checked(row)) };
+    } catch (error) {
+      if (isStoreError(error)) return { taskDir, task: null, error };
+      throw error;
+    }
+  }
+
+  #decode({ taskDir, task }: TaskRow): TaskRecord | null {
+    return task === null ? null : decodeJson(task, `the record of task ${taskDir}`, this.#file, { taskDir });
+  }
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

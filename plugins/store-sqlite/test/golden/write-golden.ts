@@ -1,0 +1,26 @@
+/**
+ * Writes the golden database of a format with the store of that format, and prints its bytes, compressed. Arguments: the module of the
+ * store, the file. A golden database is written once, when its format is released, and then only read.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { goldenDispatches, goldenTasks } from './golden-content.ts';
+
+const [module = '', file = ''] = process.argv.slice(2);
+const { openSqliteStore } = await import(pathToFileURL(resolve(module)).href);
+const folder = mkdtempSync(join(tmpdir(), 'hansard-golden-'));
+const path = join(folder, 'hansard.sqlite');
+const store = openSqliteStore({ path });
+for (const [taskDir, task] of goldenTasks) store.putTask(taskDir, task);
+for (const { taskDir, envelope, batches } of goldenDispatches) {
+  store.createDispatch(taskDir, { ...envelope, status: 'running' });
+  for (const batch of batches) store.appendEvents(taskDir, envelope.dispatchId, batch);
+  store.updateDispatch(taskDir, envelope.dispatchId, { status: envelope.status });
+  store.searchEvents(taskDir, 'words');
+}
+store.close();
+writeFileSync(file, gzipSync(readFileSync(path), { level: 9 }));
+rmSync(folder, { recursive: true });

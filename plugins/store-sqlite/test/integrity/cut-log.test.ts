@@ -1,0 +1,205 @@
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openStoreWithClock } from '../../src/open-sqlite-store.ts';
+import { ManualClock } from '../manual-clock.ts';
+import { envelope, growingEvents, taskDir } from '../sample-data.ts';
+import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';
+import { randomFrom } from './damage-rows.ts';
+
+const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const frameLength = 24 + 4096;
+/** The log of a database begins with 32 bytes. */
+const placeOfFrame = (frame: number) => 32 + frame * frameLength;
+
+const released = growingEvents(40);
+const running = growingEvents(600);
+/** Events of the last second, fewer than 256, which the file of lengths need not count. */
+const latest = growingEvents(20, 600);
+
+/** What the file of lengths says about the dispatch with a number. */
+function lengthIn(path: string, number = 1): number {
+  return readFileSync(`${path}-lengths`).readUIntLE(64 + (number - 1) * 64 + 10, 6);
+}
+
+/** The files of a store that was killed while it had two dispatches, a released one and one that it was writing. */
+function killedStore(): string {
+  const path = temporaryPath();
+  const clock = new ManualClock();
+  const store = openStoreWithClock({ path }, clock);
+  onTestFinished(() => store.close());
+  store.createDispatch(taskDir, envelope({ dispatchId: 'RELEASED' }));
+  for (const event of released) store.appendEvent(taskDir, 'RELEASED', event);
+  store.updateDispatch(taskDir, 'RELEASED', { status: 'completed' });
+  store.releaseDispatch(taskDir, 'RELEASED');
+  store.createDispatch(taskDir, envelope({ dispatchId: 'RUNNING' }));
+  for (let first = 0; first < running.length; first += 40)
+    store.appendEvents(taskDir, 'RUNNING', running.slice(first, first + 40));
+  clock.advance(1_000);
+  for (const event of latest) store.appendEvent(taskDir, 'RUNNING', event);
+  const copy = temporaryPath();
+  for (const suffix of ['', '-wal', '-lengths']) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+  return copy;
+}
+
+/** The number of events that a reader gets, or the code of the error. */
+function lengthOf(path: string, dispatchId: string, expected: readonly unknown[]): number | string {
+  const store = openStore(path);
+  let length = 0;
+  const code = codeOf(() => {
+    const events = store.getDispatchEvents(taskDir, dispatchId);
+    expect(events).toEqual(expected.slice(0, events.length));
+    length = events.length;
+  });
+  const listed = codeOf(() => store.getDispatchEnvelopes(taskDir));
+  const named = codeOf(
+    () => store.getDispatchEnvelope(taskDir, dispatchId) ?? expect.unreachable('no envelope'),
+  );
+  if (code === 'STORE_CORRUPT' && named === 'STORE_CORRUPT') expect(listed).toBe('STORE_CORRUPT');
+  store.close();
+  return code === 'none' ? length : code;
+}
+
+describe('the log of a killed store', () => {
+  it(`cut at every frame and inside of it is refused, or has every acknowledged event (seed ${seed})`, () => {
+    const killed = killedStore();
+    const whole = readFileSync(`${killed}-wal`);
+    const random = randomFrom(seed);
+    const frames = Math.floor((whole.length - 32) / frameLength);
+    expect(frames).toBeGreaterThan(50);
+    const outcomes = new Map<string | number, number>();
+    const path = temporaryPath();
+    const tryCut = (bytes: number) => {
+      rmSync(`${path}-shm`, { force: true });
+      for (const suffix of ['', '-lengths']) copyFileSync(`${killed}${suffix}`, `${path}${suffix}`);
+      writeFileSync(`${path}-wal`, whole.subarray(0, bytes));
+      const ofReleased = lengthOf(path, 'RELEASED', released);
+      expect(['STORE_CORRUPT', released.length], `cut at ${bytes}`).toContain(ofReleased);
+      const ofRunning = lengthOf(path, 'RUNNING', [...running, ...latest]);
+      if (ofRunning !== 'STORE_CORRUPT')
+        expect(ofRunning, `cut at ${bytes}`).toBeGreaterThanOrEqual(running.length);
+      for (const outcome of [ofReleased, ofRunning]) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    };
+    const last = frames - 30;
+    for (
+      let frame = 0;
+      frame <= frames;
+      frame += frame < last && frame > 30 ? 1 + Math.floor(random() * 12) : 1
+    ) {
+      tryCut(placeOfFrame(frame));
+      tryCut(placeOfFrame(frame) + Math.floor(random() * frameLength));
+    }
+    tryCut(0);
+    expect(outcomes.get('STORE_CORRUPT')).toBeGreaterThan(40);
+    expect(outcomes.get(running.length + latest.length)).toBeGreaterThan(0);
+  });
+
+  it('is refused when it was removed, and the dispatches can be deleted then', () => {
+    const path = killedStore();
+    rmSync(`${path}-wal`);
+    const store = openStore(path);
+    for (const dispatchId of ['RELEASED', 'RUNNING']) {
+      expect(codeOf(() => store.getDispatchEnvelope(taskDir, dispatchId))).toBe('STORE_CORRUPT');
+      expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_CORRUPT');
+    }
+    expect(store.listDispatches(taskDir).map(({ dispatchId, error }) => [dispatchId, error?.code])).toEqual([
+      ['RELEASED', 'STORE_CORRUPT'],
+      ['RUNNING', 'STORE_CORRUPT'],
+    ]);
+    store.createDispatch(taskDir, envelope({ dispatchId: 'NEW' }));
+    expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_CORRUPT');
+    for (const dispatchId of ['RELEASED', 'RUNNING']) store.deleteDispatch(taskDir, dispatchId);
+    expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope({ dispatchId: 'NEW' })]);
+  });
+
+  it('whose events were lost has them counted, and is usable again once the loss is accepted', () => {
+    const killed = killedStore();
+    const path = temporaryPath();
+    for (const suffix of ['', '-lengths']) copyFileSync(`${killed}${suffix}`, `${path}${suffix}`);
+    const wal = readFileSync(`${killed}-wal`);
+    for (let frame = Math.floor(wal.length / frameLength); frame > 0; frame -= 1) {
+      rmSync(`${path}-shm`, { force: true });
+      writeFileSync(`${path}-wal`, wal.subarray(0, placeOfFrame(frame)));
+      const store = openStore(path);
+      const code = codeOf(() => store.getDispatchEvents(taskDir, 'RUNNING'));
+      store.close();
+      if (code === 'STORE_CORRUPT') break;
+    }
+    const store = openStore(path);
+    const { wholeEvents, damages } = store.verifyDispatch(taskDir, 'RUNNING');
+    expect(damages).toMatchObject([{ offset: wholeEvents, lostEvents: lengthIn(path, 2) - wholeEvents }]);
+    const notice = { ...growingEvents(1, 999)[0], type: 'system:notice' } as never;
+    // The owner was killed, but in this test it is still this process.
+    store.breakClaim(taskDir, 'RUNNING');
+    store.acceptLoss(taskDir, 'RUNNING', notice);
+    expect(store.getDispatchEvents(taskDir, 'RUNNING')).toEqual([
+      ...[...running, ...latest].slice(0, wholeEvents),
+      notice,
+    ]);
+    store.close();
+    expect(openStore(path).verifyDispatch(taskDir, 'RUNNING').damages).toEqual([]);
+  });
+});
+
+describe('the file of acknowledged lengths', () => {
+  it('is at most 256 events or a second behind, and exact after a release', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    const store = openStoreWithClock({ path }, clock);
+    onTestFinished(() => store.close());
+    store.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
+    for (const [index, event] of growingEvents(1_000).entries()) {
+      store.appendEvent(taskDir, 'D', event);
+      expect(index + 1 - lengthIn(path)).toBeLessThanOrEqual(256);
+    }
+    clock.advance(1_000);
+    expect(lengthIn(path)).toBe(1_000);
+    store.appendEvents(taskDir, 'D', growingEvents(3, 1_000));
+    store.releaseDispatch(taskDir, 'D');
+    expect(lengthIn(path)).toBe(1_003);
+    // The heartbeat ends at its next beat.
+    clock.advance(5_000);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('keeps long ids with the same beginning apart', () => {
+    const store = openStore(temporaryPath());
+    const [first, second, third] = ['a', 'b', 'c'].map((end) => `${'x'.repeat(60)}-${end}`) as [
+      string,
+      string,
+      string,
+    ];
+    for (const id of [first, second]) {
+      store.createDispatch(taskDir, envelope({ dispatchId: id }));
+      store.appendEvents(taskDir, id, growingEvents(3));
+      store.releaseDispatch(taskDir, id);
+    }
+    expect(store.getDispatchEnvelope(taskDir, third)).toBeNull();
+    store.deleteDispatch(taskDir, first);
+    expect(store.getDispatchEnvelope(taskDir, first)).toBeNull();
+    expect(store.getDispatchEnvelopes(taskDir)).toEqual([envelope({ dispatchId: second })]);
+  });
+
+  it('that is missing, damaged or of another database is written again by the next claim, and prevents no read', () => {
+    const path = temporaryPath();
+    const write = (first: number) => {
+      const store = openStore(path);
+      if (first === 0) store.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
+      else store.claimDispatch(taskDir, 'D');
+      store.appendEvents(taskDir, 'D', growingEvents(3, first));
+      store.close();
+    };
+    write(0);
+    const file = `${path}-lengths`;
+    for (const [index, damage] of [
+      () => rmSync(file),
+      () => writeFileSync(file, 'of another program'),
+      () => writeFileSync(file, readFileSync(file).fill(0, 64)),
+    ].entries()) {
+      damage();
+      expect(openStore(path).getDispatchEvents(taskDir, 'D')).toHaveLength(3 * (index + 1));
+      write(3 * (index + 1));
+      expect(lengthIn(path)).toBe(3 * (index + 2));
+    }
+    expect(existsSync(`${file}.new`)).toBe(false);
+  });
+});

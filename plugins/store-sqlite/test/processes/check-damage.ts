@@ -1,0 +1,19 @@
+/**
+ * Runs the checks of damaged rows with the store of another module, and prints `survived`, or the first line of the failure. Arguments:
+ * the module, a path for databases, the seed.
+ */
+import { writeSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { checkDamage, damages } from '../integrity/damage-rows.ts';
+
+const [module = '', path = '', seed = '0'] = process.argv.slice(2);
+const { openSqliteStore } = await import(pathToFileURL(module).href);
+let outcome = 'survived';
+try {
+  for (const [index, damage] of damages.entries())
+    for (let round = 0; round < 2; round += 1)
+      checkDamage(openSqliteStore, `${path}-${index}-${round}`, damage, Number(seed) + round);
+} catch (error) {
+  outcome = error instanceof Error ? `${error.name} ${error.message.split('\n')[0]}` : String(error);
+}
+writeSync(1, outcome);
