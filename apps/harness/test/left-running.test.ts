@@ -42,7 +42,7 @@ it('run in a sandbox leaves a dispatch alone whose writer it cannot see, such as
   const parent = await createDispatch(store, taskDir, { role: 'lead', dispatchId: 'PARENT' });
   await store.close();
   const outside = { ...currentProcess(), pid: 999_999_999, pidNamespace: 'pid:[1]', token: 'outside' };
-  writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock'), JSON.stringify(outside));
+  writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock.2'), JSON.stringify(outside));
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
   const { code, err } = await line.hansard(...run);

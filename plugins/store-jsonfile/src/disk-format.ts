@@ -3,17 +3,16 @@ import { join } from 'node:path';
 /**
  * The disk format, version 1. The `schemaVersion` of the envelope is the only version number in the files.
  *
- * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease:
+ * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease,
+ * `N` a number:
  *
- *     .writers/TOKEN.json            the lease of one opening of the store that has claimed something
+ *     .writers/TOKEN.json            a heartbeat of one opening of the store that has claimed something
  *     TASK/task.json                 the record of the task, and an index of its dispatches
- *     TASK/.task.lock                the lock of task.json, while it is written
+ *     TASK/.task.lock.1              the lock of task.json, while it is written
  *     TASK/.task.tmp                 the next content of task.json
  *     TASK/dispatches/ID.json        a dispatch
- *     TASK/dispatches/ID.lock        its lock, while it is claimed
- *     TASK/dispatches/ID.lock.TOKEN  a takeover of the lock with that token
- *     TASK/dispatches/ID.lock.unreadable  a takeover of a lock without a readable token
- *     TASK/dispatches/.ID.tmp        a new dispatch, or a copy with a longer head; only the owner of the lock writes it
+ *     TASK/dispatches/ID.lock.N      its lock, while it is claimed; N is the number of the claim
+ *     TASK/dispatches/.ID.N.tmp      a new dispatch, or a copy of it; only the owner of the lock N writes it
  *
  * The parts of a `taskDir` are names of folders, and an id is the name of a file. Nothing is encoded, because
  * `assertTaskDir` and `assertDispatchId` accept only names that all common file systems take. No part of a `taskDir` may be
@@ -34,6 +33,8 @@ import { join } from 'node:path';
  * 2. `eventBytes` is not part of the envelope. It is the number of bytes from the bracket that opens the events to the end of
  *    the last event. It is written when the dispatch ends, when it is released and when the store closes. A file whose events
  *    end earlier is damaged; later appends may only make it longer.
+ *    `epoch` is not part of the envelope, either. It is the number of the last claim; it is written at the latest when that
+ *    claim is released. Absent: 0.
  * 3. Lines are separated by a comma and a line feed. An append is one write from the end of the last event: a separator, the
  *    new lines and the closing brackets, over the old brackets. A line that begins with a space counts only if the rest of
  *    its batch follows.
@@ -47,14 +48,16 @@ import { join } from 'node:path';
  * TASK.JSON is an object of the fields of the record, then `dispatches`: one line per dispatch with some fields of its
  * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it.
  *
- * A LOCK is a hard link to the lease of its owner in `.writers`: one line of JSON with the process and the token. See
- * `WriterLocks` for its steps.
+ * A LOCK is a hard link to a heartbeat of its owner in `.writers`: one line of JSON with the process, `leaseMs` and the token.
+ * The owner changes the time of the heartbeat in each third of `leaseMs`, and with it the time of all its locks. The lock with
+ * the greatest number counts. A lock without a number, of an earlier version, counts as the first. See `WriterLocks`.
  */
 export const diskFormatVersion = 1;
 
 /** Names and suffixes of files and folders. */
 export const names = {
   writers: '.writers',
+  heartbeat: '.json',
   dispatches: 'dispatches',
   task: 'task.json',
   taskLock: '.task.lock',
@@ -62,7 +65,6 @@ export const names = {
   dispatch: '.json',
   lock: '.lock',
   temporary: '.tmp',
-  unreadable: '.unreadable',
 } as const;
 
 /** The sizes of a slot that is changed in place. The larger one is a page. */
@@ -83,7 +85,8 @@ export type IdOrder = keyof typeof closings;
 export interface DispatchPaths {
   readonly file: string;
   readonly lock: string;
-  readonly temporary: string;
+  /** For a new file that the owner of the lock with this number writes. Only that owner creates it. */
+  readonly temporary: (epoch: number) => string;
   readonly folder: string;
   readonly task: string;
 }
@@ -95,6 +98,6 @@ export function dispatchPaths(taskFolder: string, dispatchId: string): DispatchP
     folder,
     file: join(folder, dispatchId + names.dispatch),
     lock: join(folder, dispatchId + names.lock),
-    temporary: join(folder, `.${dispatchId}${names.temporary}`),
+    temporary: (epoch) => join(folder, `.${dispatchId}.${epoch}${names.temporary}`),
   };
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
-import { openJsonFileStore } from './open-json-file-store.ts';
+import { type JsonFileStoreOptions, openJsonFileStore } from './open-json-file-store.ts';
 
 export type { JsonFileStore } from './json-file-store.ts';
 export {
@@ -12,6 +12,6 @@ export {
 export default definePlugin({
   id: 'store-jsonfile',
   provides: 'DispatchStoreProvider',
-  create: (config: { root: string; durability?: 'process' | 'disk' }, { baseDir }) =>
+  create: (config: JsonFileStoreOptions, { baseDir }) =>
     openJsonFileStore({ ...config, root: resolve(baseDir, config.root) }),
 });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
-import { orMissing, realPath, withFile } from '@hansard/store-kit';
+import { defaultLeaseMs, orMissing, realPath, withFile } from '@hansard/store-kit';
 import { JsonFileStore } from './json-file-store.ts';
 import { type StoreSystem, thisSystem } from './store-system.ts';
 
@@ -22,6 +22,11 @@ export interface JsonFileStoreOptions {
    * power; each append then waits for the disk.
    */
   readonly durability?: 'process' | 'disk';
+  /**
+   * Milliseconds, at least 100; 15,000 by default. A claim whose owner is not proven to have exited can be taken over after it was
+   * not renewed for so long. An owner renews its claims in each third of it.
+   */
+  readonly leaseMs?: number;
 }
 
 /**
@@ -29,7 +34,7 @@ export interface JsonFileStoreOptions {
  * @throws STORE_UNAVAILABLE if the root is not a readable folder
  */
 export function openJsonFileStore(
-  { root, durability = 'process' }: JsonFileStoreOptions,
+  { root, durability = 'process', leaseMs = defaultLeaseMs }: JsonFileStoreOptions,
   system: StoreSystem = thisSystem,
 ): JsonFileStore {
   const { files } = system;
@@ -37,5 +42,5 @@ export function openJsonFileStore(
     orMissing(() => files.list(root), ['ENOENT']);
     return realPath(resolve(root), files.realPath);
   });
-  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, system);
+  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, leaseMs, system);
 }

@@ -1,10 +1,22 @@
 import { type Clock, systemClock } from '@hansard/provider';
+import { type Processes, systemProcesses } from '@hansard/store-kit';
 import { type Files, systemFiles } from './files.ts';
 
 /** What the store uses of the machine. A test or a simulator can replace each part. */
 export interface StoreSystem {
   readonly files: Files;
   readonly clock: Clock;
+  readonly processes: Processes;
+  /** Blocks this process for some milliseconds. */
+  pause(ms: number): void;
+  /** The number of names that a file may have. Common file systems allow 65,000. */
+  readonly mostLinks: number;
 }
 
-export const thisSystem: StoreSystem = { files: systemFiles, clock: systemClock };
+export const thisSystem: StoreSystem = {
+  files: systemFiles,
+  clock: systemClock,
+  processes: systemProcesses,
+  pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+  mostLinks: 60_000,
+};

@@ -11,13 +11,14 @@ describe('the file of a dispatch', () => {
     const store = openStore(root);
     const file = dispatchFile(root, 'd1');
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    expect(readDocument(file)).toEqual({ ...makeEnvelope('d1'), events: [] });
+    expect(readDocument(file)).toEqual({ ...makeEnvelope('d1'), epoch: 1, events: [] });
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(readDocument(file).events).toEqual([makeEvent(1)]);
     store.appendEvents(taskDir, 'd1', makeEvents(2, 3));
     store.updateDispatch(taskDir, 'd1', { cost: 0.25 });
     store.appendEvent(taskDir, 'd1', makeEvent(5));
-    expect(readDocument(file)).toEqual({ ...makeEnvelope('d1', { cost: 0.25 }), events: makeEvents(1, 5) });
+    const changed = makeEnvelope('d1', { cost: 0.25 });
+    expect(readDocument(file)).toEqual({ ...changed, epoch: 1, events: makeEvents(1, 5) });
   });
 
   it('has each event on one line, so that grep finds all of it', () => {
@@ -74,7 +75,7 @@ describe('the file of a dispatch', () => {
     store.createDispatch(taskDir, makeEnvelope('d1', { structuredResult: 'x'.repeat(10_000) }));
     store.updateDispatch(taskDir, 'd1', { structuredResult: null });
     expect(statSync(dispatchFile(root, 'd1')).size).toBeLessThan(4_096);
-    expect(readDocument(dispatchFile(root, 'd1'))).toEqual({ ...makeEnvelope('d1'), events: [] });
+    expect(readDocument(dispatchFile(root, 'd1'))).toEqual({ ...makeEnvelope('d1'), epoch: 1, events: [] });
   });
 
   it('has only its lock beside it while it is written, and nothing when the store is closed', () => {
@@ -83,7 +84,7 @@ describe('the file of a dispatch', () => {
     store.createDispatch(taskDir, makeEnvelope('d1'));
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     const folder = join(root, taskDir, 'dispatches');
-    expect(readdirSync(folder).sort()).toEqual(['d1.json', 'd1.lock']);
+    expect(readdirSync(folder).sort()).toEqual(['d1.json', 'd1.lock.1']);
     store.close();
     expect(readdirSync(folder)).toEqual(['d1.json']);
     expect(readdirSync(join(root, '.writers'))).toEqual([]);

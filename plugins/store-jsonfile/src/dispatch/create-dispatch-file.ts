@@ -4,9 +4,10 @@ import { isStoreError } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
-import { replaceFile, syncFolder } from '../lines/open-file.ts';
+import { createFile, syncFolder } from '../lines/open-file.ts';
+import type { LockFile } from '../locks/lock-file.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
-import type { DispatchContext } from './dispatch-handle.ts';
 import { encodeHead } from './dispatch-head.ts';
 
 /**
@@ -22,16 +23,23 @@ export function createDispatchFile(
   const { taskDir, dispatchId, paths } = name;
   const { file, folder, temporary } = paths;
   if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
+  let epoch: number;
+  let lost: readonly LockFile[];
   try {
-    claims.take(name);
+    ({ epoch, lost } = claims.take(name));
   } catch (error) {
     throw isStoreError(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
   }
   let isRunning = false;
   try {
     if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
-    const content = Buffer.concat([encodeHead(envelope, null), Buffer.from(closings.growing)]);
-    replaceFile(files, file, temporary, content, sync);
+    for (const lock of lost) files.remove(temporary(lock.epoch));
+    const content = Buffer.concat([
+      encodeHead({ envelope, eventBytes: null, epoch }),
+      Buffer.from(closings.growing),
+    ]);
+    if (!createFile(files, file, temporary(epoch), content, sync)) throw dispatchExists(taskDir, dispatchId);
+    if (lost.length > 0) claims.removeLost(name);
     if (sync) syncFolders(files, folder, root);
     isRunning = envelope.status === 'running';
   } finally {

@@ -4,7 +4,7 @@ import type { DispatchPaths } from '../disk-format.ts';
 import { corrupt, eventsMissing } from '../errors.ts';
 import type { Files } from '../files.ts';
 import { OpenFile } from '../lines/open-file.ts';
-import { readHead } from './dispatch-head.ts';
+import { type DispatchHead, readHead } from './dispatch-head.ts';
 
 export interface DispatchName {
   readonly taskDir: string;
@@ -51,12 +51,21 @@ export function assertInPlace(
   if (stats.size < end) throw eventsMissing(paths.file, stats.size, end);
 }
 
+/** The number of the last claim that a dispatch records; 0 if there is no file. @throws STORE_CORRUPT */
+export function readRecordedEpoch(files: Files, path: string): number {
+  return readHeadAt(files, path)?.epoch ?? 0;
+}
+
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */
 export function readDispatchEnvelope(files: Files, path: string): DispatchEnvelope | null {
+  return readHeadAt(files, path)?.envelope ?? null;
+}
+
+function readHeadAt(files: Files, path: string): DispatchHead | null {
   const file = orMissing(() => OpenFile.open(files, path, 'read'));
   if (file === null) return null;
   try {
-    return readHead(file).envelope;
+    return readHead(file);
   } finally {
     file.close();
   }

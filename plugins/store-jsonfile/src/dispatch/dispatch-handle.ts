@@ -1,28 +1,25 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import type { EventPage, ReadEventsOptions, StoreError, StoreRepair } from '@hansard/provider';
+import {
+  type DispatchClaim,
+  type EventPage,
+  isStoreError,
+  type ReadEventsOptions,
+  type StoreError,
+} from '@hansard/provider';
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
-import { OpenFile, syncFolder } from '../lines/open-file.ts';
+import { syncFolder } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import type { EventRange } from '../lines/scan-lines.ts';
-import type { StoreSystem } from '../store-system.ts';
+import { currentMoment, elapsedSince, type Moment, never } from '../locks/moment.ts';
 import { AppendWriter } from './append-writer.ts';
-import type { DispatchClaims } from './dispatch-claims.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
-import { type DispatchHead, encodeHead, encodeHeadFor, readHead } from './dispatch-head.ts';
+import { type DispatchHead, encodeHead, encodeHeadFor, type HeadFields, readHead } from './dispatch-head.ts';
+import { checkInterval, fenceDispatch } from './fence-dispatch.ts';
 import { findTail } from './file-tail.ts';
+import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 import { prepareAppend } from './tail-repair.ts';
-
-const copyChunk = 1024 * 1024;
-/** Appends check at this interval, in milliseconds, that the file is at its path. A check costs as much as an append. */
-const checkInterval = 50;
-
-export interface DispatchContext extends StoreSystem {
-  readonly claims: DispatchClaims;
-  /** Whether each write waits for the disk. */
-  readonly sync: boolean;
-  readonly onRepair: (repair: StoreRepair) => void;
-}
 
 /** An open dispatch: for reading and, after `claim`, for writing. */
 export class DispatchHandle {
@@ -35,7 +32,8 @@ export class DispatchHandle {
   /** The tail that was found complete, for the size and the time of change that the file had. */
   #knownTail: { readonly size: number; readonly changedAt: number; readonly end: number } | null = null;
   #writer: AppendWriter | null = null;
-  #checkedAt = 0;
+  /** The last check of the claim and of the place of the file. */
+  #checkedAt: Moment = never;
   /** Whether a call has reported that the file is not at its path. */
   #isReported = false;
 
@@ -50,10 +48,12 @@ export class DispatchHandle {
     this.#file = file;
   }
 
-  /** Claims the dispatch, repairs a torn tail and returns the envelope. @throws STORE_LOCKED, STORE_CORRUPT */
-  claim(): DispatchEnvelope {
-    if (this.#writer === null) this.#context.claims.whileTaking(this.name, () => this.#beginWriting());
-    return readHead(this.#file.open).envelope;
+  /** Claims the dispatch, unless this opening still has its claim, and repairs a torn tail. @throws STORE_LOCKED, STORE_CORRUPT */
+  claim(isForced = false): DispatchClaim {
+    const { claims } = this.#context;
+    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+    if (this.#writer === null) claims.whileTaking(this.name, () => this.#beginWriting(), isForced);
+    return { envelope: readHead(this.#file.open).envelope, epoch: claims.lockOf(this.name).epoch };
   }
 
   /**
@@ -65,19 +65,25 @@ export class DispatchHandle {
       if (this.#isReported) return;
       const writer = this.#writing(0);
       const head = readHead(this.#file.open);
-      const eventBytes = writer.eventBytes;
-      if (head.eventBytes !== eventBytes) this.#writeHead(writer, head, head.envelope, eventBytes);
+      const { eventBytes } = writer;
+      const { epoch } = this.#context.claims.lockOf(this.name);
+      if (head.eventBytes !== eventBytes || head.epoch !== epoch)
+        this.#writeHead(writer, head, { ...head, eventBytes });
     } finally {
       this.#writer = null;
     }
   }
 
   append(event: CapturedEvent): boolean {
-    return this.#writing(checkInterval).append(event);
+    const isAdded = this.#writing(checkInterval).append(event);
+    this.#confirm(event.id);
+    return isAdded;
   }
 
   appendAll(events: readonly CapturedEvent[]): boolean {
-    return this.#writing(checkInterval).appendAll(events);
+    const isAdded = this.#writing(checkInterval).appendAll(events);
+    this.#confirm(events.at(-1)?.id ?? null);
+    return isAdded;
   }
 
   /** Changes the envelope and returns it. An update that ends the dispatch also writes `eventBytes`. */
@@ -90,7 +96,8 @@ export class DispatchHandle {
       JSON.stringify({ ...head.envelope, ...Object.fromEntries(given) }),
     );
     const eventBytes = changed.status === 'running' ? head.eventBytes : writer.eventBytes;
-    this.#writeHead(writer, head, changed, eventBytes);
+    this.#writeHead(writer, head, { ...head, envelope: changed, eventBytes });
+    this.#confirm(null);
     return changed;
   }
 
@@ -140,26 +147,74 @@ export class DispatchHandle {
       this.assertExists();
       throw this.#context.claims.missing(this.name);
     }
-    const now = this.#context.clock.monotonic();
-    if (now - this.#checkedAt >= interval) {
-      this.#isReported = true;
-      assertInPlace(this.#context.files, this.#file, this.name, this.#writer.range.end);
-      this.#isReported = false;
-      this.#checkedAt = now;
-    }
+    if (this.#context.clock.monotonic() - this.#checkedAt.monotonic >= interval) this.#check(this.#writer);
     return this.#writer;
   }
 
+  /** Checks the claim and the place of the file. @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND */
+  #check(writer: AppendWriter): void {
+    const { files, claims, clock } = this.#context;
+    const now = currentMoment(clock);
+    let misplaced: unknown = null;
+    try {
+      assertInPlace(files, this.#file, this.name, writer.range.end);
+    } catch (error) {
+      misplaced = error;
+    }
+    // After the file, because the next owner renames its copy after it has taken the lock.
+    if (!claims.isKept(this.name)) {
+      this.#drop();
+      throw claims.missing(this.name);
+    }
+    this.#isReported = misplaced !== null;
+    if (misplaced !== null) throw misplaced;
+    this.#checkedAt = now;
+  }
+
+  /**
+   * Before a write is acknowledged: checks the claim, if this process may have been stopped since the last check. If the claim
+   * was lost during the write, the event `lastId` counts as written if the next owner has copied it.
+   * @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND
+   */
+  #confirm(lastId: string | null): void {
+    if (this.#writer === null || elapsedSince(this.#checkedAt, this.#context.clock) < checkInterval) return;
+    try {
+      this.#check(this.#writer);
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_LOCKED') || lastId === null) throw error;
+      if (!this.readAll().some(({ id }) => id === lastId)) throw error;
+    }
+  }
+
+  /** Gives up a claim that another opening has taken over. */
+  #drop(): void {
+    this.#writer = null;
+    this.#context.claims.release(this.name);
+  }
+
   #beginWriting(): AppendWriter {
-    const { files, sync, onRepair } = this.#context;
+    const { claims, clock, sync, onRepair } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    files.remove(paths.temporary);
+    if (claims.lockOf(this.name).lost.length > 0) fenceDispatch(this.#context, this.name);
+    const now = currentMoment(clock);
     this.#reopen('write');
+    // From here on this file is the own one: an owner that takes over later copies it.
+    if (!claims.isKept(this.name)) {
+      this.#drop();
+      throw claims.missing(this.name);
+    }
     const { open } = this.#file;
-    const { point, repair } = prepareAppend(open, readHead(open), sync);
+    const head = readHead(open);
+    const { point, repair } = prepareAppend(open, head, sync);
     if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
-    this.#writer = new AppendWriter(point, sync);
-    return this.#writer;
+    const writer = new AppendWriter(point, sync);
+    if (claims.lockOf(this.name).lost.length > 0) {
+      this.#writeHead(writer, head, head);
+      claims.removeLost(this.name);
+    }
+    this.#checkedAt = now;
+    this.#writer = writer;
+    return writer;
   }
 
   /** The range of the events now, including when another process has changed or replaced the file. */
@@ -189,52 +244,30 @@ export class DispatchHandle {
     return dispatchNotFound(this.name.taskDir, this.name.dispatchId);
   }
 
-  #writeHead(
-    writer: AppendWriter,
-    { slot }: DispatchHead,
-    envelope: DispatchEnvelope,
-    eventBytes: number | null,
-  ): void {
-    const head = encodeHeadFor(envelope, eventBytes, slot);
+  /** Writes a head with the number of the claim. */
+  #writeHead(writer: AppendWriter, { slot }: DispatchHead, fields: HeadFields): void {
+    const { sync, claims } = this.#context;
+    const numbered = { ...fields, epoch: claims.lockOf(this.name).epoch };
+    const head = encodeHeadFor(numbered, slot);
     if (head === null) {
-      this.#growHead(writer, encodeHead(envelope, eventBytes));
+      this.#growHead(writer, encodeHead(numbered));
       return;
     }
     this.#file.open.write(head, slot, 0);
-    if (this.#context.sync) this.#file.open.syncData();
+    if (sync) this.#file.open.syncData();
   }
 
   /** Writes a copy with a longer head, and renames it over the file. */
   #growHead(writer: AppendWriter, head: Buffer): void {
-    const { files, sync } = this.#context;
-    const { file, temporary, folder } = this.name.paths;
-    const open = OpenFile.open(files, temporary, 'replace');
     const old = this.#file;
-    try {
-      open.write(head, head.length, 0);
-      copyEvents(writer, open, head.length);
-      if (sync) open.sync();
-      const inode = open.stats().ino;
-      files.rename(temporary, file);
-      this.#file = { open, inode, start: head.length };
-      writer.moveTo(open, head.length);
-    } catch (error) {
-      open.close();
-      files.remove(temporary);
-      throw error;
-    }
+    const open = replaceByCopy(this.#context, this.name, (copy) => {
+      copy.write(head, head.length, 0);
+      const { range, closing } = writer;
+      const end = copyBytes(range.file, range.start, range.end, copy, head.length);
+      copy.write(Buffer.from(closing), closing.length, end);
+    });
+    this.#file = { open, inode: open.stats().ino, start: head.length };
+    writer.moveTo(open, head.length);
     old.open.close();
-    if (sync) syncFolder(files, folder);
   }
-}
-
-function copyEvents(writer: AppendWriter, copy: OpenFile, start: number): void {
-  const { range, closing } = writer;
-  let position = start;
-  for (let from = range.start; from < range.end; from += copyChunk) {
-    const bytes = range.file.read(from, Math.min(range.end, from + copyChunk));
-    copy.write(bytes, bytes.length, position);
-    position += bytes.length;
-  }
-  copy.write(Buffer.from(closing), closing.length, position);
 }

@@ -12,31 +12,32 @@ export interface DispatchHead {
   readonly envelope: DispatchEnvelope;
   /** The number of bytes of events that the file must have; null if it was never written. */
   readonly eventBytes: number | null;
+  /** The number of the last claim that is recorded; 0 if none is. */
+  readonly epoch: number;
   /** The bytes of the head line, with its line end. */
   readonly slot: number;
   /** The offset after the bracket that opens the events. */
   readonly start: number;
 }
 
+/** The fields of a head that a writer chooses. */
+export type HeadFields = Pick<DispatchHead, 'envelope' | 'eventBytes' | 'epoch'>;
+
 /** A head in the smallest slot that it fits. */
-export function encodeHead(envelope: DispatchEnvelope, eventBytes: number | null): Buffer {
-  const fields = encodeFields(envelope, eventBytes);
+export function encodeHead({ envelope, eventBytes, epoch }: HeadFields): Buffer {
+  const fields = encodeFields({ envelope, eventBytes, epoch });
   const length = Buffer.byteLength(fields) + lineSeparator.length;
   return pad(fields, slots.find((size) => length <= size) ?? length);
 }
 
 /** A head that can be written over one with this slot. Null if it does not fit, or if the slot is larger than a page. */
-export function encodeHeadFor(
-  envelope: DispatchEnvelope,
-  eventBytes: number | null,
-  slot: number,
-): Buffer | null {
-  const fields = encodeFields(envelope, eventBytes);
+export function encodeHeadFor(head: HeadFields, slot: number): Buffer | null {
+  const fields = encodeFields(head);
   return slot > page || Buffer.byteLength(fields) + lineSeparator.length > slot ? null : pad(fields, slot);
 }
 
-function encodeFields(envelope: DispatchEnvelope, eventBytes: number | null): string {
-  return JSON.stringify({ ...envelope, eventBytes: eventBytes ?? undefined }).slice(0, -1);
+function encodeFields({ envelope, eventBytes, epoch }: HeadFields): string {
+  return JSON.stringify({ ...envelope, epoch, eventBytes: eventBytes ?? undefined }).slice(0, -1);
 }
 
 function pad(fields: string, slot: number): Buffer {
@@ -76,18 +77,19 @@ function readUnchanged(file: OpenFile, size: number): Buffer {
   return bytes;
 }
 
-function parseFirstLine(line: string, file: string): Pick<DispatchHead, 'envelope' | 'eventBytes'> {
+function parseFirstLine(line: string, file: string): HeadFields {
   if (!line.endsWith(',')) throw corrupt(file, line.length, 'the envelope does not end with a comma');
   try {
-    const { eventBytes = null, ...envelope } = JSON.parse(`${line.slice(0, -1)}}`);
-    if (eventBytes !== null && !isByteCount(eventBytes))
+    const { eventBytes = null, epoch = 0, ...envelope } = JSON.parse(`${line.slice(0, -1)}}`);
+    if (eventBytes !== null && !isCount(eventBytes))
       throw new TypeError('eventBytes is not a number of bytes');
-    return { envelope: parseEnvelope(envelope), eventBytes };
+    if (!isCount(epoch)) throw new TypeError('epoch is not a number of a claim');
+    return { envelope: parseEnvelope(envelope), eventBytes, epoch };
   } catch (cause) {
     throw corrupt(file, 0, 'the first line is not an envelope', cause);
   }
 }
 
-function isByteCount(value: unknown): value is number {
+function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }

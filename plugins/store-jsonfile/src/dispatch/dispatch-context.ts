@@ -1,0 +1,11 @@
+import type { StoreRepair } from '@hansard/provider';
+import type { StoreSystem } from '../store-system.ts';
+import type { DispatchClaims } from './dispatch-claims.ts';
+
+/** What all dispatches of one opening of the store share. */
+export interface DispatchContext extends StoreSystem {
+  readonly claims: DispatchClaims;
+  /** Whether each write waits for the disk. */
+  readonly sync: boolean;
+  readonly onRepair: (repair: StoreRepair) => void;
+}
