@@ -19,6 +19,7 @@ export const slowTests: readonly string[] = [
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
   'plugins/store-jsonfile/test/torn-tail.test.ts',
+  'scripts/test/regular-expressions.test.ts',
 ];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;

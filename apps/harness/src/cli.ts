@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { neutraliseControls } from '@hansard/views/basics';
 import { Command, CommanderError } from 'commander';
 import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf } from './commands/help.ts';
@@ -53,7 +54,8 @@ export async function createProgram(
       .exitOverride()
       .configureOutput({
         writeOut: (text) => context.stdout.write(text),
-        writeErr: (text) => context.stderr.write(text),
+        // Usage errors quote the arguments, which can be the names of files.
+        writeErr: (text) => context.stderr.write(neutraliseControls(text)),
       });
   }
   return program;

@@ -61,16 +61,35 @@ export const configSchema = z.strictObject({
         .positive()
         .optional()
         .describe('The longest time without a sign of the agent; in a session, the longest model call.'),
+      hookMs: z
+        .number()
+        .positive()
+        .optional()
+        .describe('The longest time that a hook may take for a decision. Absent: 300000, five minutes.'),
       costUsd: z.number().positive().optional().describe('The most that a dispatch may cost, in US dollars.'),
     })
     .default({})
     .describe('Limits of each dispatch; an agent that exceeds one is aborted. Absent: no limit.'),
+  bot: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The bot to which the dispatches of `hansard run` and `hansard chat` belong, unless --bot names another. Workers do not inherit it.',
+    ),
   context: z
     .string()
     .refine(isPolicy, { error: 'Write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE' })
     .optional()
     .describe(
       'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
+    ),
+  parallelToolCalls: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'How many tool calls of one answer are made at the same time in `hansard chat` and `hansard resume`, unless --parallel says otherwise. Absent: 1. Agents of `hansard run` decide that themselves.',
     ),
   prices: z
     .union([z.literal(false), z.string().min(1)], { error: 'Write the path of a file, or false' })

@@ -4,8 +4,8 @@ import type { HarnessConfig } from './config.ts';
 
 /** The limits of every dispatch, by the configuration. */
 export function dispatchLimits({
-  limits,
+  limits: { hookMs: hookTimeoutMs, ...limits },
   loopDetector,
-}: HarnessConfig): Pick<RunDispatchOptions, 'limits' | 'loopDetector'> {
-  return { limits: definedOnly(limits), ...definedOnly({ loopDetector }) };
+}: HarnessConfig): Pick<RunDispatchOptions, 'limits' | 'loopDetector' | 'hookTimeoutMs'> {
+  return { limits: definedOnly(limits), ...definedOnly({ loopDetector, hookTimeoutMs }) };
 }

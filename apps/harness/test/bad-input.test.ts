@@ -110,7 +110,7 @@ describe('hansard, given something wrong,', () => {
       /loopDetector is .*: warnAt must be at most killAt, and killAt at most window/,
     ],
     [
-      'a price table that is no path',
+      'a value for the price table that is not a path',
       '{ "prices": true }',
       /prices is true: Write the path of a file, or false/,
     ],

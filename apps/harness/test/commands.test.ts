@@ -83,9 +83,9 @@ describe('hansard', () => {
 
   it('session views name the dispatched agent as they take it, and say what a narrative lacks', async () => {
     const task = 'research/route-models';
-    const told = await line.hansard('perspective', task, 'dispatched agent', '--dispatch', parent);
-    expect(told).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
-    expect(told.err).toContain('tool input and output are not in the log');
+    const seen = await line.hansard('perspective', task, 'dispatched agent', '--dispatch', parent);
+    expect(seen).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
+    expect(seen.err).toContain('tool input and output are not in the log');
     const { err } = await line.hansard('perspective', task, 'nobody', '--dispatch', parent);
     expect(err).toMatch(/The agents are: dispatched agent, tester \(/);
   });

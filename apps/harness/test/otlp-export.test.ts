@@ -47,7 +47,21 @@ it('sends a task to a receiver, and says what that answered', async () => {
     const sent = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--endpoint', endpoint);
     expect(sent).toMatchObject({ code: 0, out: '' });
     expect(sent.err).toMatch(/\d+ spans and \d+ log records sent to http/);
-    expect(paths.sort()).toEqual(['/v1/logs', '/v1/traces']);
+    expect(paths.splice(0).sort()).toEqual(['/v1/logs', '/v1/traces']);
+    const login = endpoint.replace('//', '//ann:hunter2@');
+    for (const options of [[], ['--json']]) {
+      const quiet = await line.hansard(
+        'export',
+        'research/cafe',
+        '--as',
+        'otlp',
+        '--endpoint',
+        login,
+        ...options,
+      );
+      expect([quiet.code, quiet.out + quiet.err]).toEqual([0, expect.not.stringContaining('hunter2')]);
+      expect(quiet.out + quiet.err).toContain('(hidden)@127.0.0.1');
+    }
     status = 401;
     const refused = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--endpoint', endpoint);
     expect(refused.code).toBe(1);

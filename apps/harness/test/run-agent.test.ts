@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DispatchEnvelope } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
@@ -108,6 +109,26 @@ describe('run --agent', () => {
     expect(hooks.out).toContain('guard');
   });
 
+  it('records the dispatch for the bot of the option, or else of the configuration, and gives it to no worker', async () => {
+    using line = project();
+    const path = join(line.cwd, 'hansard.config.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), bot: 'lucy' }));
+    await line.hansard(...run, 'Hire.');
+    await line.hansard(...run, 'Begin.', '--bot', 'linus');
+    await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const dispatches = (await line.hansard('ls', 'a/b', '--json')).json() as DispatchEnvelope[];
+    expect(dispatches.map(({ role, botId }) => [role, botId]).sort()).toEqual([
+      ['agent', 'linus'],
+      ['agent', 'lucy'],
+      ['agent', 'lucy'],
+      ['worker', null],
+      ['worker', null],
+    ]);
+    const { out } = await line.hansard('timeline', 'a/b', '--bot', 'linus');
+    expect(out).toContain('Begin.');
+    expect(out).not.toContain('Hire.');
+  });
+
   it('requests a result by the schema of a file, and resumes an earlier session', async () => {
     using line = project();
     writeFileSync(join(line.cwd, 'schema.json'), '{ "type": "object" }');
@@ -148,6 +169,22 @@ describe('run --agent', () => {
     expect(message).toMatchObject({ data: { text: prompt, source: { kind: 'user' } } });
   });
 
+  it('begins the prompt with results in text and failures, also of a dispatch whose log is damaged', async () => {
+    using line = project();
+    await line.hansard('run', 'Work.', '--agent', 'helper', '--task', 'a/b', '--quiet');
+    await line.hansard('run', demoStream('subagent'), '--task', 'a/b', '--quiet');
+    const recorded = (await line.hansard('ls', 'a/b', '--json')).json() as DispatchEnvelope[];
+    const [lost] = (await line.hansard(...run, 'Begin.', '--role', 'lost')).json() as DispatchEnvelope[];
+    const file = join(line.cwd, '.projects/a/tasks/b/dispatches', `${lost?.dispatchId}.json`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"agent:text"', '"agent:te'));
+    const [begun] = (await line.hansard(...run, 'Begin.', '--with-history')).json() as DispatchEnvelope[];
+    const { prompt } = await textOf(line, begun?.dispatchId ?? '');
+    expect(recorded).toHaveLength(2);
+    expect(prompt).toContain('\nNo result is stated. Its last text: Work.,,\n');
+    expect(prompt).toMatch(/\nThe tester reports 6 bytes/);
+    expect(prompt).toContain('\nIts log is damaged: ');
+  });
+
   it.each([
     [
       '--resume of a dispatch without a session',
@@ -167,6 +204,24 @@ describe('run --agent', () => {
     expect(answer.err).toMatch(message);
     expect(answer.code).toBe(code);
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toHaveLength(1);
+  });
+
+  it('leaves no task behind if it fails before its dispatch begins', async () => {
+    using line = commandLine();
+    plugin(line, 'lead', 'AgentProvider', '{ async *run() {} }');
+    plugin(
+      line,
+      'broken',
+      'ToolProvider',
+      `{ listTools() { throw new Error('no server'); }, callTool: () => null }`,
+    );
+    const config = { communication: [], plugins: ['./lead', './broken'] };
+    writeFileSync(join(line.cwd, 'hansard.config.json'), JSON.stringify(config));
+    expect(await line.hansard(...run, 'Begin.')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no server'),
+    });
+    expect((await line.hansard('ls', '--json')).json()).toEqual([]);
   });
 
   it.each([['resume', 'latest'], ['with-history'], ['schema', 'none.json'], ['turns', '2']])(

@@ -13,6 +13,11 @@ export const dispatchErrors = defineErrors({
       'Use one of the agents that the message lists; without a name, the worker has the agent of the dispatch that starts it.',
     details: ['agent', 'agents'],
   },
+  DISPATCH_HOOK_TIMEOUT: {
+    when: 'A hook gave no decision within `hookTimeoutMs`. It is recorded as `harness:error`; the hook is skipped, or denies if it is `required`.',
+    advice: 'Find out what the hook waits for, or raise the limit.',
+    details: ['hook', 'limitMs'],
+  },
   DISPATCH_WORKER_LIMIT: {
     when: 'As many workers run as `maxRunning` allows.',
     advice: 'Wait until one has ended, or raise the limit.',

@@ -42,8 +42,13 @@ export type {
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
-export type { DispatchStore, WriteAccess } from './store/dispatch-store.ts';
-export { ensureTaskRecord, type NewTaskRecord } from './store/ensure-task-record.ts';
+export type { DispatchStore, ReadAccess, WriteAccess } from './store/dispatch-store.ts';
+export {
+  ensureTaskOf,
+  ensureTaskRecord,
+  type NewTaskRecord,
+  type TaskProblemListener,
+} from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
 export type { DispatchStoreOptions } from './store/store-options.ts';
@@ -72,5 +77,6 @@ export {
   type HookInquiry,
   type HookVerdict,
 } from './tools/ask-hooks.ts';
+export { defaultHookTimeoutMs } from './tools/decide-in-time.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { failedOutcome, useTool } from './tools/use-tool.ts';

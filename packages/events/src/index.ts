@@ -56,6 +56,8 @@ export {
   type ModelUsage,
   modelUsageSchema,
   type PriceSource,
+  type StatedModelUsage,
+  statedModelUsageSchema,
   timestampSchema,
   type Usage,
   usageSchema,

@@ -1,6 +1,7 @@
 // Exports without schemas, so that a page that shows events does not load zod.
 export { CodedError, defineErrors } from './coded-error.ts';
 export { EventError, isEventError } from './event-error.ts';
+export { freezeDeep } from './json/freeze-deep.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';
 export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from './plain/is-readable.ts';
 export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';

@@ -246,7 +246,7 @@ describe('readSessionV1', () => {
     expect(sources).toEqual([{ kind: 'user' }, { kind: 'agent', agentId: 'agent_001' }, { kind: 'system' }]);
   });
 
-  const told = (id: string, agent: string, text: string, cause: string) => ({
+  const delivered = (id: string, agent: string, text: string, cause: string) => ({
     message_id: id,
     agent_id: agent,
     role: 'user',
@@ -259,9 +259,9 @@ describe('readSessionV1', () => {
     const records = [
       ...bookClubV1,
       { message_id: 'c', agent_id: 'agent_001', role: 'assistant', tool_calls: [call('k3', 'discuss', {})] },
-      told('n1', 'agent_002', 'Which page?', 'c'),
-      told('n2', 'agent_003', 'Which page?', 'c'),
-      told('n3', 'agent_003', 'Begin.', 'c'),
+      delivered('n1', 'agent_002', 'Which page?', 'c'),
+      delivered('n2', 'agent_003', 'Which page?', 'c'),
+      delivered('n3', 'agent_003', 'Begin.', 'c'),
     ];
     const { events: read } = readSessionV1(logOf(...records), { now });
     expect(read.filter(({ type }) => type === 'agent:piece_of_text')).toMatchObject([
@@ -281,8 +281,8 @@ describe('readSessionV1', () => {
   it('does not join equal texts of a message with several calls', () => {
     const records = [
       ...bookClubV1,
-      told('n1', 'agent_002', 'yes', 'm3'),
-      told('n2', 'agent_003', 'yes', 'm3'),
+      delivered('n1', 'agent_002', 'yes', 'm3'),
+      delivered('n2', 'agent_003', 'yes', 'm3'),
     ];
     const { events: read } = readSessionV1(logOf(...records), { now });
     expect(read.some(({ type }) => type === 'agent:piece_of_text')).toBe(false);

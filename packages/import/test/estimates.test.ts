@@ -28,6 +28,8 @@ const answer = (number: number, model: string) => ({
 const models = ['claude-opus-4-5', 'claude-haiku-4-5', 'claude-fable-7', 'claude-haiku-4-5'];
 const records = models.map((model, at) => answer(at + 1, model));
 
+const init = { type: 'system', subtype: 'init', session_id: 'session-1', model: 'm', uuid: 'init-1' };
+
 async function imported(logs: readonly (readonly object[])[], prices?: PriceTable | false) {
   using folder = new LogFolder();
   const store = openDispatchStore(createMemoryStore());
@@ -86,4 +88,38 @@ describe('an imported transcript, which states no cost', () => {
     expect(envelope?.prices).toEqual({ name: 'ours', version: '1', date: '2026-01-01' });
     expect(envelope?.models?.map(({ estimatedUsd = 0, calls }) => estimatedUsd / calls)).toEqual([2, 2, 2]);
   });
+});
+
+describe('a transcript with more tokens than a number can count', () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const log = records.map((record) => ({
+    ...record,
+    message: {
+      ...record.message,
+      stop_reason: 'end_turn',
+      usage: { input_tokens: most - 1, output_tokens: 1 },
+    },
+  }));
+
+  it.each(['claude-transcript', 'claude-stream'])(
+    'is imported, and the report names its sums: %s',
+    async (as) => {
+      using folder = new LogFolder();
+      const store = openDispatchStore(createMemoryStore());
+      const path = folder.put('s.jsonl', lines(...(as === 'claude-stream' ? [init, ...log] : log)));
+      const [item] = await importAll(store, [path], { task: taskDir, as });
+      expect(item).toMatchObject({ kind: 'imported', counts: { total_too_large: 1 } });
+      const found = item?.kind === 'imported' ? item.diagnostics : [];
+      expect(found.filter(({ code }) => code === 'total_too_large')).toEqual([
+        { code: 'total_too_large', message: expect.stringContaining('more inputTokens than') },
+      ]);
+      const [envelope] = await store.getDispatchEnvelopes(taskDir);
+      expect(envelope?.usage).toEqual({ inputTokens: most, outputTokens: 4 });
+      const events = await store.getDispatchEvents(taskDir, envelope?.dispatchId ?? '');
+      const calls = events.filter(({ type }) => type === 'agent:inference');
+      expect(calls.map(({ data }) => data.usage)).toEqual(
+        log.map(() => ({ inputTokens: most - 1, outputTokens: 1 })),
+      );
+    },
+  );
 });

@@ -76,13 +76,6 @@ export async function expectClosesTwice(
   await returns('a second close', patienceMs, () => provider.close?.());
 }
 
-/** A value that is frozen as deep as it goes. */
-export function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const item of Object.values(value)) freezeDeep(item);
-  return Object.freeze(value);
-}
-
 /** Lets what is pending happen: the callbacks of timers of 0 ms, of promises and of I/O that is ready. */
 export async function letPass(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();

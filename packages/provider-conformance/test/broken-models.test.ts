@@ -18,6 +18,7 @@ const asking = (generate: (request: ModelRequest) => Promise<ModelResponse>) => 
 const faults: ReadonlyArray<readonly [fault: string, caseId: string, open: () => LanguageModelProvider]> = [
   ['has no contract version', 'contract', () => goodModel({ contract: undefined as never })],
   ['answers without the name of its model', 'answer-shape', changed(() => ({ model: undefined }))],
+  ['wants back what is not JSON', 'answer-shape', changed(() => ({ replay: { at: 1n } as never }))],
   ['counts half tokens', 'usage', changed(() => ({ usage: { inputTokens: 1.5, outputTokens: 1 } }))],
   ['states a negative cost', 'usage', changed(() => ({ costUsd: -1 }))],
   [

@@ -3,7 +3,7 @@ import type { LoggedString } from './logged-string.ts';
 /**
  * Lets a tool act on the agents of the session in which it was called. Each action is durable when the promise resolves. What
  * the tool adds to the log has the tool call as its `cause`, except the delivery of existing content, which has that content
- * as its `substance`, and the answer of `respond`.
+ * as its `substance`.
  */
 export interface AgentHost {
   /** The agent that called the tool. */
@@ -41,7 +41,7 @@ export interface AgentHost {
 
   /**
    * Calls an agent's model, and the tools that it requests, until the agent has an utterance. Different agents can speak at the
-   * same time. If an agent fails, its recorded failure becomes a cause of the result of this tool call.
+   * same time. The tool call is the cause of the first answer of the agent's model. If an agent fails, its recorded failure becomes a cause of the result of this tool call.
    */
   respond(agentId: string): Promise<LoggedString>;
 }

@@ -20,8 +20,9 @@ import type { ContractVersion } from './contract-version.ts';
  *   delivery. It names the decision before it (`previous`), and what was decided on names the last one (`via`).
  * - Accept several questions at the same time: calls and agents run in parallel.
  * - Leave the objects of its decision unchanged afterwards; the tool receives the `input` of an alteration itself.
- * - Decide soon. There is no time limit for a decision: a question waits until the dispatch or the session is stopped, and
- *   then the call is not made, or its result is not passed on.
+ * - Decide within `hookTimeoutMs` of the run or session, by default five minutes. A later decision is ignored, and the question is
+ *   treated as if the hook threw DISPATCH_HOOK_TIMEOUT. If the dispatch or the session is stopped before, the call is not
+ *   made, or its result is not passed on.
  *
  * What it may throw: any error. It is recorded as `harness:error`, and the hook is skipped: the other hooks decide (*fail open*).
  * With `required: true` the question is denied instead (*fail closed*). The same happens with what is not a decision, such as a

@@ -11,7 +11,7 @@ import type { ContractVersion } from './contract-version.ts';
  *
  * What it must do:
  * - Answer from the request alone: the same request may be sent again, and a later request may belong to another session.
- * - Leave the request as it is. Each message is deeply frozen; `tools` is shared with other calls.
+ * - Leave the request as it is. Each message and tool is deeply frozen; other calls share them.
  * - Return tool calls and never make them.
  * - Settle soon after `signal` aborts, preferably by throwing `signal.reason`. The session does not wait for it and ignores a
  *   late answer.
@@ -53,7 +53,18 @@ export interface ModelRequest {
 
 export type ModelMessage =
   | { readonly role: 'system' | 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly ModelToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly ModelToolCall[];
+      /** The text of its thinking. Only with `replay`, and if there was any. */
+      readonly thinking?: string;
+      /**
+       * {@link ModelResponse.replay} of this answer. Absent: there was none, or the context shows the answer in less detail. The
+       * answer may come from another provider or model, so a provider must recognise what it returned itself.
+       */
+      readonly replay?: JsonValue;
+    }
   | {
       readonly role: 'tool';
       readonly toolCallId: string;
@@ -76,6 +87,11 @@ export interface ModelResponse {
   /** Empty if the answer has only tool calls. An answer without tool calls is an utterance, even if its text is empty. */
   readonly text: string;
   readonly thinking?: { readonly text: string; readonly signature?: string };
+  /**
+   * What the provider must get back with this answer to continue from it, such as signed or encrypted reasoning. JSON. It is recorded
+   * with the answer, and later requests of the agent have it unchanged, with the text of the thinking. Absent: nothing.
+   */
+  readonly replay?: JsonValue;
   /** In the order of the answer. Empty: the model called no tool. */
   readonly toolCalls: readonly ModelToolCall[];
   /** The model that answered. */

@@ -41,7 +41,7 @@ export const pluginErrors = defineErrors({
   PLUGIN_CONFIG_INVALID: {
     when: "The configuration does not match the plugin's `configSchema`.",
     advice: 'Correct the value at the path that the message names.',
-    details: ['plugin', 'issues?'],
+    details: ['plugin', 'issues?', 'module?', 'pattern?', 'flags?'],
   },
   PLUGIN_IMPORT_FAILED: {
     when: "The plugin's code threw while it was loaded, or its entry is missing. The error is the `cause`.",

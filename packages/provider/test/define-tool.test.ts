@@ -1,7 +1,7 @@
 import { z } from '@hansard/events/zod';
 import { describe, expect, it } from 'vitest';
+import { combineTools, defineTool, ToolRefusal } from '../src/define-tool.ts';
 import { LoggedString, type ToolCall, type ToolProvider } from '../src/index.ts';
-import { combineTools, defineTool, ToolRefusal } from '../src/tools/define-tool.ts';
 
 const call = (tool: string, input: ToolCall['input']): ToolCall => ({
   taskDir: 't',
@@ -62,7 +62,7 @@ describe('defineTool', () => {
     ['a wrong type', add, { one: 'two' }, /^add was called with the wrong input\. input\.one is "two": /],
     ['a missing field', add, {}, /input\.one is missing: /],
     ['an unknown field', add, { one: 1, two: 2 }, /input\.two is 2: /],
-    ['what is no object', add, null, /input is null: /],
+    ['a value that is not an object', add, null, /input is null: /],
     [
       'a missing field of a JSON Schema',
       greet,
@@ -75,6 +75,20 @@ describe('defineTool', () => {
     const [definition] = await tool.listTools();
     const outcome = await tool.callTool(call(definition?.name ?? '', input));
     expect(outcome).toEqual({ status: 'error', text: expect.stringMatching(text) });
+  });
+
+  it('describes the fields of the input that the schema describes, to the caller of a wrong one', async () => {
+    const wait = defineTool({
+      name: 'wait',
+      description: 'Waits.',
+      input: z.strictObject({ minutes: z.int().describe('How long.'), why: z.string().optional() }),
+      run: () => 'Done.',
+    });
+    const { text } = await wait.callTool(call('wait', { minutes: 'ten' }));
+    expect(text).toMatch(
+      /^wait was called with the wrong input\. input\.minutes is "ten": [^.]+\. It takes minutes: How long\.$/,
+    );
+    expect((await add.callTool(call('add', {}))).text).not.toContain('It takes');
   });
 
   it('takes an outcome with metadata, a refusal as a result, and throws other errors on', async () => {

@@ -1,4 +1,4 @@
-import { openToolbox } from '@hansard/dispatch';
+import { ensureTaskOf, openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agents/agent.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -13,7 +13,7 @@ import {
 import { createSessionParts } from './session-parts.ts';
 
 /**
- * Begins a session: a new dispatch of fidelity `full`, and its root agent. If it rejects, there is at most a dispatch without
+ * Begins a session: a new dispatch of fidelity `full`, its root agent, and the record of the task if it has none. If it rejects, there is at most a dispatch without
  * agents.
  *
  * @throws the errors of `beginDispatch` of the store; the error of a tool provider that cannot list its tools; TypeError for
@@ -53,15 +53,16 @@ async function begin(
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
-  const { store, role = 'session', languageModel } = options;
+  const { store, role = 'session', languageModel, botId } = options;
   const dispatch = await store.beginDispatch(
     options.taskDir,
-    { role, dispatchId: options.dispatchId, model: languageModel, fidelity: 'full' },
+    { role, dispatchId: options.dispatchId, model: languageModel, botId, fidelity: 'full' },
     writerOptions(options),
   );
   const parts = createSessionParts(options, dispatch, toolbox);
   parts.life.start();
   try {
+    await ensureTaskOf(store, options.taskDir, dispatch.envelope, options.onTaskProblem);
     await createAgents(parts.record);
   } catch (error) {
     dispatch.abandon();

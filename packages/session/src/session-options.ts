@@ -1,4 +1,4 @@
-import type { CommunicationHub, DispatchStore, WriterOptions } from '@hansard/dispatch';
+import type { CommunicationHub, DispatchStore, TaskProblemListener, WriterOptions } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
@@ -23,6 +23,8 @@ export interface SessionRunOptions {
   readonly tools?: readonly ToolProvider[];
   /** Asked in this order. */
   readonly hooks?: readonly HookProvider[];
+  /** How long a hook may take for a decision, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
+  readonly hookTimeoutMs?: number | false;
   /** Receives recorded events and deltas. */
   readonly communication?: CommunicationHub;
   /** How much of their agents' logs the models receive. Absent: everything, `{ name: 'full' }`. */
@@ -50,6 +52,10 @@ export interface SessionOptions extends SessionRunOptions {
   readonly dispatchId?: string;
   /** The role in the envelope. Absent: `session`. */
   readonly role?: string;
+  /** The bot of the envelope. Absent: none. */
+  readonly botId?: string;
+  /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
+  readonly onTaskProblem?: TaskProblemListener;
   /** The system prompt of the root. */
   readonly systemPrompt?: string;
 }
@@ -98,6 +104,9 @@ export function checkSessionOptions(options: SessionRunOptions): void {
     throw new TypeError(`parallelToolCalls must be a whole number from 1; it is ${parallelToolCalls}.`);
   if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
     throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
+  const { hookTimeoutMs = 0 } = options;
+  if (hookTimeoutMs !== false && !(Number.isFinite(hookTimeoutMs) && hookTimeoutMs >= 0))
+    throw new TypeError(`hookTimeoutMs must be a number from 0, or false; it is ${hookTimeoutMs}.`);
   createContextRenderer(contextOptions(options));
 }
 

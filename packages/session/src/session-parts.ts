@@ -1,4 +1,4 @@
-import { type Dispatch, type Toolbox, toDispatchRef } from '@hansard/dispatch';
+import { type Dispatch, defaultHookTimeoutMs, type Toolbox, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import { AgentMemory } from './agents/agent-memory.ts';
@@ -76,6 +76,8 @@ export function createSessionParts(
     toolbox,
     asking: {
       hooks: options.hooks ?? [],
+      clock,
+      timeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
       signal: stopSignal,
       createId,
       isLogged: (id) => registry.ownerOf(id) !== null,

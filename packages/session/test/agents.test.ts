@@ -1,6 +1,7 @@
 import type { AgentHost, AgentInfo } from '@hansard/provider';
 import { LoggedString } from '@hansard/session';
 import { countEvents } from '@hansard/testing';
+import { causesOf, createLogIndex, effectsOf, renderCauses } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, hostOf, model, type Reply, says, tools } from './scripted.ts';
@@ -81,6 +82,31 @@ describe('an agent that a tool creates', () => {
     const piece = find(log, 'agent:piece_of_text');
     expect(piece).toMatchObject({ agentId: 'agent_001', cause: find(log, 'agent:tool_call').id });
     expect(find(log, 'user:message', { text: 'You meet in a café.' })).toMatchObject({ substance: piece.id });
+  });
+
+  it('has the call that asked it as the cause of its first answer in each turn, which the causes of an event show', async () => {
+    const ask = { text: '', toolCalls: [{ toolCallId: 'j1', tool: 'unknown', input: {} }] };
+    const { log } = await withHost(
+      async (host) => {
+        const { agentId } = await host.createAgent({ name: 'Jack' });
+        await host.deliver(agentId, { text: 'Begin.' });
+        await host.respond(agentId);
+      },
+      ask,
+      says('Done, Jack says.'),
+    );
+    const act = find(log, 'agent:tool_call', { tool: 'act' });
+    const first = find(log, 'agent:tool_call', { tool: 'unknown' });
+    const said = find(log, 'agent:text', { text: 'Done, Jack says.' });
+    expect(first.cause).toBe(act.id);
+    expect(said).not.toHaveProperty('cause');
+    const index = createLogIndex(log);
+    const rows = causesOf(index, said.id);
+    const row = rows.find(({ id }) => id === first.id);
+    expect(row?.asked).toBe('recorded');
+    expect(row?.because).toContainEqual({ kind: 'cause', id: act.id, isLost: false });
+    expect(renderCauses(index, rows)).not.toContain('not recorded');
+    expect(effectsOf(index, act.id).map(({ id }) => id)).toEqual(expect.arrayContaining([first.id, said.id]));
   });
 
   it('is found by id and by name: children first, active before terminated, null where several are as near', async () => {

@@ -31,6 +31,30 @@ describe('an object that a session returns or receives', () => {
     expect(seen[2]).not.toContain('forged');
   });
 
+  it('does not let a model or a provider change the tools of others', async () => {
+    const { create } = prepare();
+    const definition = {
+      name: 'look',
+      description: 'Looks.',
+      inputSchema: { type: 'object', properties: {} },
+    };
+    const descriptions: string[] = [];
+    const { root } = await create({
+      tools: [{ ...tools({ look: () => done('A cup.') }), listTools: () => [definition] }],
+      model: model(({ tools: offered, turn }) => {
+        const [tool] = offered;
+        descriptions.push(`${tool?.description}`);
+        expect(() => (offered as unknown[]).splice(0)).toThrow(TypeError);
+        expect(() => Object.assign(tool?.inputSchema.properties as object, { at: {} })).toThrow(TypeError);
+        definition.description = 'Changed.';
+        return turn === 0 ? calls('look') : says('A cup.');
+      }),
+    });
+    await root.harken('What is there?');
+    await root.response();
+    expect(descriptions).toEqual(['Looks.', 'Looks.']);
+  });
+
   it('is the same in each call, so that a long transcript costs a call no more than a short one', async () => {
     const { create } = prepare();
     const given: (readonly object[])[] = [];

@@ -1,4 +1,5 @@
 import type { HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
+import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, hostOf, says, tools } from './scripted.ts';
@@ -31,6 +32,36 @@ async function callUnder(...hooks: HookProvider[]) {
   await root.response();
   return { log: await events(), inputs };
 }
+
+describe('a hook that never decides', () => {
+  it('is skipped after its time, in calls, results and deliveries of a session', async () => {
+    const clock = new ManualClock();
+    const { create, events } = prepare();
+    const slow: HookProvider = { contract: 1, name: 'Slow', decide: () => new Promise(() => {}) };
+    const { root, session } = await create({
+      clock,
+      hooks: [slow],
+      hookTimeoutMs: 50,
+      tools: [tools({ task: () => done('Created.') })],
+      model: answers(calls('task'), says('I see.')),
+    });
+    await root.harken('Go');
+    const said = root.response();
+    for (const asked of [1, 2]) {
+      await clock.timersSet(asked);
+      clock.advance(50);
+    }
+    expect(String(await said)).toBe('I see.');
+    const other = await session.createAgent();
+    const informed = root.inform(other, 'Hello');
+    await clock.timersSet(3);
+    clock.advance(50);
+    expect(await informed).toEqual({ status: 'delivered', text: 'Hello' });
+    const errors = (await events()).filter(({ type }) => type === 'harness:error');
+    expect(errors.map(({ data }) => data.code)).toEqual(Array(3).fill('DISPATCH_HOOK_TIMEOUT'));
+    await expect(create({ hookTimeoutMs: -1 })).rejects.toThrow(TypeError);
+  });
+});
 
 describe('a tool call under hooks', () => {
   it('is stopped by the first denial, which the model reads and the log keeps with the call as its cause', async () => {

@@ -1,21 +1,24 @@
-import type { CapturedEvent } from '@hansard/events';
-import type { ToolProvider } from '@hansard/provider';
-import { LoggedString } from '@hansard/session';
+import { StoreError, type ToolProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
-import { find, prepare, typesOf } from './prepare.ts';
+import { find, prepare, taskDir, typesOf } from './prepare.ts';
 import { answers, calls, done, says, tools } from './scripted.ts';
 
 describe('a new session', () => {
   it('is a dispatch of full fidelity whose log begins with its root and its system prompt', async () => {
     const { create, events, envelope } = prepare();
-    const { root, session } = await create({ languageModel: 'm-1', systemPrompt: 'You chair a scene.' });
+    const { root, session } = await create({
+      languageModel: 'm-1',
+      systemPrompt: 'You chair a scene.',
+      botId: 'lucy',
+    });
     expect(await envelope()).toMatchObject({
       fidelity: 'full',
       status: 'running',
       model: 'm-1',
       role: 'session',
+      botId: 'lucy',
     });
     const [created, prompt, ...more] = await events();
     expect(created).toMatchObject({
@@ -34,6 +37,27 @@ describe('a new session', () => {
       state: 'active',
     });
     expect(session.diagnostics).toEqual([]);
+  });
+
+  it('creates the record of its task if there is none, and reports one that cannot be read', async () => {
+    const { create, store, envelope } = prepare();
+    await create();
+    const { startedAt } = (await envelope()) ?? {};
+    expect(await store.getTask(taskDir)).toEqual({
+      slug: 'first-meeting',
+      name: 'first-meeting',
+      project: 'cafe',
+      status: 'open',
+      created: startedAt,
+    });
+    const damaged = new StoreError('STORE_CORRUPT', 'The record is damaged.');
+    const provider = createMemoryStore();
+    const other = prepare(Object.assign(provider, { getTask: () => Promise.reject(damaged) }));
+    const problems: unknown[] = [];
+    const { root } = await other.create({ onTaskProblem: (error) => problems.push(error) });
+    await root.harken('Hello');
+    expect(problems).toEqual([damaged]);
+    expect(typesOf(await other.events())).toEqual(['agent:created', 'user:message']);
   });
 
   it('does not wait for a tool provider that never lists its tools once its owner stopped it', async () => {
@@ -212,194 +236,5 @@ describe('a write that fails', () => {
     const { create } = prepare(failing.provider);
     const { root } = await create();
     await expect(root.harken('Hello')).rejects.toBe(failing.error);
-  });
-});
-
-describe('the end of a session', () => {
-  it('is in the log and in the envelope, with the sum of what its model calls took', async () => {
-    const { create, events, envelope } = prepare();
-    const { root, session } = await create({
-      model: answers(
-        says('One.', { usage: { inputTokens: 10, outputTokens: 2, cacheReadTokens: 5 }, costUsd: 0.25 }),
-        says('Two.', { usage: { inputTokens: 20, outputTokens: 4 }, costUsd: 0.5 }),
-      ),
-    });
-    await root.harken('First?');
-    await root.response();
-    await root.harken('Second?');
-    await root.response();
-    await session.complete('completed', 'Two answers.');
-    const usage = { inputTokens: 30, outputTokens: 6, cacheReadTokens: 5 };
-    expect((await events()).at(-1)).toMatchObject({
-      type: 'session:complete',
-      data: { status: 'completed', result: 'Two answers.', costUsd: 0.75, usage, turns: 2 },
-    });
-    expect(await envelope()).toMatchObject({
-      status: 'completed',
-      cost: 0.75,
-      usage: { ...usage, turns: 2 },
-      completedAt: expect.any(String),
-    });
-    await expect(session.complete()).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
-  });
-
-  it('has an answer of an agent as its result, given as response() gave it', async () => {
-    const { create, events, envelope } = prepare();
-    const { root, session } = await create({ model: answers(says('They met.')) });
-    await root.harken('Let them meet.');
-    await session.complete('completed', await root.response());
-    expect((await events()).at(-1)).toMatchObject({
-      type: 'session:complete',
-      data: { status: 'completed', result: 'They met.' },
-    });
-    expect(await envelope()).toMatchObject({ status: 'completed' });
-  });
-
-  it('with a result that cannot be recorded is refused, and the session stays open', async () => {
-    const { create, envelope } = prepare();
-    const { root, session } = await create({ model: answers(says('They met.')) });
-    await expect(session.complete('completed', 7 as never)).rejects.toMatchObject({ code: 'EVENT_INVALID' });
-    await root.harken('Let them meet.');
-    await session.complete('completed', await root.response());
-    expect(await envelope()).toMatchObject({ status: 'completed' });
-  });
-
-  it('after a model failed or its owner stopped it has the cost of the calls before', async () => {
-    const failed = prepare();
-    const one = await failed.create({ model: answers(says('One.', { costUsd: 0.25 })) });
-    await one.root.harken('First?');
-    await one.root.response();
-    await one.root.harken('Second?');
-    await expect(one.root.response()).rejects.toMatchObject({ code: 'SESSION_MODEL_FAILED' });
-    await one.session.complete('failed');
-    const usage = { inputTokens: 10, outputTokens: 2, turns: 1 };
-    expect(await failed.envelope()).toMatchObject({ status: 'crashed', cost: 0.25, usage });
-
-    const stopped = prepare();
-    const controller = new AbortController();
-    const other = await stopped.create({
-      model: answers(says('One.', { costUsd: 0.25 })),
-      signal: controller.signal,
-    });
-    await other.root.harken('First?');
-    await other.root.response();
-    controller.abort(new Error('enough'));
-    await other.session.close();
-    expect(await stopped.envelope()).toMatchObject({ status: 'aborted', cost: 0.25, usage });
-  });
-
-  it('by close is a completed dispatch, once; by a failure a crashed one', async () => {
-    const one = prepare();
-    const { session } = await one.create();
-    await session.close();
-    await session.close();
-    expect(typesOf(await one.events())).toEqual(['agent:created', 'session:complete']);
-    expect(await one.envelope()).toMatchObject({ status: 'completed', cost: null, usage: null });
-
-    const other = prepare();
-    await (await other.create()).session.complete('failed');
-    expect(await other.envelope()).toMatchObject({ status: 'crashed' });
-  });
-
-  it('by close is an aborted dispatch where its owner stopped it, unless the owner says what it is', async () => {
-    const controller = new AbortController();
-    const one = prepare();
-    const { session } = await one.create({ signal: controller.signal });
-    controller.abort(new Error('enough'));
-    await session.close();
-    expect(await one.envelope()).toMatchObject({ status: 'aborted' });
-    expect((await one.events()).at(-1)).toMatchObject({
-      type: 'session:complete',
-      data: { status: 'aborted' },
-    });
-
-    const other = prepare();
-    const done = new AbortController();
-    const ending = await other.create({ signal: done.signal });
-    done.abort();
-    await ending.session.complete('completed', 'It was done already.');
-    expect(await other.envelope()).toMatchObject({ status: 'completed' });
-  });
-
-  it('is the last event, whatever is said while it is written', async () => {
-    const provider = createMemoryStore();
-    const ending = Promise.withResolvers<void>();
-    const written = Promise.withResolvers<void>();
-    const slow = new Proxy(provider, {
-      get(target, key) {
-        const member: unknown = Reflect.get(target, key, target);
-        if (typeof member !== 'function') return member;
-        return async (...args: readonly [string, string, CapturedEvent[]]) => {
-          if (key === 'appendEvents' && args[2][0]?.type === 'session:complete') {
-            ending.resolve();
-            await written.promise;
-          }
-          return member.apply(target, args);
-        };
-      },
-    });
-    const { create, events } = prepare(slow);
-    const { root, session } = await create();
-    const closed = session.close();
-    await ending.promise;
-    const said = expect(root.harken('One more thing')).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
-    written.resolve();
-    await said;
-    await closed;
-    expect(typesOf(await events())).toEqual(['agent:created', 'session:complete']);
-  });
-
-  it('allows no more messages or answers', async () => {
-    const { create } = prepare();
-    const { root, session } = await create();
-    await session.close();
-    await expect(root.harken('Hello?')).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
-    await expect(root.response()).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
-  });
-});
-
-describe('a LoggedString', () => {
-  it('is a string for code that only needs its text', () => {
-    const line = new LoggedString('Hello', 'e1');
-    expect(`${line}, ${line.toUpperCase()}`).toBe('Hello, HELLO');
-    expect(String(line)).toBe('Hello');
-    expect(JSON.stringify({ line })).toBe('{"line":"Hello"}');
-    expect(line.length).toBe(5);
-  });
-
-  it('has the text as a primitive string, for what compares', () => {
-    const line = new LoggedString('Hello', 'e1');
-    expect(line.text).toBe('Hello');
-    expect([line].join()).toBe('Hello');
-    expect(structuredClone({ line: line.text })).toEqual({ line: 'Hello' });
-  });
-
-  it.each([
-    ['an answer', (said: LoggedString) => said],
-    ['an answer in other words', (said: LoggedString) => said.reworded('[Root]: Done.')],
-    [
-      'a copy that another version of the package made',
-      (said: LoggedString) => Object.assign(new String(said), { messageId: 'e1' }),
-    ],
-  ])('can be %s as the result of a session', async (_, resultOf) => {
-    const { create, events } = prepare();
-    const { root, session } = await create({ model: answers(says('Done.')) });
-    await root.harken('Go');
-    const result = resultOf(await root.response()) as LoggedString;
-    await session.complete('completed', result);
-    expect(find(await events(), 'session:complete').data.result).toBe(String(result));
-  });
-
-  it('keeps its substance in other words', () => {
-    const quoted = new LoggedString('Hello', 'e1').reworded('[Jack]: Hello');
-    expect(String(quoted)).toBe('[Jack]: Hello');
-    expect(quoted.messageId).toBe('e1');
-  });
-
-  it('gives the substance of what an agent hears', async () => {
-    const { create, events } = prepare();
-    const { root } = await create();
-    const messageId = await root.harken(new LoggedString('[Jack]: Hello', 'e1'));
-    expect(find(await events(), 'user:message')).toMatchObject({ id: messageId, substance: 'e1' });
   });
 });

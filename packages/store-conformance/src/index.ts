@@ -1,6 +1,6 @@
-export type { CapabilityFlag, StoreConformanceCase } from './conformance-case.ts';
-export { defineStoreConformance, type StoreConformanceOptions } from './define-store-conformance.ts';
-export type { StoreUnderTest } from './run-case.ts';
-export { runStoreConformance, type StoreConformanceResult } from './run-store-conformance.ts';
+export type { CapabilityFlag, StoreConformanceCase } from './run/conformance-case.ts';
+export { defineStoreConformance, type StoreConformanceOptions } from './run/define-store-conformance.ts';
+export { runStoreConformance, type StoreConformanceResult } from './run/run-store-conformance.ts';
+export type { StoredBytes, StoreFixture, StoreModule } from './run/store-fixture.ts';
+export type { StoreUnderTest } from './run/store-under-test.ts';
 export { storeConformanceCases } from './store-conformance-cases.ts';
-export type { StoreFixture } from './store-fixture.ts';

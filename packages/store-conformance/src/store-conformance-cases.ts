@@ -1,44 +1,62 @@
-import { appendCases } from './cases/appends.ts';
-import { capabilityCases } from './cases/capabilities.ts';
-import { claimCases } from './cases/claims.ts';
-import { closedCases } from './cases/closed.ts';
-import { deleteCases } from './cases/delete.ts';
-import { dispatchCases } from './cases/dispatches.ts';
-import { envelopeCases } from './cases/envelopes.ts';
-import { idempotenceCases } from './cases/idempotence.ts';
-import { lastEventCases } from './cases/last-events.ts';
-import { modelCases } from './cases/model.ts';
-import { openCases } from './cases/open.ts';
-import { pageCases } from './cases/pages.ts';
-import { pathCases } from './cases/paths.ts';
-import { readCases } from './cases/reads.ts';
-import { reopenedCases } from './cases/reopened.ts';
-import { searchCases } from './cases/search.ts';
-import { sharedCases } from './cases/shared.ts';
-import { sharedClaimCases } from './cases/shared-claims.ts';
-import { taskCases } from './cases/tasks.ts';
-import { valueCases } from './cases/values.ts';
-import { watchCases } from './cases/watch.ts';
-import type { RunnableCase, StoreConformanceCase } from './conformance-case.ts';
+import { claimEffectCases } from './cases/claims/claim-effects.ts';
+import { claimStateCases } from './cases/claims/claim-state.ts';
+import { claimCases } from './cases/claims/claims.ts';
+import { handoverCases } from './cases/claims/handover.ts';
+import { sharedCases } from './cases/claims/shared.ts';
+import { sharedClaimCases } from './cases/claims/shared-claims.ts';
+import { deleteCases } from './cases/dispatches/delete.ts';
+import { dispatchCases } from './cases/dispatches/dispatches.ts';
+import { envelopeCases } from './cases/dispatches/envelopes.ts';
+import { listingCases } from './cases/dispatches/listings.ts';
+import { nameCases } from './cases/dispatches/names.ts';
+import { pathCases } from './cases/dispatches/paths.ts';
+import { searchCases } from './cases/dispatches/search.ts';
+import { taskCases } from './cases/dispatches/tasks.ts';
+import { watchCases } from './cases/dispatches/watch.ts';
+import { appendCases } from './cases/log/appends.ts';
+import { appendAtOnceCases } from './cases/log/appends-at-once.ts';
+import { idempotenceCases } from './cases/log/idempotence.ts';
+import { keptValueCases } from './cases/log/kept-values.ts';
+import { lastEventCases } from './cases/log/last-events.ts';
+import { longReadCases } from './cases/log/long-reads.ts';
+import { pageCases } from './cases/log/pages.ts';
+import { readCases } from './cases/log/reads.ts';
+import { retryCases } from './cases/log/retries.ts';
+import { valueCases } from './cases/log/values.ts';
+import { capabilityCases } from './cases/store/capabilities.ts';
+import { closedCases } from './cases/store/closed.ts';
+import { modelCases } from './cases/store/model.ts';
+import { openCases } from './cases/store/open.ts';
+import { reopenedCases } from './cases/store/reopened.ts';
+import type { RunnableCase, StoreConformanceCase } from './run/conformance-case.ts';
 
 export const runnableCases: readonly RunnableCase[] = [
   ...capabilityCases,
   ...openCases,
   ...dispatchCases,
   ...claimCases,
+  ...claimEffectCases,
   ...appendCases,
+  ...appendAtOnceCases,
   ...idempotenceCases,
+  ...retryCases,
   ...readCases,
   ...valueCases,
+  ...keptValueCases,
   ...pageCases,
+  ...longReadCases,
   ...lastEventCases,
   ...envelopeCases,
   ...taskCases,
+  ...nameCases,
+  ...listingCases,
   ...pathCases,
   ...closedCases,
   ...reopenedCases,
   ...sharedCases,
+  ...handoverCases,
   ...sharedClaimCases,
+  ...claimStateCases,
   ...searchCases,
   ...watchCases,
   ...deleteCases,

@@ -1,7 +1,7 @@
 import { type DispatchStoreProvider, type StoreCapabilities, StoreError } from '@hansard/provider';
 import { describe, expect, it, vi } from 'vitest';
 import { runStoreConformance, type StoreFixture } from '../src/index.ts';
-import { createModelStore, emptyModelData, type ModelData } from '../src/model-store.ts';
+import { createModelStore, emptyModelData, type ModelData } from '../src/model/model-store.ts';
 import { modelCapabilities, openModel } from './open-model.ts';
 
 type Reopen = (data: ModelData) => DispatchStoreProvider;

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { appliesTo } from '../src/conformance-case.ts';
 import { storeConformanceCases } from '../src/index.ts';
+import { appliesTo } from '../src/run/conformance-case.ts';
 import { modelCapabilities } from './open-model.ts';
 
 describe('the kit under node:test', () => {

@@ -1,6 +1,6 @@
 import type { DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
 import type { StoreFixture } from '../src/index.ts';
-import { createModelStore, emptyModelData } from '../src/model-store.ts';
+import { createModelStore, emptyModelData } from '../src/model/model-store.ts';
 
 export const modelCapabilities: StoreCapabilities = createModelStore().capabilities;
 

@@ -1,5 +1,6 @@
 export { type OtlpLine, otlpLines } from './otlp/otlp-lines.ts';
 export { type SendOptions, type Sent, sendOtlp } from './otlp/send-otlp.ts';
+export { shownEndpoint } from './otlp/shown-endpoint.ts';
 export { spanIdOf, traceIdOf } from './spans/identity.ts';
 export { traceDispatches } from './trace-dispatches.ts';
 export { isTraceError, TraceError, type TraceErrorCode, traceErrors } from './trace-error.ts';

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { isTraceError, sendOtlp, traceDispatches } from '../src/index.ts';
 import { openReceiver } from './receiver.ts';
@@ -76,3 +77,20 @@ it.each(['', 'localhost:4318', 'ftp://x', 'http://x/?key=1'])(
     expect(isTraceError(error, 'TRACE_ENDPOINT_INVALID')).toBe(true);
   },
 );
+
+it.each([
+  'http://ann:hunter2@127.0.0.1:1',
+  'https://hunter2@127.0.0.1:1/otlp',
+  'ftp://ann:hunter2@x',
+  'ann:hunter2@x:4318',
+  'http://x:4318/?key=hunter2',
+  'http://x:4318/#hunter2',
+  'http://ann:p@hunter2@x y',
+])('never shows the user, password or query of an address: %s', async (endpoint) => {
+  const error: unknown = await sendOtlp(traceDispatches(sampleRun), endpoint, { timeoutMs: 200 }).catch(
+    (reason) => reason,
+  );
+  expect(isTraceError(error)).toBe(true);
+  expect(inspect(error, { depth: 9 })).toContain('(hidden)');
+  expect(inspect(error, { depth: 9 })).not.toContain('hunter2');
+});

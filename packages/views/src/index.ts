@@ -82,11 +82,17 @@ export { type SessionRow, type SessionView, sessionView } from './session/sessio
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export { type BotView, botView } from './task/bot-view.ts';
+export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
 export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export type { Price, PricedCall, PriceTable } from './task/price-table.ts';
-export { type PriorOutcomes, type PriorOutcomesOptions, priorOutcomes } from './task/prior-outcomes.ts';
+export {
+  type PriorDispatch,
+  type PriorOutcomes,
+  type PriorOutcomesOptions,
+  priorOutcomes,
+} from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
 export {
   addFigure,
@@ -99,6 +105,7 @@ export {
   type Spending,
   spendingOf,
 } from './task/spending.ts';
+export { addAmounts, addCounts } from './task/sums.ts';
 export { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';

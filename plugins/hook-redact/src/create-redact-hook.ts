@@ -1,10 +1,12 @@
 import {
   type DeliveryQuestion,
+  type HookDecision,
   type HookProvider,
   type HookQuestion,
   PluginError,
   type ToolResultQuestion,
 } from '@hansard/provider';
+import { isTimeUp, withinTime } from './within-time.ts';
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
 export interface RedactConfig {
@@ -24,8 +26,12 @@ interface Redaction {
   readonly replacement: string;
 }
 
+/** The time limit of all patterns for one text. */
+const limitMs = 1_000;
+
 /**
  * Alters deliveries and results of tools in which a pattern occurs. It does not decide on tool calls.
+ * A text for which the patterns take longer than a second is denied: agents write texts, and some patterns take exponential time.
  * @throws PLUGIN_CONFIG_INVALID naming the pattern that is not a regular expression
  */
 export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
@@ -33,14 +39,23 @@ export function createRedactHook({ name = 'hook-redact', patterns, agents }: Red
   return {
     contract: 1,
     name,
+    required: true,
     decide(question) {
       if (!hasText(question) || !isMeant(question, agents)) return { decision: 'allow' };
-      const { text, count } = redact(question.text, redactions);
-      return count === 0
-        ? { decision: 'allow' }
-        : { decision: 'alter', text, reason: `${count} ${count === 1 ? 'replacement' : 'replacements'}` };
+      return decideOn(question.text, redactions);
     },
   };
+}
+
+function decideOn(original: string, redactions: readonly Redaction[]): HookDecision {
+  try {
+    const { text, count } = withinTime(() => redact(original, redactions), limitMs);
+    if (count === 0) return { decision: 'allow' };
+    return { decision: 'alter', text, reason: `${count} ${count === 1 ? 'replacement' : 'replacements'}` };
+  } catch (error) {
+    if (!isTimeUp(error)) throw error;
+    return { decision: 'deny', reason: `the patterns took longer than ${limitMs} ms for this text` };
+  }
 }
 
 function toRedaction(
@@ -50,10 +65,12 @@ function toRedaction(
   try {
     return { expression: new RegExp(pattern, flags.includes('g') ? flags : `${flags}g`), replacement };
   } catch (cause) {
+    // The message of the engine quotes the pattern, which can itself be a secret. Its last part is the reason.
+    const reason = (cause as Error).message.split(': ').at(-1);
     throw new PluginError(
       'PLUGIN_CONFIG_INVALID',
-      `The configuration of plugin hook-redact is not valid: patterns[${index}] is not a regular expression. ${(cause as Error).message}`,
-      { cause, details: { plugin: 'hook-redact', pattern, flags } },
+      `The configuration of plugin hook-redact is not valid: patterns[${index}] is not a regular expression: ${reason}.`,
+      { details: { plugin: 'hook-redact' } },
     );
   }
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type AgentInfo, type HookQuestion, isPluginError } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { createRedactHook } from '../src/index.ts';
@@ -118,4 +119,23 @@ it.each([
     error = thrown;
   }
   expect(isPluginError(error, 'PLUGIN_CONFIG_INVALID')).toBe(true);
+});
+
+it('does not quote a wrong pattern in its error: a pattern can be a secret', () => {
+  const create = () => createRedactHook({ patterns: [{ pattern: 'hunter2: (sesame' }] });
+  expect(create).toThrow(/not a regular expression: Unterminated group\.$/);
+  try {
+    create();
+  } catch (error) {
+    expect(inspect(error)).not.toMatch(/hunter2|sesame/);
+  }
+});
+
+it('denies a text for which a pattern takes too long, and decides on the next one as ever', () => {
+  const hook = createRedactHook({ patterns: [{ pattern: '(a+)+$' }, { pattern: '1234' }] });
+  expect(hook.decide(delivery(`${'a'.repeat(60)}! 1234`))).toEqual({
+    decision: 'deny',
+    reason: 'the patterns took longer than 1000 ms for this text',
+  });
+  expect(hook.decide(delivery('1234'))).toMatchObject({ decision: 'alter', text: '[REDACTED]' });
 });

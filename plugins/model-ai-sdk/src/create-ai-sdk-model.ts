@@ -33,7 +33,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
       const result = streamText({
         ...options.settings,
         model: await resolve(request.model),
-        messages: toSdkMessages(messages),
+        messages: toSdkMessages(messages, request.model),
         allowSystemInMessages: true,
         tools: toSdkTools(tools),
         abortSignal: signal,
@@ -41,7 +41,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
         onError: () => undefined,
       });
       for await (const part of result.stream) takePart(part, request);
-      return toModelResponse(await result.finalStep);
+      return toModelResponse(await result.finalStep, request.model);
     },
   };
 }

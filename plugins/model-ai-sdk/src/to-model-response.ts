@@ -1,12 +1,15 @@
 import { definedOnly } from '@hansard/events';
 import type { JsonValue, ModelResponse, Usage } from '@hansard/provider';
 import type { LanguageModelUsage, StepResult, ToolSet } from 'ai';
+import { replayOf } from './replay.ts';
 
-export function toModelResponse(step: StepResult<ToolSet>): ModelResponse {
+/** @param requested the name of the model in the request */
+export function toModelResponse(step: StepResult<ToolSet>, requested: string | null): ModelResponse {
   const { text, reasoningText, toolCalls, response, usage, finishReason } = step;
   return {
     text,
     ...(reasoningText === undefined ? {} : { thinking: { text: reasoningText, ...signatureOf(step) } }),
+    ...definedOnly({ replay: replayOf(step, requested) }),
     toolCalls: toolCalls
       // A vendor's own tools have run already, and their results are in the answer.
       .filter(({ providerExecuted }) => providerExecuted !== true)

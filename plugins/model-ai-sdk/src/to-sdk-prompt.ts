@@ -1,8 +1,10 @@
 import type { ModelMessage, ToolDefinition } from '@hansard/provider';
 import { type JSONSchema7, jsonSchema, type ModelMessage as SdkMessage, type ToolSet, tool } from 'ai';
+import { replayedParts } from './replay.ts';
 
-export function toSdkMessages(messages: readonly ModelMessage[]): SdkMessage[] {
-  return messages.map(toSdkMessage);
+/** @param model the requested name of the model */
+export function toSdkMessages(messages: readonly ModelMessage[], model: string | null): SdkMessage[] {
+  return messages.map((message) => toSdkMessage(message, model));
 }
 
 /** Tools without `execute`, so that the SDK gives their calls back instead of making them. */
@@ -15,7 +17,7 @@ export function toSdkTools(tools: readonly ToolDefinition[]): ToolSet {
   );
 }
 
-function toSdkMessage(message: ModelMessage): SdkMessage {
+function toSdkMessage(message: ModelMessage, model: string | null): SdkMessage {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -23,7 +25,7 @@ function toSdkMessage(message: ModelMessage): SdkMessage {
     case 'assistant':
       return {
         role: 'assistant',
-        content: [
+        content: replayedParts(message, model) ?? [
           // Vendors refuse empty text beside a tool call.
           ...(message.text === '' && message.toolCalls.length > 0
             ? []

@@ -54,10 +54,14 @@ function placeOf(scenario: string, { agentName, turn }: ModelRequest) {
   return { scenario, agent: agentName ?? 'root', turn: turn + 1 };
 }
 
-function respond({ say, text, think, call, usage }: ScriptedTurn, request: ModelRequest): ModelResponse {
+function respond(
+  { say, text, think, replay, call, usage }: ScriptedTurn,
+  request: ModelRequest,
+): ModelResponse {
   return {
     text: say ?? text ?? '',
     ...(think === undefined ? {} : { thinking: { text: think } }),
+    ...(replay === undefined ? {} : { replay }),
     // By the id of the agent, as names are not unique.
     toolCalls: (call ?? []).map(({ tool, input }, index) => ({
       toolCallId: `${request.agentId}-${request.turn + 1}-${index + 1}`,

@@ -18,6 +18,7 @@ const turnSchema = z
     when: matcherSchema.optional(),
     repeat: z.boolean().default(false),
     think: z.string().optional(),
+    replay: jsonValueSchema.optional(),
     say: z.string().optional(),
     text: z.string().optional(),
     call: z
@@ -42,6 +43,10 @@ const turnSchema = z
   .refine(({ think, error }) => think === undefined || error === undefined, {
     error: 'goes only beside say and call',
     path: ['think'],
+  })
+  .refine(({ replay, error }) => replay === undefined || error === undefined, {
+    error: 'goes only beside say and call',
+    path: ['replay'],
   });
 
 const userInputSchema = z.strictObject({

@@ -20,6 +20,13 @@ describe('what a turn says', () => {
     });
   });
 
+  it('comes with what it wants back', async () => {
+    const model = await play({ say: 'Hello.', replay: { signed: 1 } });
+    expect(await model.generate(request([user('Hi.')]))).toMatchObject({ replay: { signed: 1 } });
+    const scenario = { agents: { jill: [{ error: 'down', replay: 1 }] } };
+    await expect(openScriptedModel({ scenario })).rejects.toThrow(/replay.*goes only beside say and call/);
+  });
+
   it('is tool calls, with the text beside them and ids that are the same in every run', async () => {
     const model = await play(
       { say: 'Hello.' },

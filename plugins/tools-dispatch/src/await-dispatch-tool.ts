@@ -1,6 +1,6 @@
-import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
+import type { DispatchEnvelope } from '@hansard/events';
 import type { DispatchHost } from '@hansard/provider';
-import { eventLine } from '@hansard/views';
+import { dispatchEnding } from '@hansard/views';
 import { z } from 'zod';
 import { cutText } from './cut-text.ts';
 import { dispatchTool } from './dispatch-tool.ts';
@@ -39,24 +39,10 @@ export const awaitDispatchTool = dispatchTool({
 
 async function resultText(host: DispatchHost, worker: DispatchEnvelope, limit: number): Promise<string> {
   const events = await host.getRecentEvents(worker.dispatchId, eventsWithResult);
+  const { result, lastText, trouble } = dispatchEnding(worker, events);
   const structured = structuredResultLines(worker, limit);
-  const words = structured.length > 0 && worker.status === 'completed' ? null : lastWords(events);
+  const words = structured.length > 0 && worker.status === 'completed' ? null : (result ?? lastText);
   const said = words === null ? [] : [`result: ${cutText(words, limit)}`];
-  const trouble = worker.status === 'completed' ? [] : troubleLines(events);
-  return [statusLine(worker), ...trouble, ...structured, ...said].join('\n');
-}
-
-/** The result of the worker, or its last text. */
-function lastWords(events: readonly CapturedEvent[]): string | null {
-  const completion = events.findLast((event) => isEventOf(event, 'session:complete'));
-  if (completion?.data.result !== undefined) return completion.data.result;
-  return events.findLast((event) => isEventOf(event, 'agent:text'))?.data.text ?? null;
-}
-
-/** Why it did not end by itself. */
-function troubleLines(events: readonly CapturedEvent[]): string[] {
-  const trouble = events.findLast(({ type }) => type.startsWith('harness:'));
-  if (trouble === undefined) return [];
-  const { kind, target, text } = eventLine(trouble);
-  return [cutText([kind, target, text].filter((part) => part !== '').join(' '), 1_000)];
+  const troubled = trouble === null ? [] : [cutText(trouble, 1_000)];
+  return [statusLine(worker), ...troubled, ...structured, ...said].join('\n');
 }

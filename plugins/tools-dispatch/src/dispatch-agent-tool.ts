@@ -1,8 +1,8 @@
 import { definedOnly } from '@hansard/events';
 import type { JsonObject } from '@hansard/provider';
+import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
 import { dispatchTool } from './dispatch-tool.ts';
-import { Refusal } from './refusal.ts';
 import { workerMetadata } from './worker-text.ts';
 
 export const dispatchAgentTool = dispatchTool({
@@ -18,22 +18,29 @@ export const dispatchAgentTool = dispatchTool({
     agent: z.string().min(1).optional().describe('The agent to run. Absent: the same as you.'),
     model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
     cwd: z.string().min(1).optional().describe('Its folder. Absent: yours.'),
+    bot_id: z.string().min(1).optional().describe('The bot as which it works. Absent: none.'),
     output_schema: z
       .looseObject({})
       .optional()
       .describe('JSON Schema of the requested result. Absent: it answers in text.'),
   }),
-  async run({ role, prompt, agent, model, cwd, output_schema }, host, { toolCallId }) {
+  async run({ role, prompt, agent, model, cwd, bot_id, output_schema }, host, { toolCallId }) {
     const agents = host.listAgents();
     if (agent !== undefined && !agents.includes(agent)) {
       const known = agents.length === 0 ? 'Leave agent out.' : `There are: ${agents.join(', ')}.`;
-      throw new Refusal(`There is no agent ${JSON.stringify(agent)}. ${known}`);
+      throw new ToolRefusal(`There is no agent ${JSON.stringify(agent)}. ${known}`);
     }
     const worker = await host.startWorker({
       role,
       prompt,
       toolCallId,
-      ...definedOnly({ agent, model, cwd, outputSchema: output_schema as JsonObject | undefined }),
+      ...definedOnly({
+        agent,
+        model,
+        cwd,
+        botId: bot_id,
+        outputSchema: output_schema as JsonObject | undefined,
+      }),
     });
     return {
       status: 'completed',

@@ -1,33 +1,29 @@
-import { describeIssues } from '@hansard/events';
-import type { DispatchHost, JsonObject, ToolCall, ToolDefinition, ToolOutcome } from '@hansard/provider';
-import { z } from 'zod';
-import { Refusal } from './refusal.ts';
+import type { DispatchHost, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
+import { defineTool, type InputSchema } from '@hansard/provider/tools';
 
-export interface DispatchTool {
-  readonly definition: ToolDefinition;
-  call(call: ToolCall, host: DispatchHost): Promise<ToolOutcome>;
-}
-
-interface DispatchToolParts<Input extends z.ZodObject> {
+interface DispatchToolParts<Input> {
   readonly name: string;
   readonly description: string;
-  readonly input: Input;
-  run(input: z.output<Input>, host: DispatchHost, call: ToolCall): Promise<ToolOutcome>;
+  readonly input: InputSchema<Input>;
+  run(input: Input, host: DispatchHost, call: ToolCall): Promise<ToolOutcome>;
 }
 
-/** A tool whose input is checked by the schema that the model is shown. */
-export function dispatchTool<Input extends z.ZodObject>(parts: DispatchToolParts<Input>): DispatchTool {
-  const { name, description, input: schema, run } = parts;
-  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
+/** A tool that works with the workers of the calling dispatch. */
+export function dispatchTool<Input>({ run, ...parts }: DispatchToolParts<Input>): ToolProvider {
+  const tool = defineTool({
+    ...parts,
+    // The host is there: see below.
+    run: (input: Input, call) => run(input, call.dispatches as DispatchHost, call),
+  });
   return {
-    definition: { name, description, inputSchema: inputSchema as JsonObject },
-    async call(call, host) {
-      const { input } = call;
-      const checked = schema.safeParse(input);
-      if (checked.success) return run(checked.data, host, call);
-      const { text } = describeIssues(checked.error, { input }, 'input');
-      const fields = Object.entries(schema.shape).map(([field, { description: of }]) => `${field}: ${of}`);
-      throw new Refusal(`${name} was called with the wrong input. ${text}. It takes ${fields.join(' ')}`);
+    ...tool,
+    callTool(call) {
+      if (call.dispatches !== undefined) return tool.callTool(call);
+      // Before the input is checked: without a host, no input helps.
+      return {
+        status: 'error',
+        text: `${call.tool} works with workers, and this agent can have none: do the work yourself.`,
+      };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { type DispatchEnvelope, type DispatchHost, isStoreError } from '@hansard/provider';
+import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
-import { Refusal } from './refusal.ts';
 
 /** How a tool names a worker. */
 export const dispatchIdField = z.string().min(1).describe('The dispatchId that dispatch_agent returned.');
 
-/** A worker of the caller. @throws Refusal that lists those that there are */
+/** A worker of the caller. @throws ToolRefusal that lists those that there are */
 export async function findWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {
   try {
     return await host.getWorker(dispatchId);
@@ -14,7 +14,7 @@ export async function findWorker(host: DispatchHost, dispatchId: string): Promis
     const workers = (await host.listWorkers()).slice(-mostListed);
     const known = workers.map((worker) => `${worker.dispatchId} (${worker.role}, ${worker.status})`);
     const there = known.length === 0 ? 'You have started none yet.' : `Yours are: ${known.join(', ')}.`;
-    throw new Refusal(`You have no worker ${JSON.stringify(cut(dispatchId))}. ${there}`);
+    throw new ToolRefusal(`You have no worker ${JSON.stringify(cut(dispatchId))}. ${there}`);
   }
 }
 

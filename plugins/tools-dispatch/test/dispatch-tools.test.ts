@@ -29,6 +29,7 @@ describe('dispatch_agent', () => {
           prompt: 'Build it.',
           model: 'small',
           cwd: '/work',
+          bot_id: 'lucy',
           output_schema: { type: 'object' },
         });
         id = idOf(started);
@@ -49,6 +50,7 @@ describe('dispatch_agent', () => {
     expect(envelopes.find(({ role }) => role === 'ts-dev')).toMatchObject({
       dispatchId: id,
       parentDispatchId: lead.dispatchId,
+      botId: 'lucy',
     });
     expect(requests).toMatchObject([
       { prompt: 'Build it.', model: 'small', cwd: '/work', outputSchema: { type: 'object' } },

@@ -1,5 +1,5 @@
 import type { AgentHost, AgentInfo } from '@hansard/provider';
-import { Refusal } from './refusal.ts';
+import { ToolRefusal } from '@hansard/provider/tools';
 
 export function labelOf({ name, agentId }: AgentInfo): string {
   return name ?? agentId;
@@ -12,10 +12,11 @@ export function findAgents(host: AgentHost, namesOrIds: readonly string[]): Agen
 
 export function findAgent(host: AgentHost, nameOrId: string): AgentInfo {
   const agent = host.findAgent(nameOrId);
-  if (agent === null) throw new Refusal(notFound(host, nameOrId));
+  if (agent === null) throw new ToolRefusal(notFound(host, nameOrId));
   if (agent.agentId === host.caller.agentId)
-    throw new Refusal(`${nameOrId} is you: name other agents.${others(host)}`);
-  if (agent.state === 'terminated') throw new Refusal(`The agent ${nameOrId} was terminated.${others(host)}`);
+    throw new ToolRefusal(`${nameOrId} is you: name other agents.${others(host)}`);
+  if (agent.state === 'terminated')
+    throw new ToolRefusal(`The agent ${nameOrId} was terminated.${others(host)}`);
   return agent;
 }
 

@@ -1,31 +1,29 @@
-import { describeIssues } from '@hansard/events';
-import type { AgentHost, JsonObject, JsonValue, ToolDefinition, ToolOutcome } from '@hansard/provider';
-import { z } from 'zod';
-import { Refusal } from './refusal.ts';
+import type { AgentHost, ToolOutcome, ToolProvider } from '@hansard/provider';
+import { defineTool, type InputSchema } from '@hansard/provider/tools';
 
-export interface SessionTool {
-  readonly definition: ToolDefinition;
-  call(input: JsonValue, host: AgentHost, signal: AbortSignal): Promise<ToolOutcome>;
-}
-
-interface SessionToolParts<Input extends z.ZodObject> {
+interface SessionToolParts<Input> {
   readonly name: string;
   readonly description: string;
-  readonly input: Input;
-  run(input: z.output<Input>, host: AgentHost, signal: AbortSignal): Promise<ToolOutcome>;
+  readonly input: InputSchema<Input>;
+  run(input: Input, host: AgentHost, signal: AbortSignal): Promise<ToolOutcome>;
 }
 
-/** A tool whose input is checked by the schema that the model is shown. */
-export function sessionTool<Input extends z.ZodObject>(parts: SessionToolParts<Input>): SessionTool {
-  const { name, description, input: schema, run } = parts;
-  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
+/** A tool that works with the agents of a session. */
+export function sessionTool<Input>({ run, ...parts }: SessionToolParts<Input>): ToolProvider {
+  const tool = defineTool({
+    ...parts,
+    // The host is there: see below.
+    run: (input: Input, call) => run(input, call.agents as AgentHost, call.signal),
+  });
   return {
-    definition: { name, description, inputSchema: inputSchema as JsonObject },
-    async call(input, host, signal) {
-      const checked = schema.safeParse(input);
-      if (checked.success) return run(checked.data, host, signal);
-      const { text } = describeIssues(checked.error, { input }, 'input');
-      throw new Refusal(`${name} was called with the wrong input. ${text}`);
+    ...tool,
+    callTool(call) {
+      if (call.agents !== undefined) return tool.callTool(call);
+      // Before the input is checked: without a host, no input helps.
+      return {
+        status: 'error',
+        text: `${call.tool} works with the agents of a session, and this call does not come from one.`,
+      };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { definedOnly } from '@hansard/events';
+import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
-import { Refusal } from './refusal.ts';
 import { sessionTool } from './session-tool.ts';
 
 /** Keeps out of names what could be taken for the frame of a quotation, and space around them. */
@@ -28,11 +28,11 @@ export const taskTool = sessionTool({
     const { caller } = host;
     const agents = host.listAgents();
     if (allocatedId.test(name) || agents.some(({ agentId }) => agentId === name))
-      throw new Refusal(`${name} is an id, not a name: choose another name.`);
+      throw new ToolRefusal(`${name} is an id, not a name: choose another name.`);
     const taken = agents.some(
       (agent) => agent.name === name && agent.parentAgentId === caller.agentId && agent.state === 'active',
     );
-    if (taken) throw new Refusal(`You have a sub-agent ${name} already: choose another name.`);
+    if (taken) throw new ToolRefusal(`You have a sub-agent ${name} already: choose another name.`);
     const { agentId } = await host.createAgent({
       name,
       systemPrompt: system_prompt,

@@ -1,7 +1,7 @@
+import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
 import { findAgent, labelOf } from './agents.ts';
 import { deliverOwnWords } from './deliver.ts';
-import { Refusal } from './refusal.ts';
 import { sessionTool } from './session-tool.ts';
 
 export const tellTool = sessionTool({
@@ -19,7 +19,7 @@ export const tellTool = sessionTool({
     const recipient = findAgent(host, to);
     const metadata = { to: recipient.agentId };
     const [denial] = await deliverOwnWords(host, [recipient], await host.logPieceOfText(text));
-    if (denial !== undefined) throw new Refusal(denial);
+    if (denial !== undefined) throw new ToolRefusal(denial);
     if (!expect_answer) return { status: 'completed', text: `Told ${labelOf(recipient)}.`, metadata };
     signal.throwIfAborted();
     const answer = await host.respond(recipient.agentId);

@@ -199,10 +199,10 @@ describe('discuss', () => {
     ['a speaker that is not a name', { speakers: [1] }, 'input.speakers[0] is 1'],
     ['no speaker at once', { speakers: ['Jack'], at_once: 0 }, 'input.at_once is 0'],
     ['rounds that never end', { speakers: ['Jack'], rounds: 1e9 }, 'input.rounds is 1000000000'],
-  ])('says what is wrong with an input that has %s', async (_what, input, told) => {
+  ])('says what is wrong with an input that has %s', async (_what, input, fault) => {
     expect(await call('discuss', input, fakeHost(both()))).toMatchObject({
       status: 'error',
-      text: expect.stringContaining(told),
+      text: expect.stringContaining(fault),
     });
   });
 

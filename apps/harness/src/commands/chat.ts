@@ -9,15 +9,17 @@ import {
   withConversation,
   withSessionProviders,
 } from '../session/with-session-providers.ts';
-import { ensureTask } from '../tasks/ensure-task.ts';
+import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface ChatOptions extends ConversationOptions {
   readonly model?: string;
   readonly task?: string;
+  readonly bot?: string;
   readonly system?: string;
 }
 
@@ -28,10 +30,16 @@ export const addChat: AddCommand = (command, context) => {
       '--task <project/slug>',
       'record under this task (default: chat/ and the name of the scenario or model)',
     )
+    .option('--bot <id>', 'record as a dispatch of this bot (default: bot of the configuration)')
     .option('--system <text>', 'set the system prompt of the agent')
     .option(
       '-i, --interactive',
       'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
+    )
+    .option(
+      '--parallel <n>',
+      'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
+      parseCount({ from: 1, example: 4 }),
     )
     .option('-q, --quiet', 'print only what is said, not the events')
     .addHelpText(
@@ -43,14 +51,18 @@ export const addChat: AddCommand = (command, context) => {
       await withConversation(context, options, (harness) =>
         withSessionProviders(harness, choice, async (providers) => {
           const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          await ensureTask(context, harness.store, taskDir);
           const { root, session } = await createSession({
             store: harness.store,
             taskDir,
+            onTaskProblem: (error) => noteTaskProblem(context, error),
             communication: harness.communication,
             signal: context.signal,
             ...providers,
-            ...definedOnly({ systemPrompt: options.system }),
+            ...definedOnly({
+              systemPrompt: options.system,
+              botId: options.bot ?? harness.loaded.config.bot,
+              parallelToolCalls: options.parallel ?? providers.parallelToolCalls,
+            }),
           });
           const typed = choice.kind === 'plugin' || options.interactive === true;
           await converse(context, {

@@ -154,6 +154,18 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./judge/judge.ts')).addJudge,
   },
   {
+    name: 'verify',
+    description: 'check every stored byte: of all tasks, of a task, or of a dispatch',
+    arguments: [['[task]', taskHelp], dispatch],
+    load: async () => (await import('./verify.ts')).addVerify,
+  },
+  {
+    name: 'unlock',
+    description: 'show which process has claimed a dispatch, and end its claim after a question',
+    arguments: [task, ['<dispatch>', dispatchHelp]],
+    load: async () => (await import('./unlock.ts')).addUnlock,
+  },
+  {
     name: 'plugins',
     description: 'list the configured plugins and those in plugin folders, with state, source and timing',
     load: async () => (await import('./plugins.ts')).addPlugins,

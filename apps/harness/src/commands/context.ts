@@ -3,7 +3,7 @@ import {
   compareContexts,
   neutraliseControls,
   neutraliseControlsInLine,
-  priorOutcomes,
+  type PriorOutcomes,
   type RenderedCall,
   readContextManifest,
   renderCalls,
@@ -11,6 +11,7 @@ import {
 } from '@hansard/views';
 import { contextCounters } from '../context-counters.ts';
 import type { Harness } from '../harness.ts';
+import { readPriorOutcomes } from '../run/with-history.ts';
 import { findAgent, readSessionLog } from '../session/read-session-log.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
@@ -55,7 +56,10 @@ export const addContext: AddCommand = (command, context) => {
           '`hansard help context` has examples.',
         );
       await answerFromStore(context, options, async (harness) => {
-        if (options.history) return historyAnswer(await earlierThan(harness, task, dispatch));
+        if (options.history) {
+          const earlier = await earlierThan(harness, task, dispatch);
+          return historyAnswer(await readPriorOutcomes(harness.store, toTaskDir(task), earlier));
+        }
         const { envelope, index } = await readSessionLog(context, harness, { task, dispatch });
         assertFull(envelope);
         const events = index.nodes.map(({ event }) => event);
@@ -74,8 +78,7 @@ async function earlierThan({ store }: Harness, task: string, dispatch: string) {
   return (await findDispatches(store, taskDir)).filter((envelope) => envelope.startedAt < startedAt);
 }
 
-function historyAnswer(envelopes: readonly DispatchEnvelope[]): Answer {
-  const outcomes = priorOutcomes(envelopes);
+function historyAnswer(outcomes: PriorOutcomes): Answer {
   if (outcomes.text === '')
     return { rows: [outcomes], text: [], notesBefore: ['No dispatch of this task has ended yet.'] };
   return { rows: [outcomes], text: neutraliseControls(outcomes.text) };

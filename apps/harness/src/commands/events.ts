@@ -1,11 +1,11 @@
 import type { CapturedEvent } from '@hansard/events';
 import { matchesEventType } from '@hansard/views';
-import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
+import { answerEvents, type DamagedOption, damagedOption, type EventSource } from '../tasks/answer-events.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, note } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
-interface EventsOptions extends CommonOptions {
+interface EventsOptions extends CommonOptions, DamagedOption {
   readonly type?: string;
   readonly tail?: number;
 }
@@ -14,6 +14,7 @@ export const addEvents: AddCommand = (command, context) => {
   withCommonOptions(command)
     .option('--type <pattern>', "print only these types, such as 'agent:*' or 'harness:loop_*'")
     .option('--tail <n>', 'print only the last n events (of that type)', parseCount({ example: 20 }))
+    .option(...damagedOption)
     .addHelpText(
       'after',
       "\nExamples:\n  hansard events research/route-models latest --type 'agent:*'\n  hansard events research/route-models 4K7Q --tail 20 --json",

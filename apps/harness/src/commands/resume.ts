@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { DispatchLog } from '@hansard/dispatch';
-import { type DispatchEnvelope, type EventData, isEventOf } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { loadSession, readSessionState } from '@hansard/session';
 import { converse, noteNothingLeft } from '../session/converse.ts';
 import { type ModelChoice, toModelChoice } from '../session/session-providers.ts';
@@ -15,6 +15,7 @@ import { toTaskDir } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 
 interface ResumeOptions extends ConversationOptions {
   readonly scenario?: string;
@@ -28,6 +29,11 @@ export const addResume: AddCommand = (command, context) => {
     .option(
       '-i, --interactive',
       'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
+    )
+    .option(
+      '--parallel <n>',
+      'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
+      parseCount({ from: 1, example: 4 }),
     )
     .option('-q, --quiet', 'print only what is said, not the events')
     .addHelpText(
@@ -66,6 +72,7 @@ export const addResume: AddCommand = (command, context) => {
             communication: harness.communication,
             signal: context.signal,
             ...providers,
+            ...definedOnly({ parallelToolCalls: options.parallel ?? providers.parallelToolCalls }),
           });
           for (const { message } of session.diagnostics) note(context, `hansard: ${message}`);
           await converse(context, {

@@ -9,7 +9,7 @@ import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
 import { withHistory } from '../run/with-history.ts';
-import { ensureTask } from '../tasks/ensure-task.ts';
+import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
@@ -23,6 +23,7 @@ interface RunOptions extends CommonOptions, AgentOptions {
   readonly task: string;
   readonly role: string;
   readonly parent?: string;
+  readonly bot?: string;
   readonly model?: string;
   readonly cwd?: string;
   readonly fidelity: Fidelity;
@@ -35,6 +36,7 @@ export const addRun: AddCommand = (command, context) => {
     .requiredOption('--task <project/slug>', 'record under this task')
     .option('--role <role>', 'set the role of the dispatched agent', 'agent')
     .option('--parent <dispatch>', 'record as workers of this dispatch of the task')
+    .option('--bot <id>', 'record as dispatches of this bot (default: bot of the configuration)')
     .option(
       '--agent <id>',
       'run this agent with the words as its prompt: claude, or the id of a configured plugin',
@@ -93,7 +95,6 @@ async function* recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  await ensureTask(context, harness.store, taskDir);
   const onUnreadable = (error: StoreError) =>
     noteProblem(context, error, 'That dispatch is not changed; recording continues.');
   for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
@@ -113,13 +114,14 @@ async function* recordAll(
       taskDir,
       agent: planned.agent,
       role: options.role,
+      onTaskProblem: (error) => noteTaskProblem(context, error),
       communication: harness.communication,
       signal: context.signal,
       fidelity: options.fidelity,
       ...dispatchLimits(harness.loaded.config),
       ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
       ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
-      ...definedOnly({ model: options.model }),
+      ...definedOnly({ model: options.model, botId: options.bot ?? harness.loaded.config.bot }),
       ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
     };
     const envelope = await runDispatch(dispatch).finally(() => progress?.end());

@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { harmlessJson } from '../terminal/harmless-json.ts';
 import type { ExportTarget, TaskExport, TextSink } from './task-export.ts';
 
 export interface OpenedTarget extends ExportTarget {
@@ -19,13 +20,13 @@ export interface OpenedTarget extends ExportTarget {
 
 /**
  * Opens the target of an export. It never overwrites an existing file, and until the export is complete, its name ends in
- * `.part`.
+ * `.part`. Only the owner can read it: an export has the same content as the store.
  * @throws CliError
  */
 export function openExportTarget(
   context: CliContext,
   out: string | undefined,
-  format: Pick<TaskExport, 'id' | 'target'>,
+  format: Pick<TaskExport, 'id' | 'target' | 'isJson'>,
 ): OpenedTarget {
   if (out !== undefined) {
     const path = resolve(context.cwd, out);
@@ -46,7 +47,7 @@ export function openExportTarget(
     text: {
       write(piece) {
         isOnOutput = true;
-        return output.write(piece);
+        return output.write(format.isJson ? harmlessJson(piece) : piece);
       },
     },
     file: () => missingFolder(format.id),
@@ -115,7 +116,7 @@ function openParts(path: string) {
   return {
     path: part,
     open(file: string): TextSink {
-      const stream = createWriteStream(file, { fd: atOwnPlace(() => openSync(file, 'wx')) });
+      const stream = createWriteStream(file, { fd: atOwnPlace(() => openSync(file, 'wx', 0o600)) });
       const ended = finished(stream);
       // Awaited in `close`. Before that, the next write reports a failure.
       ended.catch(() => {});
@@ -135,7 +136,7 @@ function openParts(path: string) {
       }
       isDone = true;
     },
-    makeFolder: () => atOwnPlace(() => mkdirSync(part)),
+    makeFolder: () => atOwnPlace(() => mkdirSync(part, { mode: 0o700 })),
     async discard() {
       if (isDone || opened.length === 0) return;
       isDone = true;

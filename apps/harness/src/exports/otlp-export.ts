@@ -9,6 +9,7 @@ export const otlpExport: TaskExport = {
   description: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
   scope: 'task',
   target: 'text',
+  isJson: true,
   options: [
     new Option('--endpoint <url>', 'send to this OTLP receiver, such as http://localhost:4318'),
     new Option(
@@ -21,7 +22,7 @@ export const otlpExport: TaskExport = {
   ],
   async write(source, target, options) {
     // Only this export needs the OpenTelemetry libraries.
-    const { otlpLines, sendOtlp, traceDispatches } = await import('@hansard/traces');
+    const { otlpLines, sendOtlp, shownEndpoint, traceDispatches } = await import('@hansard/traces');
     const { endpoint, out, content, reasoning } = options as OtlpOptions;
     const records = () =>
       traceDispatches(source, {
@@ -38,9 +39,10 @@ export const otlpExport: TaskExport = {
     }
     if (endpoint === undefined) return { summary: { ...written }, notes: [] };
     const sent = await sendOtlp(records(), endpoint);
+    const shown = shownEndpoint(endpoint);
     return {
-      summary: { ...sent, endpoint },
-      notes: [`${sent.spans} spans and ${sent.logs} log records sent to ${endpoint}.`],
+      summary: { ...sent, endpoint: shown },
+      notes: [`${sent.spans} spans and ${sent.logs} log records sent to ${shown}.`],
     };
   },
 };

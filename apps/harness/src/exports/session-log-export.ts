@@ -9,6 +9,7 @@ function sessionLogExport(id: SessionFormatId, description: string): TaskExport 
     description,
     scope: 'latest',
     target: 'text',
+    isJson: true,
     async write({ envelopes, readEvents }, target) {
       const events: CapturedEvent[] = [];
       for (const { dispatchId } of envelopes) {

@@ -12,6 +12,8 @@ export interface TaskExport {
   readonly scope: 'latest' | 'task';
   /** One text (to `--out FILE`, else standard output), or files in a new folder (`--out FOLDER`). */
   readonly target: 'text' | 'folder';
+  /** Whether the text is JSON lines. On standard output, control characters in it become escapes. */
+  readonly isJson?: true;
   /** Its own options. Formats can share an option by its name. */
   readonly options?: readonly Option[];
   write(

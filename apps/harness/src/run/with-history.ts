@@ -1,5 +1,13 @@
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
-import { priorOutcomes } from '@hansard/views';
+import type { DispatchEnvelope } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
+import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
+
+/** More outcomes do not fit into the text, because each takes more than 80 of its 8,000 characters. */
+const mostRead = 100;
+
+/** An agent may write more after its result, such as costs, and after a stop. */
+const lastEvents = 500;
 
 /** Puts the outcomes of earlier dispatches of the task, if any, before the prompt of a run. */
 export async function withHistory(
@@ -7,7 +15,36 @@ export async function withHistory(
   taskDir: string,
   options: Partial<RunDispatchOptions>,
 ): Promise<Partial<RunDispatchOptions>> {
-  const { text } = priorOutcomes(await store.getDispatchEnvelopes(taskDir));
+  const { text } = await readPriorOutcomes(store, taskDir, await store.getDispatchEnvelopes(taskDir));
   if (text === '') return options;
   return { ...options, prompt: options.prompt === undefined ? text : `${text}\n\n${options.prompt}` };
+}
+
+/** The outcomes of dispatches of a task, by their envelopes and the ends of their logs. */
+export async function readPriorOutcomes(
+  store: DispatchStore,
+  taskDir: string,
+  envelopes: readonly DispatchEnvelope[],
+): Promise<PriorOutcomes> {
+  const latest = envelopes
+    .filter(({ status }) => status !== 'running')
+    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
+    .slice(0, mostRead);
+  const endings = new Map<string, DispatchEnding>();
+  for (const envelope of latest) endings.set(envelope.dispatchId, await readEnding(store, taskDir, envelope));
+  return priorOutcomes(envelopes.map((envelope) => ({ envelope, ending: endings.get(envelope.dispatchId) })));
+}
+
+async function readEnding(
+  store: DispatchStore,
+  taskDir: string,
+  envelope: DispatchEnvelope,
+): Promise<DispatchEnding> {
+  try {
+    const log = await store.openDispatch({ taskDir, dispatchId: envelope.dispatchId });
+    return dispatchEnding(envelope, (await log.last(lastEvents)).events);
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    return { result: null, lastText: null, trouble: `Its log is damaged: ${error.message}` };
+  }
 }

@@ -27,6 +27,10 @@ export interface SessionProviders {
   readonly hooks: readonly HookProvider[];
   /** The limit of one model call; absent: no limit. */
   readonly modelTimeoutMs?: number;
+  /** How many tool calls of one answer are made at the same time; absent: 1. */
+  readonly parallelToolCalls?: number;
+  /** The limit of one decision of a hook; absent: the default of sessions. */
+  readonly hookTimeoutMs?: number;
   /** The part of the log that models receive; absent: everything. */
   readonly context?: ContextPolicy;
   /** Counts the tokens of a fading context. */
@@ -45,9 +49,11 @@ export function toModelChoice(languageModel: string): ModelChoice {
 
 export async function openSessionProviders(harness: Harness, choice: ModelChoice): Promise<SessionProviders> {
   const { plugins, loaded } = harness;
-  const { stallMs } = loaded.config.limits;
-  const timeout = definedOnly({ modelTimeoutMs: stallMs });
-  const settings = { ...timeout, ...(await contextSettings(contextPolicy(loaded.config))) };
+  const { limits, parallelToolCalls } = loaded.config;
+  const settings = {
+    ...definedOnly({ modelTimeoutMs: limits.stallMs, hookTimeoutMs: limits.hookMs, parallelToolCalls }),
+    ...(await contextSettings(contextPolicy(loaded.config))),
+  };
   const tools = [createSessionTools(), ...plugins.providers('ToolProvider').map(({ provider }) => provider)];
   const hooks = plugins.providers('HookProvider').map(({ provider }) => provider);
   if (choice.kind === 'plugin') {

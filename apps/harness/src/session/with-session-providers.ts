@@ -6,6 +6,7 @@ import { type ModelChoice, openSessionProviders, type SessionProviders } from '.
 export interface ConversationOptions extends CommonOptions {
   readonly interactive?: boolean;
   readonly quiet?: boolean;
+  readonly parallel?: number;
 }
 
 /** Opens the configuration for a conversation, without the console if it is quiet, and closes it after the action. */

@@ -1,4 +1,4 @@
-import type { DispatchLog } from '@hansard/dispatch';
+import type { DispatchLog, ReadAccess } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { AgentNames } from '@hansard/views';
 import type { CommonOptions } from '../terminal/command.ts';
@@ -15,15 +15,29 @@ export interface EventSource {
   readonly names: AgentNames;
 }
 
+/** The option of commands that can read a damaged dispatch. */
+export interface DamagedOption {
+  readonly damaged?: boolean;
+}
+
+export const damagedOption = [
+  '--damaged',
+  'read the whole events of a damaged dispatch and omit the others; positions then count whole events only',
+] as const;
+
+export function damagedAccess({ damaged = false }: DamagedOption): ReadAccess {
+  return { skipDamaged: damaged };
+}
+
 /** Prints the events that `read` selects from a dispatch. */
 export function answerEvents(
   context: CliContext,
-  options: CommonOptions,
+  options: CommonOptions & DamagedOption,
   { task, dispatch }: { readonly task: string; readonly dispatch: string },
   read: (source: EventSource) => AsyncGenerator<CapturedEvent>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) => {
-    const log = await findDispatch(store, toTaskDir(task), dispatch);
+    const log = await findDispatch(store, toTaskDir(task), dispatch, damagedAccess(options));
     const names = new AgentNames();
     return eventAnswer(context, read({ log, names }), names);
   });

@@ -1,6 +1,6 @@
-import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
+import type { DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type DispatchListing, isStoreError, type StoreError } from '@hansard/provider';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { toTaskName } from './task-name.ts';
@@ -65,16 +65,25 @@ export async function findDispatch(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
+  access: ReadAccess = {},
 ): Promise<DispatchLog> {
   if (wanted !== 'latest') {
-    const exact = await openExactly(store, taskDir, wanted);
+    const exact = await openExactly(store, { taskDir, dispatchId: wanted }, access);
     if (exact !== null) return exact;
   }
   const { dispatchId } =
     wanted === 'latest'
       ? await latestDispatch(store, taskDir)
       : await fittingDispatch(store, taskDir, wanted);
-  return store.openDispatch(taskDir, dispatchId);
+  return store.openDispatch(taskDir, dispatchId, access);
+}
+
+/** The id of one dispatch of a task, named as for {@link findDispatch}. The dispatch can be damaged. */
+export async function findDispatchId(store: DispatchStore, taskDir: string, wanted: string): Promise<string> {
+  if (wanted === 'latest') return (await latestDispatch(store, taskDir)).dispatchId;
+  const listings = await store.listDispatches(taskDir);
+  const exact = listings.find(({ dispatchId }) => dispatchId === wanted);
+  return (exact ?? fittingListing(listings, taskDir, wanted)).dispatchId;
 }
 
 async function latestDispatch(store: DispatchStore, taskDir: string): Promise<DispatchEnvelope> {
@@ -87,14 +96,22 @@ async function fittingDispatch(
   taskDir: string,
   wanted: string,
 ): Promise<DispatchEnvelope> {
-  const listings = await store.listDispatches(taskDir);
+  const { envelope, error } = fittingListing(await store.listDispatches(taskDir), taskDir, wanted);
+  if (envelope === null) throw error;
+  return envelope;
+}
+
+function fittingListing(
+  listings: readonly DispatchListing[],
+  taskDir: string,
+  wanted: string,
+): DispatchListing {
   if (listings.length === 0) throw noDispatch(taskDir);
   const fitting = listings.filter(
     ({ dispatchId }) => dispatchId.startsWith(wanted) || dispatchId.endsWith(wanted),
   );
   const [found] = fitting;
-  if (found?.error !== undefined && fitting.length === 1) throw found.error;
-  if (found?.envelope && fitting.length === 1) return found.envelope;
+  if (found !== undefined && fitting.length === 1) return found;
   const name = toTaskName(taskDir);
   throw new CliError(
     exitCode.failed,
@@ -108,13 +125,14 @@ async function fittingDispatch(
 /** Null for an unknown id, and for text that can't be an id. */
 async function openExactly(
   store: DispatchStore,
-  taskDir: string,
-  wanted: string,
+  dispatch: DispatchRef,
+  access: ReadAccess,
 ): Promise<DispatchLog | null> {
   try {
-    return await store.findDispatch({ taskDir, dispatchId: wanted });
+    return await store.openDispatch(dispatch, access);
   } catch (error) {
-    if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
+    if (isStoreError(error, 'STORE_INVALID_PATH') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND'))
+      return null;
     throw error;
   }
 }

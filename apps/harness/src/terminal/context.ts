@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { neutraliseControls } from '@hansard/views/basics';
+import { harmlessJson } from './harmless-json.ts';
 
 /** Everything of its process that a command may use. */
 export interface CliContext {
@@ -26,16 +27,17 @@ export function terminalWidth({ stdout }: CliContext): number | undefined {
   return stdout.isTTY === true && stdout.columns !== 0 ? stdout.columns : undefined;
 }
 
+/** Prints text, which can quote a log: control characters become visible. */
 export function printLine(context: CliContext, line: string): void {
-  context.stdout.write(`${line}\n`);
+  context.stdout.write(`${neutraliseControls(line)}\n`);
 }
 
-/** Prints a JSON document on one line. */
+/** Prints a JSON document on one line. Control characters become `\u` escapes. */
 export function printJson(context: CliContext, value: unknown): void {
-  printLine(context, JSON.stringify(value));
+  context.stdout.write(`${harmlessJson(JSON.stringify(value))}\n`);
 }
 
-/** Prints a note beside the answer, on standard error. It can quote a log, so control characters are made visible. */
+/** Prints a note beside the answer, on standard error, like `printLine`. */
 export function note(context: CliContext, line: string): void {
   context.stderr.write(`${neutraliseControls(line)}\n`);
 }

@@ -6,7 +6,7 @@ export function drawTable(rows: readonly (readonly string[])[], columnsOf: (cell
   const widths = columnWidths(rows, columnsOf);
   const pad = (cell: string, index: number) =>
     cell + ' '.repeat((widths[index] ?? 0) - columnsOf(cell) + tableGap);
-  return rows.map((row) => row.map(pad).join('').replace(/ +$/, '')).join('\n');
+  return rows.map((row) => row.map(pad).join('').trimEnd()).join('\n');
 }
 
 /** The width of each column: that of its widest cell. */

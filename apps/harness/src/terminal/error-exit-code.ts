@@ -59,6 +59,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   PLUGIN_CLOSE_FAILED: failed,
   DISPATCH_ENDED: failed,
   DISPATCH_AGENT_NOT_FOUND: failed,
+  DISPATCH_HOOK_TIMEOUT: failed,
   DISPATCH_WORKER_LIMIT: failed,
   SESSION_NOT_FULL: failed,
   SESSION_LOG_INVALID: failed,

@@ -1,3 +1,4 @@
+import { neutraliseControlsInLine } from '@hansard/views/basics';
 import type { CliContext } from './context.ts';
 
 const firstAfterMs = 1_000;
@@ -13,6 +14,7 @@ export interface Progress {
 
 export function createProgress(context: CliContext, what: string, now: () => number = Date.now): Progress {
   if (context.stderr.isTTY !== true) return { update() {}, end() {} };
+  const label = neutraliseControlsInLine(what);
   const startedAt = now();
   let nextAt = startedAt + firstAfterMs;
   let shown = false;
@@ -24,7 +26,7 @@ export function createProgress(context: CliContext, what: string, now: () => num
       shown = true;
       const all = of === undefined ? '' : ` of ${of.toLocaleString('en')}`;
       context.stderr.write(
-        `\r\u001b[2K${what}: ${count.toLocaleString('en')}${all} (${Math.round((time - startedAt) / 1_000)} s)`,
+        `\r\u001b[2K${label}: ${count.toLocaleString('en')}${all} (${Math.round((time - startedAt) / 1_000)} s)`,
       );
     },
     end() {

@@ -1,4 +1,5 @@
-import type { JsonObject, Usage } from '@hansard/events';
+import type { JsonObject, StatedModelUsage, Usage } from '@hansard/events';
+import { addAmounts, addCounts } from '@hansard/views';
 import { asAmount, asCount, asObject } from '../values/json-fields.ts';
 import { usageOf } from './inferences.ts';
 
@@ -6,13 +7,22 @@ const counters = ['costUsd', 'input', 'output', 'cacheRead', 'cacheWrite'] as co
 
 type Counters = Record<(typeof counters)[number], number>;
 
-type TokenCounters = Omit<Counters, 'costUsd'>;
+/** The spending of a process: its stated cost, and the figures of each model. */
+interface Ledger {
+  readonly costUsd: number;
+  readonly models: ReadonlyMap<string, Counters>;
+}
 
 const none: Counters = { costUsd: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const empty: Ledger = { costUsd: 0, models: new Map() };
+/** The name of usage that the source does not give by model. */
+const unnamed = '';
 
 export interface Totals {
   readonly costUsd: number | undefined;
   readonly usage: Usage | undefined;
+  /** Undefined: the source does not give all of its usage by model. */
+  readonly models: StatedModelUsage[] | undefined;
   readonly durationMs: number | undefined;
   readonly turns: number | undefined;
 }
@@ -23,79 +33,109 @@ export interface Totals {
  * earlier spending, which is not part of this stream. Duration and turns are per result.
  */
 export class RunTotals {
-  #ended = none;
-  #running = none;
+  #before: Ledger = empty;
+  #ended: Ledger = empty;
+  #running: Ledger = empty;
   #hasBegun = false;
   #hasCost = false;
   #hasUsage = false;
+  /** The models for which a result has no cost. */
+  readonly #withoutCost = new Set<string>();
   #durationMs: number | undefined;
   #turns: number | undefined;
 
   add(result: JsonObject): Totals {
     const cost = asAmount(result.total_cost_usd);
-    const usage =
-      modelUsageOf(asObject(result.modelUsage)) ?? this.#afterThisTurn(usageOf(asObject(result.usage)));
-    const figures: Counters = { ...this.#running, ...usage, costUsd: cost ?? this.#running.costUsd };
-    if (!this.#hasBegun) this.#ended = negated(spentBefore(result, figures));
+    const models =
+      modelsOf(asObject(result.modelUsage)) ?? this.#afterThisTurn(usageOf(asObject(result.usage)));
+    const figures = { models: models ?? this.#running.models, costUsd: cost ?? this.#running.costUsd };
+    if (!this.#hasBegun) this.#before = spentBefore(result, figures);
     this.#hasBegun = true;
-    if (counters.some((counter) => figures[counter] < this.#running[counter])) {
-      this.#ended = sum(this.#ended, this.#running);
-    }
+    if (hasFallen(figures, this.#running)) this.#ended = joined(this.#ended, this.#running, plus);
     this.#running = figures;
     this.#hasCost ||= cost !== undefined;
-    this.#hasUsage ||= usage !== undefined;
-    this.#durationMs = added(this.#durationMs, asAmount(result.duration_ms));
-    this.#turns = added(this.#turns, asCount(result.num_turns));
-    const total = sum(this.#ended, this.#running);
+    this.#hasUsage ||= models !== undefined;
+    for (const model of modelsWithoutCost(asObject(result.modelUsage))) this.#withoutCost.add(model);
+    this.#durationMs = added(this.#durationMs, asAmount(result.duration_ms), addAmounts);
+    this.#turns = added(this.#turns, asCount(result.num_turns), addCounts);
+    const total = joined(joined(this.#ended, this.#running, plus), this.#before, minus);
     return {
       costUsd: this.#hasCost ? total.costUsd : undefined,
-      usage: this.#hasUsage ? toUsage(total) : undefined,
+      usage: this.#hasUsage ? toUsage(sumOf(total.models)) : undefined,
+      models: statedOf(total.models, this.#withoutCost),
       durationMs: this.#durationMs,
       turns: this.#turns,
     };
   }
 
-  #afterThisTurn(usage: Usage | undefined): TokenCounters | undefined {
+  #afterThisTurn(usage: Usage | undefined): Ledger['models'] | undefined {
     if (usage === undefined) return undefined;
-    const { input, output, cacheRead, cacheWrite } = this.#running;
-    return {
-      input: input + usage.inputTokens,
-      output: output + usage.outputTokens,
-      cacheRead: cacheRead + (usage.cacheReadTokens ?? 0),
-      cacheWrite: cacheWrite + (usage.cacheWriteTokens ?? 0),
+    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+    const turn = {
+      costUsd: 0,
+      input: inputTokens,
+      output: outputTokens,
+      cacheRead: cacheReadTokens,
+      cacheWrite: cacheWriteTokens,
     };
+    return joined(this.#running, { costUsd: 0, models: new Map([[unnamed, turn]]) }, plus).models;
   }
 }
 
 /** The part of the first result's figures that was spent before this stream. */
-function spentBefore(result: JsonObject, figures: Counters): Counters {
+function spentBefore(result: JsonObject, figures: Ledger): Ledger {
   const since = asObject(result.model_usage_since_last_result);
-  const tokens = modelUsageOf(since);
-  if (since === undefined || tokens === undefined) return none;
-  const costs = Object.values(since).map((usage) => asAmount(asObject(usage)?.costUSD) ?? 0);
-  const costUsd = costs.reduce((total, cost) => total + cost, 0);
-  const before = { ...none };
-  const now = { ...tokens, costUsd };
-  for (const counter of counters) before[counter] = Math.max(0, figures[counter] - now[counter]);
-  return before;
+  if (since === undefined || modelsOf(asObject(result.modelUsage)) === undefined) return empty;
+  const models = modelsOf(since) ?? empty.models;
+  return joined(figures, { costUsd: sumOf(models).costUsd, models }, minus);
 }
 
-function negated(figures: Counters): Counters {
-  const opposite = { ...none };
-  for (const counter of counters) opposite[counter] = 0 - figures[counter];
-  return opposite;
+function hasFallen(figures: Ledger, before: Ledger): boolean {
+  if (figures.costUsd < before.costUsd) return true;
+  const now = sumOf(figures.models);
+  const earlier = sumOf(before.models);
+  return counters.some((counter) => counter !== 'costUsd' && now[counter] < earlier[counter]);
 }
 
-function modelUsageOf(usages: JsonObject | undefined): TokenCounters | undefined {
-  const models = Object.values(usages ?? {}).map((usage) => asObject(usage) ?? {});
-  if (models.length === 0) return undefined;
-  const total = (key: string) => models.reduce((soFar, usage) => soFar + (asCount(usage[key]) ?? 0), 0);
-  return {
-    input: total('inputTokens'),
-    output: total('outputTokens'),
-    cacheRead: total('cacheReadInputTokens'),
-    cacheWrite: total('cacheCreationInputTokens'),
-  };
+function modelsOf(usages: JsonObject | undefined): Ledger['models'] | undefined {
+  const models = new Map<string, Counters>();
+  for (const [name, value] of Object.entries(usages ?? {})) {
+    const usage = asObject(value) ?? {};
+    const figures = {
+      costUsd: asAmount(usage.costUSD) ?? 0,
+      input: asCount(usage.inputTokens) ?? 0,
+      output: asCount(usage.outputTokens) ?? 0,
+      cacheRead: asCount(usage.cacheReadInputTokens) ?? 0,
+      cacheWrite: asCount(usage.cacheCreationInputTokens) ?? 0,
+    };
+    const model = withoutVariant(name);
+    models.set(model, combined(models.get(model) ?? none, figures, plus));
+  }
+  return models.size === 0 ? undefined : models;
+}
+
+/** Messages have the model without the mark for its context window, such as `[1m]`. */
+function withoutVariant(model: string): string {
+  return model.replace(/\[[^\]]*\]$/, '');
+}
+
+function modelsWithoutCost(usages: JsonObject | undefined): string[] {
+  return Object.entries(usages ?? {}).flatMap(([name, usage]) =>
+    asAmount(asObject(usage)?.costUSD) === undefined ? [withoutVariant(name)] : [],
+  );
+}
+
+function statedOf(
+  models: Ledger['models'],
+  withoutCost: ReadonlySet<string>,
+): StatedModelUsage[] | undefined {
+  const used = [...models].filter(([, figures]) => counters.some((counter) => figures[counter] > 0));
+  if (used.length === 0 || used.some(([model]) => model === unnamed)) return undefined;
+  return used.map(([model, figures]) => ({
+    model,
+    ...toUsage(figures),
+    ...(withoutCost.has(model) ? {} : { costUsd: figures.costUsd }),
+  }));
 }
 
 function toUsage({ input, output, cacheRead, cacheWrite }: Counters): Usage {
@@ -107,12 +147,32 @@ function toUsage({ input, output, cacheRead, cacheWrite }: Counters): Usage {
   };
 }
 
-function sum(left: Counters, right: Counters): Counters {
-  const total = { ...none };
-  for (const counter of counters) total[counter] = left[counter] + right[counter];
-  return total;
+type Combine = (one: number, other: number, counter: keyof Counters) => number;
+
+const plus: Combine = (one, other, counter) => (counter === 'costUsd' ? addAmounts : addCounts)(one, other);
+const minus: Combine = (one, other) => Math.max(0, one - other);
+
+function combined(one: Counters, other: Counters, combine: Combine): Counters {
+  const result = { ...none };
+  for (const counter of counters) result[counter] = combine(one[counter], other[counter], counter);
+  return result;
 }
 
-function added(total: number | undefined, more: number | undefined): number | undefined {
-  return more === undefined ? total : (total ?? 0) + more;
+function joined(one: Ledger, other: Ledger, combine: Combine): Ledger {
+  const models = new Map<string, Counters>();
+  for (const model of [...one.models.keys(), ...other.models.keys()])
+    models.set(model, combined(one.models.get(model) ?? none, other.models.get(model) ?? none, combine));
+  return { costUsd: combine(one.costUsd, other.costUsd, 'costUsd'), models };
+}
+
+function sumOf(models: Ledger['models']): Counters {
+  return [...models.values()].reduce((one, other) => combined(one, other, plus), none);
+}
+
+function added(
+  total: number | undefined,
+  more: number | undefined,
+  add: (one: number, other: number) => number,
+): number | undefined {
+  return more === undefined ? total : add(total ?? 0, more);
 }

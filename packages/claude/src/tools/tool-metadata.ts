@@ -179,7 +179,7 @@ export function describeToolCall(
   input: JsonObject,
 ): { readonly target: string | undefined; readonly metadata: JsonObject } {
   const description = descriptions.get(tool) ?? anyTool;
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(tool);
+  const mcp = /^mcp__(.+?)__(.+)$/s.exec(tool);
   const metadata =
     mcp === null
       ? description.call(input)

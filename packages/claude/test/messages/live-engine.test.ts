@@ -160,9 +160,69 @@ describe('a live engine', () => {
         model_usage_since_last_result: model(300, 2),
       }),
     ]);
-    expect(ofType(events, 'session:complete').map(({ data }) => [data.costUsd, data.usage])).toEqual([
-      [1, { inputTokens: 100, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }],
-      [3, { inputTokens: 400, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }],
+    const used = (inputTokens: number, outputTokens: number) => ({
+      inputTokens,
+      outputTokens,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 0,
+    });
+    const totals = ofType(events, 'session:complete').map(({ data }) => [
+      data.costUsd,
+      data.usage,
+      data.models,
     ]);
+    expect(totals).toEqual([
+      [1, used(100, 1), [{ model: 'm', ...used(100, 1), costUsd: 1 }]],
+      [3, used(400, 2), [{ model: 'm', ...used(400, 2), costUsd: 3 }]],
+    ]);
+  });
+
+  it('a resumed session that ends before its first model call has spent nothing', () => {
+    const modelUsage = { m: { inputTokens: 1_000, outputTokens: 10, costUSD: 5 } };
+    const { events } = mapMessages([
+      result({ total_cost_usd: 5, modelUsage, model_usage_since_last_result: {} }),
+    ]);
+    const [complete] = ofType(events, 'session:complete');
+    expect(complete?.data).toMatchObject({ costUsd: 0, usage: { inputTokens: 0, outputTokens: 0 } });
+    expect(complete?.data).not.toHaveProperty('models');
+  });
+});
+
+describe('what each model of an engine cost', () => {
+  const used = (inputTokens: number, costUSD?: number) => ({
+    inputTokens,
+    outputTokens: 1,
+    cacheReadInputTokens: 7,
+    ...(costUSD === undefined ? {} : { costUSD }),
+  });
+  const modelsOf = (...results: readonly JsonObject[]) =>
+    ofType(mapMessages(results.map((one) => result(one))).events, 'session:complete').at(-1)?.data.models;
+  const stated = (model: string, inputTokens: number, outputTokens: number, costUsd?: number) => ({
+    model,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: outputTokens * 7,
+    cacheWriteTokens: 0,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  });
+
+  it('is stated for every model, over all processes of the stream', () => {
+    const both = { total_cost_usd: 3, modelUsage: { large: used(100, 2), small: used(10, 1) } };
+    const restarted = { total_cost_usd: 0.5, modelUsage: { small: used(20, 0.5) } };
+    expect(modelsOf(both)).toEqual([stated('large', 100, 1, 2), stated('small', 10, 1, 1)]);
+    expect(modelsOf(both, restarted)).toEqual([stated('large', 100, 1, 2), stated('small', 30, 2, 1.5)]);
+  });
+
+  it('has the name that the messages of the model have, whatever its context window', () => {
+    const modelUsage = { 'm[1m]': used(100, 2), m: used(10, 1) };
+    expect(modelsOf({ total_cost_usd: 3, modelUsage })).toEqual([stated('m', 110, 2, 3)]);
+  });
+
+  it('is left out where the source states none, and for all if a result has usage without a model', () => {
+    expect(modelsOf({ modelUsage: { a: used(100), b: used(10, 1) } })).toEqual([
+      stated('a', 100, 1),
+      stated('b', 10, 1, 1),
+    ]);
+    expect(modelsOf({ modelUsage: { a: used(100, 1) } }, { modelUsage: {} })).toBeUndefined();
   });
 });

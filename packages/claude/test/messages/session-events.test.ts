@@ -91,6 +91,23 @@ describe('session:complete', () => {
     });
   });
 
+  it('a sum above the largest number of an event stays there', () => {
+    const inputTokens = Number.MAX_SAFE_INTEGER - 1;
+    const most = { total_cost_usd: Number.MAX_VALUE, duration_ms: Number.MAX_VALUE, num_turns: inputTokens };
+    const modelUsage = { a: { inputTokens }, b: { inputTokens, costUSD: 1 } };
+    const { events } = mapMessages([
+      result({ ...most, modelUsage }),
+      result({ ...most, modelUsage: { a: { inputTokens: 7 } } }),
+    ]);
+    expect(ofType(events, 'session:complete').at(-1)?.data).toMatchObject({
+      costUsd: Number.MAX_VALUE,
+      durationMs: Number.MAX_VALUE,
+      turns: Number.MAX_SAFE_INTEGER,
+      usage: { inputTokens: Number.MAX_SAFE_INTEGER },
+      models: [{ inputTokens: Number.MAX_SAFE_INTEGER }, { inputTokens, costUsd: 1 }],
+    });
+  });
+
   it('invalid figures are kept but not counted', () => {
     const { events } = mapMessages([result({ total_cost_usd: -1, num_turns: 'many', usage: null })]);
     const data = dataOf(events, 'session:complete');

@@ -6,6 +6,7 @@ import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { DispatchError } from '../dispatch-error.ts';
 import type { Dispatch } from '../store/dispatch.ts';
+import { defaultHookTimeoutMs } from '../tools/decide-in-time.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
@@ -45,7 +46,7 @@ export class AgentRun {
   #storeFailure: { readonly error: unknown } | null = null;
 
   constructor(options: RunDispatchOptions, place: RunPlace, log: RunLog) {
-    const { clock = systemClock, hooks = [] } = options;
+    const { clock = systemClock, hooks = [], hookTimeoutMs = defaultHookTimeoutMs } = options;
     const { envelope } = log.dispatch;
     this.#options = options;
     this.#place = place;
@@ -64,6 +65,7 @@ export class AgentRun {
       log: log.dispatch,
       toolbox: place.family.toolbox,
       hooks,
+      hookTimeoutMs,
       clock,
       dispatches: this.#workers,
       record: (event) => this.#recordOwn(event),

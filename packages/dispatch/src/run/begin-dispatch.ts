@@ -1,3 +1,4 @@
+import { ensureTaskOf } from '../store/ensure-task-record.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { AgentRun } from './agent-run.ts';
 import { RecordedTime } from './recorded-time.ts';
@@ -30,6 +31,12 @@ async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Prom
     },
   );
   const { envelope } = dispatch;
+  // A worker has the task of its caller.
+  if (place.depth === 0)
+    await ensureTaskOf(store, taskDir, envelope, options.onTaskProblem).catch((error) => {
+      dispatch.abandon();
+      throw error;
+    });
   const run = new AgentRun(options, place, new RunLog(dispatch, recordedTime));
   const { completed, ended } = run.drive();
   completed.catch(() => dispatch.abandon());

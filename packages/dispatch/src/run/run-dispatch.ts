@@ -7,7 +7,7 @@ import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
 
 /**
  * Dispatches an agent: creates the envelope, then records, publishes and supervises the activities of the agent. Resolves
- * when the envelope is durable. Handle `ended` of the run at once.
+ * when the envelope is durable, and the record of the task if it had none. Handle `ended` of the run at once.
  *
  * @throws STORE_DISPATCH_NOT_FOUND if the task has no dispatch `parentDispatchId`; the errors of `beginDispatch`; the error
  * of a tool provider that cannot list its tools; TypeError for invalid limits

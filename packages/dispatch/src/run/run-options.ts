@@ -4,6 +4,7 @@ import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
+import type { TaskProblemListener } from '../store/ensure-task-record.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -27,12 +28,16 @@ export interface RunDispatchOptions {
   readonly tools?: readonly ToolProvider[];
   /** Asked about each call of a tool, in this order. */
   readonly hooks?: readonly HookProvider[];
+  /** How long a hook may take for a decision, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
+  readonly hookTimeoutMs?: number | false;
   /** The workers that the agent may start through tools. Absent: none. */
   readonly workers?: WorkerOptions;
   /** JSON Schema of the result that the agent is asked for. */
   readonly outputSchema?: JsonObject;
   /** The agent's own session that it resumes, as a `session:init` of an earlier dispatch names it. */
   readonly resumeSessionId?: string;
+  /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
+  readonly onTaskProblem?: TaskProblemListener;
   /** Shows the events, and delivers messages to the agent. */
   readonly communication?: CommunicationHub;
   /** Aborts the dispatch, and its workers until the last one has ended. */
@@ -47,8 +52,8 @@ export interface RunDispatchOptions {
 
 /** @throws TypeError for an invalid limit or schema */
 export function checkRunOptions(options: RunDispatchOptions): void {
-  const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0 } = options;
-  checkLimits({ ...limits, graceMs });
+  const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0, hookTimeoutMs } = options;
+  checkLimits({ ...limits, graceMs, ...(hookTimeoutMs === false ? {} : { hookTimeoutMs }) });
   checkLimits(workers.limits ?? {});
   if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
   if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
@@ -57,7 +62,10 @@ export function checkRunOptions(options: RunDispatchOptions): void {
   checkLoopLimits(loopDetector);
 }
 
-function checkLimits({ turns, ...limits }: RunLimits & { readonly graceMs?: number }): void {
+function checkLimits({
+  turns,
+  ...limits
+}: RunLimits & { readonly graceMs?: number; readonly hookTimeoutMs?: number | undefined }): void {
   for (const [name, limit] of Object.entries(limits)) {
     if (limit !== undefined && !(Number.isFinite(limit) && limit >= 0))
       throw new TypeError(`${name} must be a number from 0; it is ${String(limit)}.`);

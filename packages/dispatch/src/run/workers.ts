@@ -142,8 +142,19 @@ export class Workers implements DispatchHost {
   }
 
   #optionsFor({ agent, role, prompt, model, cwd, outputSchema, botId }: NewWorker): RunDispatchOptions {
-    const { store, taskDir, communication, clock, loopDetector, graceMs, tools, hooks, limits, workers } =
-      this.#parts.options;
+    const {
+      store,
+      taskDir,
+      communication,
+      clock,
+      loopDetector,
+      graceMs,
+      tools,
+      hooks,
+      hookTimeoutMs,
+      limits,
+      workers,
+    } = this.#parts.options;
     const caller = this.#parts.caller();
     const provider = this.#agentNamed(agent);
     // The model of one kind of agent is unknown to another.
@@ -166,6 +177,7 @@ export class Workers implements DispatchHost {
         graceMs,
         tools,
         hooks,
+        hookTimeoutMs,
         limits: itsLimits,
         workers,
       }),

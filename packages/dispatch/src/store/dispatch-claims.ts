@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { type Awaitable, type ClaimState, StoreError } from '@hansard/provider';
 import { newEnvelope } from '../intake/envelope-intake.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
@@ -43,14 +43,26 @@ export class DispatchClaims implements StoreClaims {
     });
   }
 
-  /** @throws STORE_LOCKED, STORE_UNSUPPORTED, STORE_DISPATCH_NOT_FOUND */
-  async delete(dispatch: DispatchRef): Promise<void> {
-    this.#reserve(dispatch, 'its deletion');
+  /** Runs work of `holder` on a dispatch that no object of this opening writes meanwhile. @throws STORE_LOCKED */
+  async without<T>(
+    dispatch: DispatchRef,
+    holder: string,
+    work: (stored: ProviderDispatch) => Awaitable<T>,
+  ): Promise<T> {
+    this.#reserve(dispatch, holder);
     try {
-      await this.#untilDone(async () => this.#stored(dispatch).delete());
+      return await this.#untilDone(async () => work(this.#stored(dispatch)));
     } finally {
       this.remove(dispatch);
     }
+  }
+
+  /** The claim of an object of this opening; null if there is none. */
+  stateOf(dispatch: DispatchRef): ClaimState | null {
+    const claim = this.#claims.get(dispatchKey(dispatch));
+    if (claim === undefined) return null;
+    const owner = `${claim.holder} of this process (${process.pid})`;
+    return { owner, isOwn: true, state: 'running', expiresInMs: null };
   }
 
   remove(dispatch: DispatchRef): void {

@@ -1,6 +1,8 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import type {
+  ClaimState,
   DispatchListing,
+  DispatchVerification,
   SearchEventsOptions,
   SearchHit,
   StoreCapabilities,
@@ -13,6 +15,15 @@ import type { DispatchRef } from './dispatch-ref.ts';
 
 /** Claims the dispatch that is opened. */
 export type WriteAccess = WriterOptions & { readonly write: true };
+
+export interface ReadAccess {
+  readonly write?: false;
+  /**
+   * Reads the whole events of a damaged dispatch, where a read is otherwise STORE_CORRUPT. Positions then count whole events only.
+   * Needs `capabilities.integrity: 'checksum'`.
+   */
+  readonly skipDamaged?: boolean;
+}
 
 /**
  * A store for its users: any `DispatchStoreProvider` with dispatch objects, checks, minted ids and times, redaction and
@@ -39,8 +50,8 @@ export interface DispatchStore extends AsyncDisposable {
   openDispatch(taskDir: string, dispatchId: string, access: WriteAccess): Promise<Dispatch>;
 
   /** Opens a dispatch to read it. @throws STORE_DISPATCH_NOT_FOUND */
-  openDispatch(dispatch: DispatchRef): Promise<DispatchLog>;
-  openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
+  openDispatch(dispatch: DispatchRef, access?: ReadAccess): Promise<DispatchLog>;
+  openDispatch(taskDir: string, dispatchId: string, access?: ReadAccess): Promise<DispatchLog>;
 
   /** Opens a dispatch to read it, or returns null if there is no such dispatch. */
   findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null>;
@@ -95,6 +106,33 @@ export interface DispatchStore extends AsyncDisposable {
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_UNSUPPORTED without `capabilities.deleteDispatch`
    */
   deleteDispatch(dispatch: DispatchRef): Promise<void>;
+
+  /**
+   * The claim of a dispatch, or null if no opening has claimed it. A store with one writer knows its own claims only.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  getClaim(dispatch: DispatchRef): Promise<ClaimState | null>;
+
+  /**
+   * Ends the claim of another opening of the store, whose next write is STORE_LOCKED. Call it only if a user asks for it.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED if an object of this store writes the dispatch, STORE_UNSUPPORTED for a
+   * store with one writer
+   */
+  breakClaim(dispatch: DispatchRef): Promise<void>;
+
+  /**
+   * Checks every stored byte of a dispatch. Damage is in the answer, and not an error.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_UNSUPPORTED without `capabilities.integrity: 'checksum'`
+   */
+  verifyDispatch(dispatch: DispatchRef): Promise<DispatchVerification>;
+
+  /**
+   * Makes a damaged dispatch usable again: it keeps the whole events, followed by a `system:notice` that counts what is
+   * lost. The store keeps the damaged bytes beside it. A dispatch without damage is unchanged. Call it only if a user asks for it.
+   * Returns what was found before the change.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT if the envelope cannot be read, STORE_UNSUPPORTED
+   */
+  acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification>;
 
   /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;

@@ -1,4 +1,4 @@
-import { toTimestamp } from '@hansard/events';
+import { type DispatchEnvelope, messageOf, toTimestamp } from '@hansard/events';
 import type { DispatchStore } from './dispatch-store.ts';
 
 export interface NewTaskRecord {
@@ -29,4 +29,31 @@ export async function ensureTaskRecord(
     status: 'open',
     created: toTimestamp(now()),
   });
+}
+
+/** Receives the error of a task record that could not be read or written. Recording continues: only listings need it. */
+export type TaskProblemListener = (error: unknown) => void;
+
+/** Creates the record of the task of a dispatch that has begun, if the task has none. `onProblem` absent: a warning of the process. */
+export async function ensureTaskOf(
+  store: DispatchStore,
+  taskDir: string,
+  { startedAt }: DispatchEnvelope,
+  onProblem: TaskProblemListener = warnOf(taskDir),
+): Promise<void> {
+  try {
+    await ensureTaskRecord(store, taskDir, { now: () => Date.parse(startedAt) });
+  } catch (error) {
+    onProblem(error);
+  }
+}
+
+function warnOf(taskDir: string): TaskProblemListener {
+  return (error) =>
+    process.emitWarning(
+      `The record of the task ${taskDir} is unavailable, and recording continues: ${messageOf(error)}`,
+      {
+        code: 'HANSARD_TASK_RECORD',
+      },
+    );
 }

@@ -1,9 +1,11 @@
-import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, newEvent, type TaskRecord } from '@hansard/events';
 import {
   assertTaskDir,
+  type ClaimState,
   contractVersion,
   type DispatchListing,
   type DispatchStoreProvider,
+  type DispatchVerification,
   describeContractProblem,
   type SearchEventsOptions,
   type SearchHit,
@@ -18,7 +20,7 @@ import { checkTask } from '../intake/envelope-intake.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { DispatchStore, WriteAccess } from './dispatch-store.ts';
+import type { DispatchStore, ReadAccess, WriteAccess } from './dispatch-store.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
@@ -69,20 +71,20 @@ class CheckedStore implements DispatchStore {
   }
 
   openDispatch(dispatch: DispatchRef, access: WriteAccess): Promise<Dispatch>;
-  openDispatch(dispatch: DispatchRef): Promise<DispatchLog>;
+  openDispatch(dispatch: DispatchRef, access?: ReadAccess): Promise<DispatchLog>;
   openDispatch(taskDir: string, dispatchId: string, access: WriteAccess): Promise<Dispatch>;
-  openDispatch(taskDir: string, dispatchId: string): Promise<DispatchLog>;
+  openDispatch(taskDir: string, dispatchId: string, access?: ReadAccess): Promise<DispatchLog>;
   async openDispatch(
     first: DispatchRef | string,
-    second?: WriteAccess | string,
-    third?: WriteAccess,
+    second?: WriteAccess | ReadAccess | string,
+    third?: WriteAccess | ReadAccess,
   ): Promise<Dispatch | DispatchLog> {
     this.#context.assertOpen();
     const isReference = typeof first !== 'string';
     const dispatch = isReference ? first : { taskDir: first, dispatchId: second as string };
-    const access = isReference ? (second as WriteAccess | undefined) : third;
+    const access = isReference ? (second as WriteAccess | ReadAccess | undefined) : third;
     if (access?.write === true) return this.#context.claims.claim(dispatch, access);
-    const stored = new ProviderDispatch(this.#provider, dispatch);
+    const stored = new ProviderDispatch(this.#provider, dispatch, access?.skipDamaged);
     return new StoredDispatch(this.#context, stored, await stored.readEnvelope());
   }
 
@@ -155,8 +157,40 @@ class CheckedStore implements DispatchStore {
 
   async deleteDispatch(dispatch: DispatchRef): Promise<void> {
     this.#context.assertOpen();
-    await this.#context.claims.delete(dispatch);
+    await this.#context.claims.without(dispatch, 'its deletion', (stored) => stored.delete());
     this.#context.notifiers.notify(dispatch);
+  }
+
+  async getClaim(dispatch: DispatchRef): Promise<ClaimState | null> {
+    const stored = this.#at(dispatch);
+    if (this.capabilities.writers === 'dispatch') return stored.getClaim();
+    await stored.readEnvelope();
+    return this.#context.claims.stateOf(dispatch);
+  }
+
+  async breakClaim(dispatch: DispatchRef): Promise<void> {
+    await this.#context.claims.without(dispatch, 'a user who breaks the claim', (stored) =>
+      stored.breakClaim(),
+    );
+  }
+
+  async verifyDispatch(dispatch: DispatchRef): Promise<DispatchVerification> {
+    return this.#at(dispatch).verify();
+  }
+
+  async acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification> {
+    this.#context.assertOpen();
+    const found = await this.#context.claims.without(dispatch, 'a repair', async (stored) => {
+      const { damages, wholeEvents } = await stored.verify();
+      const lostEvents = damages.some((damage) => damage.lostEvents === null)
+        ? null
+        : damages.reduce((sum, damage) => sum + (damage.lostEvents ?? 0), 0);
+      const problem = 'stored events were damaged, and a user accepted their loss';
+      const data = { problem, wholeEvents, lostEvents, damages: damages.map((damage) => ({ ...damage })) };
+      return stored.acceptLoss(this.#context.intake.take(newEvent('system:notice', data)));
+    });
+    this.#context.notifiers.notify(dispatch);
+    return found;
   }
 
   async getRepairs(): Promise<StoreRepair[]> {

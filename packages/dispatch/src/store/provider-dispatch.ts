@@ -1,8 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import {
   type Awaitable,
+  type ClaimState,
   type DispatchClaim,
   type DispatchStoreProvider,
+  type DispatchVerification,
   type EventPage,
   type ReadEventsOptions,
   type StopWatching,
@@ -16,11 +18,14 @@ export class ProviderDispatch implements DispatchRef {
   readonly taskDir: string;
   readonly dispatchId: string;
   readonly #provider: DispatchStoreProvider;
+  readonly #skipDamaged: boolean;
 
-  constructor(provider: DispatchStoreProvider, dispatch: DispatchRef) {
+  /** With `skipDamaged`, pages omit the damaged events. */
+  constructor(provider: DispatchStoreProvider, dispatch: DispatchRef, skipDamaged = false) {
     this.taskDir = dispatch.taskDir;
     this.dispatchId = dispatch.dispatchId;
     this.#provider = provider;
+    this.#skipDamaged = skipDamaged;
   }
 
   create(envelope: DispatchEnvelope): Awaitable<void> {
@@ -64,7 +69,8 @@ export class ProviderDispatch implements DispatchRef {
   }
 
   readPage(options: ReadEventsOptions): Awaitable<EventPage> {
-    return this.#provider.readEvents(this.taskDir, this.dispatchId, options);
+    const all = this.#skipDamaged ? { ...options, skipDamaged: true } : options;
+    return this.#provider.readEvents(this.taskDir, this.dispatchId, all);
   }
 
   readAll(): Awaitable<CapturedEvent[]> {
@@ -82,10 +88,49 @@ export class ProviderDispatch implements DispatchRef {
   }
 
   /** @throws STORE_UNSUPPORTED */
+  getClaim(): Awaitable<ClaimState | null> {
+    const provider = this.#provider;
+    if (provider.getClaim === undefined) throw unsupported('writers', 'use a store with `getClaim`');
+    return provider.getClaim(this.taskDir, this.dispatchId);
+  }
+
+  /** @throws STORE_UNSUPPORTED */
+  breakClaim(): Awaitable<void> {
+    const provider = this.#provider;
+    if (provider.breakClaim === undefined)
+      throw unsupported('writers', 'the claims of a store with one writer end with its process');
+    return provider.breakClaim(this.taskDir, this.dispatchId);
+  }
+
+  /** @throws STORE_UNSUPPORTED */
+  verify(): Awaitable<DispatchVerification> {
+    return this.#withIntegrity().verifyDispatch(this.taskDir, this.dispatchId);
+  }
+
+  /** @throws STORE_UNSUPPORTED */
+  acceptLoss(notice: CapturedEvent): Awaitable<DispatchVerification> {
+    return this.#withIntegrity().acceptLoss(this.taskDir, this.dispatchId, notice);
+  }
+
+  #withIntegrity(): Required<Pick<DispatchStoreProvider, 'verifyDispatch' | 'acceptLoss'>> {
+    const provider = this.#provider;
+    if (hasIntegrity(provider)) return provider;
+    throw unsupported('integrity', 'use a store with checksums');
+  }
+
+  /** @throws STORE_UNSUPPORTED */
   delete(): Awaitable<void> {
     const provider = this.#provider;
     if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
       throw unsupported('deleteDispatch', 'use a store that can delete dispatches');
     return provider.deleteDispatch(this.taskDir, this.dispatchId);
   }
+}
+
+function hasIntegrity(
+  provider: DispatchStoreProvider,
+): provider is DispatchStoreProvider &
+  Required<Pick<DispatchStoreProvider, 'verifyDispatch' | 'acceptLoss'>> {
+  const { capabilities, verifyDispatch, acceptLoss } = provider;
+  return capabilities.integrity === 'checksum' && verifyDispatch !== undefined && acceptLoss !== undefined;
 }

@@ -9,12 +9,11 @@ import {
 import type { Awaitable, HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { type DecisionTime, decideInTime } from './decide-in-time.ts';
 
 /** The hooks to ask, and when to stop. */
-export interface HookAsking {
+export interface HookAsking extends DecisionTime {
   readonly hooks: readonly HookProvider[];
-  /** Stops the asking, even if a hook hangs. */
-  readonly signal: AbortSignal;
   readonly createId: IdSource;
   /** Whether the log has an event or a message with this id, so that a decision can name it as its cause. */
   isLogged(id: string): Awaitable<boolean>;
@@ -59,7 +58,7 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
     let checked: CheckedDecision<T>;
     try {
       const question = structuredClone(inquiry.ask(chain.value));
-      const decision = await untilAborted(signal, () => hook.decide(question));
+      const decision = await decideInTime(asking, hook, question);
       checked = checkDecision(decision, inquiry);
     } catch (error) {
       signal.throwIfAborted();

@@ -29,6 +29,7 @@ export interface ProjectToolsOptions {
   readonly log: DispatchLog;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
+  readonly hookTimeoutMs: number | false;
   readonly clock: Clock;
   /** Null: the dispatch can have no workers. */
   readonly dispatches: DispatchHost | null;
@@ -99,8 +100,15 @@ export class ProjectTools {
   }
 
   #asking(signal: AbortSignal): HookAsking {
-    const { hooks, log } = this.#options;
-    return { hooks, signal, createId: this.#createId, isLogged: (id) => isLogged(log, id) };
+    const { hooks, hookTimeoutMs: timeoutMs, clock, log } = this.#options;
+    return {
+      hooks,
+      clock,
+      timeoutMs,
+      signal,
+      createId: this.#createId,
+      isLogged: (id) => isLogged(log, id),
+    };
   }
 
   async #record(

@@ -1,4 +1,5 @@
 import { type CapturedEvent, type JsonObject, newEvent, toTimestamp } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { defaultLoopLimits, LoopDetector, type LoopFinding } from '../../src/limits/loop-detector.ts';
 
@@ -150,7 +151,8 @@ describe('the loop detector', () => {
 
   it('finds nothing in random calls, and every random cycle at its limit', () => {
     const seed = Number(process.env.HANSARD_SEED ?? 20_261_122);
-    const random = generator(seed);
+    const next = randomFrom(seed);
+    const random = (below: number) => Math.floor(next() * below);
     for (let round = 0; round < 300; round += 1) {
       const where = `HANSARD_SEED=${seed}, round ${round}`;
       const noise = Array.from({ length: random(60) }, (_, index) => use({ target: `noise ${index}` }));
@@ -164,12 +166,3 @@ describe('the loop detector', () => {
     }
   });
 });
-
-/** Whole numbers from 0 up to, and without, `below`. */
-function generator(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}

@@ -41,6 +41,8 @@ export const agentEventData = {
     stopReason: z.string().optional(),
     /** The manifest of the prompt, written by its renderer: `ContextManifest` of `@hansard/views`. */
     context: jsonObjectSchema.optional(),
+    /** What the provider of the model gets back with this answer in later calls, such as signed reasoning. */
+    replay: jsonValueSchema.optional(),
   }),
   'agent:output': z.object({ parts: z.array(outputPartSchema) }),
 } as const;

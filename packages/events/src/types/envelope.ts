@@ -50,7 +50,7 @@ export const envelopeSchema = z.object({
   /** US dollars according to the log, without child dispatches. Null if the log has no cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
-  /** What the recorded model calls used, by model in the order of their first calls. Null: no call is recorded. */
+  /** What each model used: the recorded calls, or what the last `session:complete` states by model. Null: neither is recorded. */
   models: z.array(modelUsageSchema).nullable(),
   /** The table that was asked for the prices of calls without a stated cost. Null: none. */
   prices: priceSourceSchema.nullable(),

@@ -43,9 +43,10 @@ export const usageSchema = z.object({
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** What the calls of one model used. Tokens as in `usageSchema`. */
+/** What one model used. Tokens as in `usageSchema`. */
 export const modelUsageSchema = z.object({
   model: z.string(),
+  /** Its recorded calls. 0: only a `session:complete` names the model. */
   calls: countSchema,
   inputTokens: countSchema,
   outputTokens: countSchema,
@@ -60,6 +61,15 @@ export const modelUsageSchema = z.object({
 });
 
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
+
+/** What a source states that one model used. */
+export const statedModelUsageSchema = modelUsageSchema.omit({
+  calls: true,
+  estimatedUsd: true,
+  pricedAs: true,
+});
+
+export type StatedModelUsage = z.infer<typeof statedModelUsageSchema>;
 
 /** The price table that an estimate was made with. */
 export const priceSourceSchema = z.object({

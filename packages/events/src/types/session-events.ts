@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
-import { costSchema, countSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
+import {
+  costSchema,
+  countSchema,
+  idSchema,
+  millisecondsSchema,
+  statedModelUsageSchema,
+  usageSchema,
+} from './fields.ts';
 
 /** The boundaries of a dispatch and of the session that runs in it (D2, D3). */
 export const sessionEventData = {
@@ -10,7 +17,7 @@ export const sessionEventData = {
     cwd: z.string().optional(),
     tools: z.array(z.string()).optional(),
   }),
-  /** Cost, usage, turns and duration are totals of the dispatch so far, so the last one of a dispatch is authoritative. */
+  /** Cost, usage, models, turns and duration are totals of the dispatch so far, so the last one of a dispatch is authoritative. */
   'session:complete': z.object({
     status: z.enum(['completed', 'aborted', 'failed']),
     /** The reason for the end in the source's own term, such as `error_max_turns`. */
@@ -19,6 +26,8 @@ export const sessionEventData = {
     structuredResult: jsonValueSchema.optional(),
     costUsd: costSchema.optional(),
     usage: usageSchema.optional(),
+    /** The parts of `usage` and `costUsd` by model. It names every model that the dispatch has used. */
+    models: z.array(statedModelUsageSchema).optional(),
     durationMs: millisecondsSchema.optional(),
     turns: countSchema.optional(),
     errors: z.array(z.string()).optional(),

@@ -104,13 +104,13 @@ describe('the audience of an utterance', () => {
         else expected.whispers.push(`${speaker} to ${to.join(' ')}: said ${number}`);
       }
       const { of } = play(events);
-      const told = (of('whispers') as { speaker: string; to: string[]; message: string }[]).map(
+      const whispers = (of('whispers') as { speaker: string; to: string[]; message: string }[]).map(
         ({ speaker, to, message }) => `${speaker} to ${to.join(' ')}: ${message}`,
       );
       const chat = (of('chat') as { speaker: string; message: string }[]).map(
         ({ speaker, message }) => `${speaker}: ${message}`,
       );
-      expect([chat, told.sort()]).toEqual([expected.chat, expected.whispers.sort()]);
+      expect([chat, whispers.sort()]).toEqual([expected.chat, expected.whispers.sort()]);
     },
   );
 });

@@ -91,7 +91,7 @@ export async function recordLog(
     await dispatch.end({ ...endOf(log.summary(), sums, existing), source, status: 'aborted' });
     throw error;
   }
-  const summary = log.summary();
+  let summary = log.summary();
   const isInterrupted = signal.aborted;
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
@@ -102,6 +102,7 @@ export async function recordLog(
     const sums = existing === null ? totals : await totalsOf(dispatch, table);
     const source = { format: log.format, files: isInterrupted ? [] : files };
     const end = { ...endOf(summary, sums, existing), source };
+    summary = withTooLarge(summary, sums);
     await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
   return { summary, added, rewritten: [...rewritten], rewrittenCount, notInLog, isInterrupted };
@@ -111,6 +112,17 @@ export async function recordLog(
 async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTable | null> {
   if (prices === false) return null;
   return prices ?? (await import('../prices/standard-prices.ts')).standardPrices;
+}
+
+/** Reports the sums that are too large for the envelope. The events have the figures of the log. */
+function withTooLarge(summary: LogSummary, { atLimit }: DispatchTotals): LogSummary {
+  if (atLimit.length === 0) return summary;
+  const message = `The log has more ${atLimit.join(', ')} than the envelope can have; the envelope has the largest number.`;
+  return {
+    ...summary,
+    diagnostics: [...summary.diagnostics, { code: 'total_too_large', message }],
+    counts: { ...summary.counts, total_too_large: 1 },
+  };
 }
 
 function newDispatch(

@@ -11,7 +11,7 @@ import type { FolderPlugin } from './find-folder-plugins.ts';
 /**
  * Finds the plugin of a reference: a path (absolute, or beginning with `.`), or an installed package, or a plugin of the
  * `folders` by its id. Packages have precedence, so that a folder of a workspace never replaces one.
- * @throws PLUGIN_NOT_FOUND
+ * @throws PLUGIN_NOT_FOUND, PLUGIN_DUPLICATE_ID if several plugins of the folders have the id
  */
 export async function findPlugin(
   reference: string,
@@ -27,7 +27,8 @@ export async function findPlugin(
   const packageFolder = findPackage(reference, packageDirs);
   if (packageFolder !== null && hasManifest(packageFolder))
     return { kind: 'package', location: realpathSync.native(packageFolder) };
-  const found = folderPlugins.find((plugin) => plugin.id === reference);
+  const [found, other] = folderPlugins.filter((plugin) => plugin.id === reference);
+  if (found !== undefined && other !== undefined) throw severalWithId(reference, [found, other]);
   if (found !== undefined) return found.source;
   throw notFound(
     reference,
@@ -59,6 +60,16 @@ function findPackageFrom(dir: string, name: string): string | null {
     if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return null;
     throw notFound(name, messageOf(error), error);
   }
+}
+
+/** A manifest gives itself its id, so that the first of several could be one that the configuration does not mean. */
+function severalWithId(id: string, plugins: readonly FolderPlugin[]): PluginError {
+  const places = plugins.map(({ source }) => source.location);
+  return new PluginError(
+    'PLUGIN_DUPLICATE_ID',
+    `Several plugins in the plugin folders have the id ${id}: ${places.join(' and ')}. Remove one, or name the path of the plugin in the configuration.`,
+    { details: { plugin: id, location: places[0] } },
+  );
 }
 
 function notFound(reference: string, why: string, cause?: unknown): PluginError {

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeIssues, isPlainObject, messageOf } from '@hansard/events';
 import { PluginError } from '@hansard/provider';
@@ -70,9 +71,11 @@ async function readPackageJson(file: string): Promise<PackageJson | null> {
   });
 }
 
+const mostBytes = 10_000_000;
+
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse(await readText(file));
   } catch (cause) {
     throw new PluginError(
       'PLUGIN_MANIFEST_UNREADABLE',
@@ -80,4 +83,13 @@ async function readJson(file: string): Promise<unknown> {
       { cause, details: { file } },
     );
   }
+}
+
+/** The folder of a plugin that is not trusted can contain anything: a pipe would block the process, a device never ends. */
+async function readText(file: string): Promise<string> {
+  await using handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new Error('it is not a regular file');
+  if (stats.size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes`);
+  return await handle.readFile('utf8');
 }

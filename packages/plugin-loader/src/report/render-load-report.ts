@@ -38,5 +38,7 @@ function milliseconds(time: number): string {
 
 /** A manifest is untrusted text: it must not control the terminal or forge lines of the report. */
 function printable(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Bidi_Control}]/gu, '�');
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u{FFF9}-\u{FFFB}]/gu, '�');
 }

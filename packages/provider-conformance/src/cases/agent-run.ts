@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { newEvent } from '@hansard/events/plain';
+import { freezeDeep, newEvent } from '@hansard/events/plain';
 import type {
   AgentActivity,
   AgentProvider,
@@ -10,7 +10,7 @@ import type {
   ToolCallVerdict,
 } from '@hansard/provider';
 import type { CommonFixture } from '../conformance-case.ts';
-import { freezeDeep, returns, settles } from '../expectations.ts';
+import { returns, settles } from '../expectations.ts';
 
 /**
  * `slow`: the agent yields at least one item, and then continues for longer than `patienceMs`, unless the signal aborts.

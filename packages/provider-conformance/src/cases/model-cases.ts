@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { freezeDeep } from '@hansard/events/plain';
 import type { ModelResponse } from '@hansard/provider';
 import { caseFamily } from '../conformance-case.ts';
 import {
@@ -7,7 +8,6 @@ import {
   expectJson,
   expectText,
   expectUnchanged,
-  freezeDeep,
   letPass,
   preview,
   settles,
@@ -32,6 +32,7 @@ export const modelCases = caseFamily<ModelScenario, ModelFixture>('models', [
       if (answer.thinking !== undefined) expectText(answer.thinking.text, 'thinking.text');
       if (answer.thinking?.signature !== undefined)
         expectText(answer.thinking.signature, 'thinking.signature');
+      if (answer.replay !== undefined) expectJson(answer.replay, 'replay');
       if (answer.stopReason !== undefined) expectText(answer.stopReason, 'stopReason');
     },
   },

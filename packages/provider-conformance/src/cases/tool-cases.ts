@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { freezeDeep } from '@hansard/events/plain';
 import { caseFamily } from '../conformance-case.ts';
 import {
   expectClosesTwice,
@@ -7,7 +8,6 @@ import {
   expectObject,
   expectText,
   expectUnchanged,
-  freezeDeep,
   letPass,
   preview,
   returns,

@@ -7,10 +7,11 @@ import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 /**
- * Lets an agent speak: model call, tool calls, results, until an utterance.
+ * Lets an agent speak: model call, tool calls, results, until an utterance. `askedBy`: the tool call that asks for it, which
+ * becomes the cause of the first answer.
  * @throws as `Agent.response`
  */
-export async function answer(turn: TurnResources, agentId: string): Promise<LoggedString> {
+export async function answer(turn: TurnResources, agentId: string, askedBy?: string): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
   const record = registry.getActive(agentId);
@@ -21,17 +22,21 @@ export async function answer(turn: TurnResources, agentId: string): Promise<Logg
       { details: { agentId } },
     );
   }
-  const answered = untilUtterance(turn, agentId).finally(() => answering.delete(agentId));
+  const answered = untilUtterance(turn, agentId, askedBy).finally(() => answering.delete(agentId));
   answering.set(agentId, answered);
   return answered;
 }
 
-async function untilUtterance(turn: TurnResources, agentId: string): Promise<LoggedString> {
+async function untilUtterance(
+  turn: TurnResources,
+  agentId: string,
+  askedBy: string | undefined,
+): Promise<LoggedString> {
   const { registry, signal, maxToolRounds } = turn;
   for (let round = 0; ; round += 1) {
     signal.throwIfAborted();
     const record = registry.getActive(agentId);
-    const given = await askModel(turn, record);
+    const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
     if (given.toolCalls.length === 0) return utteranceOf(given);
     if (round === maxToolRounds) {
       const failure = tooManyRounds(record, maxToolRounds);
@@ -39,7 +44,7 @@ async function untilUtterance(turn: TurnResources, agentId: string): Promise<Log
       await recordFailure(turn.log, agentId, failure);
       throw failure;
     }
-    await runToolCalls(turn, record, given, (other) => answer(turn, other));
+    await runToolCalls(turn, record, given, (other, callId) => answer(turn, other, callId));
   }
 }
 

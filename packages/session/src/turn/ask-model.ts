@@ -25,11 +25,15 @@ export interface Answer {
 }
 
 /**
- * Calls an agent's model once. The answer is one append and is durable when this resolves.
+ * Calls an agent's model once. The answer is one append and is durable when this resolves. `askedBy`: the cause of the answer.
  * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is then in the log as `harness:error`;
  * SESSION_AGENT_TERMINATED if the agent was terminated before the answer
  */
-export async function askModel(turn: TurnResources, record: AgentRecord): Promise<Answer> {
+export async function askModel(
+  turn: TurnResources,
+  record: AgentRecord,
+  askedBy: string | undefined,
+): Promise<Answer> {
   const { log, registry, clock, signal } = turn;
   const { agentId } = record;
   const messageId = log.createId();
@@ -44,6 +48,7 @@ export async function askModel(turn: TurnResources, record: AgentRecord): Promis
       answerEvents(response, toolCalls, {
         agentId,
         id: messageId,
+        askedBy,
         durationMs: clock.now() - started,
         manifest,
       }),
@@ -121,14 +126,15 @@ function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
 interface AnswerFields {
   readonly agentId: string;
   readonly id: string;
+  readonly askedBy: string | undefined;
   readonly durationMs: number;
   readonly manifest: ModelContext['manifest'];
 }
 
 function answerEvents(
-  { text, thinking, model, usage, costUsd, stopReason }: ModelResponse,
+  { text, thinking, replay, model, usage, costUsd, stopReason }: ModelResponse,
   calls: readonly ModelToolCall[],
-  { agentId, id, durationMs, manifest }: AnswerFields,
+  { agentId, id, askedBy, durationMs, manifest }: AnswerFields,
 ): NewEvent[] {
   const content = text === '' && calls.length > 0 ? null : text;
   const message = {
@@ -145,9 +151,10 @@ function answerEvents(
     ...(stopReason === undefined ? {} : { stopReason }),
     // A copy that belongs to the log. The type cannot express that the manifest is plain JSON.
     context: structuredClone(manifest) as unknown as JsonObject,
+    ...(replay === undefined ? {} : { replay }),
   };
   return [
-    ...takeApart(message, { id, agentId }),
+    ...takeApart(message, { id, agentId, ...(askedBy === undefined ? {} : { cause: askedBy }) }),
     newEvent('agent:inference', inference, { agentId, messageId: id }),
   ];
 }

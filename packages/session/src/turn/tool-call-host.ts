@@ -16,8 +16,8 @@ import { eventOfFailure } from './recorded-failure.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { TurnResources } from './turn-resources.ts';
 
-/** Lets an agent speak: see `AgentHost.respond`. */
-export type Respond = (agentId: string) => Promise<LoggedString>;
+/** Lets an agent speak, because a tool call asks for it: see `AgentHost.respond`. */
+export type Respond = (agentId: string, callId: string) => Promise<LoggedString>;
 
 /** What one tool call may do with the agents of its session until the call ends. */
 export class ToolCallHost implements AgentHost {
@@ -109,7 +109,7 @@ export class ToolCallHost implements AgentHost {
   respond(agentId: string): Promise<LoggedString> {
     return this.#act(async () => {
       try {
-        return await this.#respond(agentId);
+        return await this.#respond(agentId, this.#callId);
       } catch (error) {
         const failure = eventOfFailure(error);
         if (failure !== null) this.#failures.push(failure);

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { compareContexts, renderCalls } from '@hansard/views';
-import { type PlayedSession, receivedBy } from './played-session.ts';
+import { type PlayedSession, receivedBy, withReplay } from './played-session.ts';
 import type { TruePromptNow } from './true-prompt.ts';
 import type { AskedViews } from './views-under-test.ts';
 
@@ -16,6 +16,7 @@ export const comparedKinds = [
   'causes',
   'links',
   'effects',
+  'asked',
   'known',
   'given',
   'reconstructed',
@@ -46,7 +47,10 @@ export function compare(seed: number, played: PlayedSession, viewsOf: ViewsOf, i
   for (const [at, { agentId, says, does }] of played.awaited.entries())
     check('awaited', `${agentId} at ${at}`, says, does);
   for (const [at, { agentId, messages, expected }] of played.prompts.entries()) {
-    const lines = messages.map(({ role, text }) => `${role}: ${text}`);
+    const lines = messages.map((message) => {
+      const { role, text } = message;
+      return `${role}: ${withReplay(text, role === 'assistant' ? message.replay : undefined)}`;
+    });
     check('prompts', `call ${at} of ${agentId}`, lines, expected);
   }
   const given = new Map<string, unknown[]>();
@@ -128,17 +132,23 @@ function compareAnswers(views: AskedViews, played: PlayedSession, agentId: strin
   const { answers, deliveries, received, own, messageIds, idOf, newLinks } = readAgent(played, agentId);
   const effects = new Map<string, string[]>();
   const links = newLinks(answers.map(({ prompt }) => prompt));
+  let isFirst = true;
   check('causes', `the answers of ${agentId}`, messageIds.length, answers.length);
-  for (const [number, { prompt, known }] of answers.entries()) {
+  for (const [number, { askedBy, prompt, known }] of answers.entries()) {
     const messageId = messageIds[number] ?? '';
-    const expected = links[number] ?? [];
-    for (const [, id] of expected) effects.set(id, [messageId]);
-    for (const block of own.filter((event) => event.messageId === messageId)) {
+    const given = links[number] ?? [];
+    for (const [, id] of given) effects.set(id, [messageId]);
+    const expected = [...asking(played, askedBy), ...given];
+    const asked = isFirst ? (askedBy === null ? 'not recorded' : 'recorded') : null;
+    const blocks = own.filter((event) => event.messageId === messageId);
+    for (const block of blocks) {
       const row = views.causes(block.id).find(({ id }) => id === block.id);
+      check('asked', `${block.id} of ${agentId}`, row?.asked, asked);
       const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
       check('causes', `${block.type} ${block.id} of ${agentId}`, [row?.basis, found], ['recorded', expected]);
       for (const [at, link] of expected.entries()) check('links', `${block.id}, ${at}`, found[at], link);
     }
+    isFirst = !blocks.some(({ type }) => type === 'agent:tool_call');
     const rows = inOrderOf(received, views.known(agentId, messageId));
     const expectedRows = received.slice(0, known).map((id, place) => [id, prompt.states[place], 'recorded']);
     const foundRows = rows.map(({ id, state, basis }) => [id, state, basis]);
@@ -156,7 +166,8 @@ function compareAnswers(views: AskedViews, played: PlayedSession, agentId: strin
 /** Without what the log records of the calls, all that came before an answer counts as given to it. */
 function compareReconstructed(views: AskedViews, played: PlayedSession, agentId: string, check: Check): void {
   const { answers, received, messageIds, newLinks } = readAgent(played, agentId);
-  for (const [number, expected] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
+  for (const [number, given] of newLinks(answers.map(({ inOrder }) => inOrder)).entries()) {
+    const expected = [...asking(played, answers[number]?.askedBy ?? null), ...given];
     const messageId = messageIds[number] ?? '';
     const row = views.causes(messageId).find(({ event }) => event.messageId === messageId);
     const found = inOrderOf(received, row?.because ?? []).map(({ kind, id }) => [kind, id]);
@@ -173,16 +184,23 @@ function comparePerspective(views: AskedViews, played: PlayedSession, agentId: s
   check('perspective', `of ${agentId}`, [...new Set(found)], expected);
 }
 
-/** An alteration became the delivery that its chain of decisions leads to, or nothing. */
+/** What the chain of decisions leads to: what an altered text became, or what the agent got because of a denial. */
 function compareOutcomes(views: AskedViews, { events, truth }: PlayedSession, check: Check): void {
   const found = views.interventions();
   check('outcomes', 'the number of decisions', found.length, truth.decisions.length);
   for (const [number, { on, decision, became }] of truth.decisions.entries()) {
-    if (on !== 'delivery' || decision !== 'alter') continue;
+    // An altered call is its own outcome.
+    if (on === 'tool_call' && decision === 'alter') continue;
     const { outcome = null } = found[number] ?? {};
     const id = became === null ? null : receivedBy(became.agentId, events)[became.place]?.id;
     check('outcomes', `decision ${number}`, outcome?.id ?? null, id);
   }
+}
+
+/** The link to the call that asked for an answer. */
+function asking({ events }: PlayedSession, askedBy: string | null) {
+  const call = events.find(({ type, data }) => type === 'agent:tool_call' && data.toolCallId === askedBy);
+  return call === undefined ? [] : [['cause', call.id] as const];
 }
 
 function inOrderOf<T extends { readonly id: string }>(ids: readonly string[], rows: readonly T[]): T[] {

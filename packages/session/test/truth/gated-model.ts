@@ -5,7 +5,7 @@ export interface GatedCall {
   readonly agentId: string;
   /** As the model was given them. */
   readonly messages: readonly ModelMessage[];
-  answer(response: Pick<ModelResponse, 'text' | 'toolCalls'>): void;
+  answer(response: Pick<ModelResponse, 'text' | 'toolCalls' | 'thinking' | 'replay'>): void;
 }
 
 /** A model whose every call waits until the test answers it. */

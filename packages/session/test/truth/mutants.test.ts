@@ -5,7 +5,7 @@ import type { PlayedSession } from './played-session.ts';
 import { playRandomSession } from './random-session.ts';
 import { viewsOf } from './views-under-test.ts';
 
-const seeds = Array.from({ length: 8 }, (_, at) => at + 1);
+const seeds = Array.from({ length: 20 }, (_, at) => at + 1);
 
 describe('the comparison of the views with the truth', () => {
   const sessions = new Map<number, PlayedSession>();

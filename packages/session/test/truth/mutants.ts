@@ -37,6 +37,37 @@ export const mutants: readonly Mutant[] = [
       return event.type === 'user:message' ? others : event;
     }),
   ),
+  ofLog('an altered result taken for the words of the tool', ['cells', 'outcomes'], (events) =>
+    events.map((event) => {
+      const { via: _, ...others } = event;
+      return event.type === 'agent:tool_result' ? others : event;
+    }),
+  ),
+  ofLog('a withheld result taken for a result of nothing', ['cells', 'never heard'], (events) =>
+    events.map((event) => {
+      const { madeFrom: _, ...data } = event.data;
+      return event.type === 'harness:hook_decision' ? { ...event, data } : event;
+    }),
+  ),
+  ofLog('a withheld result taken for one that was heard', ['cells', 'never heard'], (events) =>
+    events.map((event) => {
+      const decision = events.find(({ id }) => id === event.via);
+      const isDenied = decision?.data.on === 'tool_result' && decision.data.decision === 'deny';
+      const madeFrom = decision?.data.madeFrom as string[] | undefined;
+      return isDenied && madeFrom !== undefined ? { ...event, cause: madeFrom } : event;
+    }),
+  ),
+  ofViews('an alteration taken for what came of it after it was denied', ['outcomes'], (views) => ({
+    interventions: () => {
+      const rows = views.interventions();
+      return rows.map((row) => {
+        const after = rows.find(({ previous }) => previous === row.id);
+        return row.decision === 'alter' && row.on === 'tool_result' && after?.decision === 'deny'
+          ? { ...row, outcome: after.outcome }
+          : row;
+      });
+    },
+  })),
   ofLog('no observed values', ['causes', 'known', 'given', 'perspective'], (events) =>
     events.map((event) => (event.type === 'agent:output' ? asNotice(event) : event)),
   ),
@@ -71,6 +102,16 @@ export const mutants: readonly Mutant[] = [
   })),
   ofViews('recorded taken for reconstructed', ['causes'], (views) => ({
     causes: (id) => views.causes(id).map((row) => ({ ...row, basis: 'reconstructed' as const })),
+  })),
+  ofLog('no calls that asked for an answer', ['asked', 'causes', 'reconstructed'], (events) =>
+    events.map((event) => {
+      const { cause: _, ...others } = event;
+      return event.type === 'agent:text' || event.type === 'agent:tool_call' ? others : event;
+    }),
+  ),
+  ofViews('every call that ran taken for the one that asked', ['asked'], (views) => ({
+    causes: (id) =>
+      views.causes(id).map((row) => ({ ...row, asked: row.asked === null ? null : ('recorded' as const) })),
   })),
   ofViews('reconstructed taken for recorded', ['reconstructed'], (views) => ({
     causes: (id) => views.causes(id).map((row) => ({ ...row, basis: 'recorded' as const })),

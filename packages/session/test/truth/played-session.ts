@@ -15,6 +15,11 @@ export function receivedBy(agentId: string, events: readonly CapturedEvent[]): C
   return events.filter((event) => event.agentId === agentId && receivedTypes.has(event.type));
 }
 
+/** The text of an answer in a prompt, and what the provider gets back with it. */
+export function withReplay(text: string, replay: unknown): string {
+  return replay === undefined ? text : `${text} [${replay}]`;
+}
+
 /** What a model was given in a call, as it came, and as it should be. */
 export interface GivenPrompt {
   readonly agentId: string;

@@ -8,30 +8,42 @@ export function randomHook(name: string, random: Random, truth: TruthRecord): Ho
     contract: 1,
     name,
     decide(question) {
-      if (question.on === 'tool_result') return { decision: 'allow' };
       if (random.chance(0.7)) return { decision: 'allow' };
       if (question.on === 'tool_call') {
         if (random.chance(0.7)) {
           truth.decide('tool_call', 'alter');
           return { decision: 'alter', input: { by: name } };
         }
-        truth.decide('tool_call', 'deny');
         const reason = 'not now';
-        // What the agent gets in place of a result.
-        truth.result(question.agentId ?? '', `Error: Action blocked by hook '${name}': ${reason}`, []);
+        truth.denyCall(question.agentId ?? '', `Error: Action blocked by hook '${name}': ${reason}`);
         return { decision: 'deny', reason };
       }
+      const reason = 'a secret';
       if (random.chance(0.4)) {
-        truth.decide('delivery', 'deny');
-        return { decision: 'deny', reason: 'a secret' };
+        if (question.on === 'delivery') truth.decide('delivery', 'deny');
+        else truth.denyResult(`Error: Result withheld by hook '${name}': ${reason}`);
+        return { decision: 'deny', reason };
       }
-      truth.decide('delivery', 'alter');
+      if (question.on === 'delivery') truth.decide('delivery', 'alter');
+      else truth.alterResult();
       const text = random.pick([
         `Nobody should believe this: ${question.text}`,
         `${question.text}!`,
         random.words(),
       ]);
       return { decision: 'alter', text };
+    },
+  };
+}
+
+/** Allows everything. It is asked last, so it sees the results that agents get. */
+export function witness(truth: TruthRecord): HookProvider {
+  return {
+    contract: 1,
+    name: 'witness',
+    decide(question) {
+      if (question.on === 'tool_result') truth.passResult(question.text);
+      return { decision: 'allow' };
     },
   };
 }

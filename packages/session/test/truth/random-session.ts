@@ -1,10 +1,17 @@
 import type { DispatchStoreProvider, ModelToolCall } from '@hansard/provider';
 import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { prepare } from '../prepare.ts';
+import { hostOf } from '../scripted.ts';
 import { type GatedCall, GatedModel } from './gated-model.ts';
-import { type AwaitedResponse, type GivenPrompt, type PlayedSession, receivedBy } from './played-session.ts';
+import {
+  type AwaitedResponse,
+  type GivenPrompt,
+  type PlayedSession,
+  receivedBy,
+  withReplay,
+} from './played-session.ts';
 import { Random } from './random.ts';
-import { randomHook } from './random-hook.ts';
+import { randomHook, witness } from './random-hook.ts';
 import { randomTools, type ToolSetting, toolNames, type Utterance } from './random-tools.ts';
 import { type TrueArrival, type TrueCall, type TrueSaying, TruthRecord } from './truth-record.ts';
 
@@ -45,6 +52,8 @@ class RandomPlay {
   readonly #open = new Map<string, OpenCall>();
   /** The agents that were asked and have not said anything yet. */
   readonly #busy = new Set<string>();
+  /** By agent: the call whose tool asked it, until its model is called. */
+  readonly #askedBy = new Map<string, string>();
   readonly #agents = new Map<string, Agent>();
   readonly #seed: number;
   #session: Session | null = null;
@@ -126,9 +135,10 @@ class RandomPlay {
       truth,
       utterances: this.#utterances,
       idle: () => [...this.#agents.keys()].filter((agentId) => !this.#busy.has(agentId)),
-      respond: async (host, agentId) => {
+      respond: async (call, agentId) => {
         this.#busy.add(agentId);
-        const { text, messageId } = await host.respond(agentId);
+        this.#askedBy.set(agentId, call.toolCallId);
+        const { text, messageId } = await hostOf(call).respond(agentId);
         return { text, ...this.#utteredBy(agentId, text, messageId) };
       },
     };
@@ -140,7 +150,7 @@ class RandomPlay {
       model: new GatedModel((gated) => this.#called(gated)),
       tools: [randomTools(setting)],
       ...(this.#isFaded ? { context: { name: 'lastMessages', count: mostMessages } as const } : {}),
-      hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth)],
+      hooks: [randomHook('censor', random, truth), randomHook('editor', random, truth), witness(truth)],
     };
   }
 
@@ -247,10 +257,12 @@ class RandomPlay {
     const { agentId } = gated;
     const toolCalls = !isLast && this.#random.chance(0.4) ? this.#someCalls() : [];
     const text = toolCalls.length > 0 && this.#random.chance(0.5) ? '' : this.#random.words();
+    const replay = this.#random.chance(0.3) ? this.#random.words() : undefined;
+    const thoughts = replay === undefined ? {} : { thinking: { text: 'Hm.' }, replay };
     this.#open.delete(agentId);
-    this.#truth.answer(truth, text, toolCalls.length);
+    this.#truth.answer(truth, withReplay(text, replay), toolCalls.length);
     if (toolCalls.length === 0) this.#truth.say(agentId, text);
-    await this.#untilRest(() => gated.answer({ text, toolCalls }));
+    await this.#untilRest(() => gated.answer({ text, toolCalls, ...thoughts }));
   }
 
   /** A message arrives while its agent answers. */
@@ -266,7 +278,8 @@ class RandomPlay {
 
   #called(gated: GatedCall): void {
     const { agentId, messages } = gated;
-    const truth = this.#truth.call(agentId);
+    const truth = this.#truth.call(agentId, this.#askedBy.get(agentId) ?? null);
+    this.#askedBy.delete(agentId);
     this.#open.set(agentId, { gated, truth });
     this.#prompts.push({ agentId, messages, expected: truth.prompt.lines });
     this.#onRest();

@@ -1,4 +1,4 @@
-import type { AgentHost, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
+import type { ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
 import { done, hostOf, tools } from '../scripted.ts';
 import type { Random } from './random.ts';
 import type { TrueSaying, TruthRecord } from './truth-record.ts';
@@ -16,7 +16,7 @@ export interface ToolSetting {
   /** The agents that nobody asks at the moment. */
   idle(): readonly string[];
   /** Lets an agent speak, and gives its utterance. */
-  respond(host: AgentHost, agentId: string): Promise<Utterance & { readonly text: string }>;
+  respond(call: ToolCall, agentId: string): Promise<Utterance & { readonly text: string }>;
 }
 
 export const toolNames = ['collect_votes', 'ask', 'gather', 'broadcast'] as const;
@@ -24,9 +24,8 @@ export const toolNames = ['collect_votes', 'ask', 'gather', 'broadcast'] as cons
 /** Tools whose results are their own words, one utterance or several; some of their words are what agents say too. */
 export function randomTools({ random, truth, utterances, idle, respond }: ToolSetting): ToolProvider {
   const finish = (call: ToolCall, text: string, madeFrom: readonly Utterance[] = []): ToolOutcome => {
-    truth.result(
+    truth.returned(
       callerOf(call),
-      text,
       madeFrom.map(({ saying }) => saying),
     );
     return done(text, { madeFrom: madeFrom.map(({ messageId }) => messageId) });
@@ -70,7 +69,7 @@ export function randomTools({ random, truth, utterances, idle, respond }: ToolSe
         else truth.message(agentId, outcome.text, saying, { isAltered: outcome.status === 'altered' });
       }
       if (others.length === 0) return finish(call, 'Nobody is free.');
-      const answer = await respond(host, random.pick(others));
+      const answer = await respond(call, random.pick(others));
       if (answer.text === '') return finish(call, 'No answer.');
       return finish(call, random.chance(0.5) ? answer.text : `They say: ${answer.text}`, [answer]);
     },

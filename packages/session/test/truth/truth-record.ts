@@ -20,6 +20,8 @@ export interface TrueArrival extends TrueDelivery {
 
 /** One model call that was answered. */
 export interface TrueAnswer {
+  /** The id of the tool call that asked for it; null: no tool did, or it is not the first of its turn. */
+  readonly askedBy: string | null;
   /** The prompt that its model was given. */
   readonly prompt: TruePromptNow;
   /** How much had reached the agent when its model was called; the rest came later. */
@@ -30,15 +32,22 @@ export interface TrueAnswer {
 
 /** A decision of a hook that the log has: all but those that allow. */
 export interface TrueDecision {
-  readonly on: 'tool_call' | 'delivery';
+  readonly on: 'tool_call' | 'tool_result' | 'delivery';
   readonly decision: 'alter' | 'deny';
-  /** The delivery that an altered text became, by agent and place; null: none. */
+  /** By agent and place: what an altered text became, or what the agent got because of a denial; null: nothing. */
   became: { readonly agentId: string; readonly place: number } | null;
 }
 
 type Waiting =
   | { readonly place: number }
   | { readonly place: number; readonly keptFrom: number | null; readonly isCompaction: true };
+
+/** What a tool returned, before its agent has it. */
+interface Returned {
+  readonly agentId: string;
+  readonly madeFrom: readonly TrueSaying[];
+  readonly alterations: TrueDecision[];
+}
 
 interface AgentTruth {
   readonly deliveries: TrueArrival[];
@@ -57,6 +66,7 @@ interface AgentTruth {
 /** What is given to the model in a call that is under way. */
 export interface TrueCall {
   readonly agentId: string;
+  readonly askedBy: string | null;
   readonly prompt: TruePromptNow;
   readonly known: number;
 }
@@ -68,6 +78,7 @@ export class TruthRecord {
   readonly decisions: TrueDecision[] = [];
   readonly #most: number;
   #undelivered: TrueDecision[] = [];
+  #returned: Returned | null = null;
 
   /** `most`: how many messages a prompt may have. */
   constructor(most: number) {
@@ -101,11 +112,47 @@ export class TruthRecord {
     return saying;
   }
 
-  /** A hook altered or denied something. What becomes of a delivery shows when it is made. */
-  decide(on: TrueDecision['on'], decision: TrueDecision['decision']): void {
-    const made: TrueDecision = { on, decision, became: null };
-    this.decisions.push(made);
+  /** A hook altered a call, or altered or denied a delivery. What becomes of a delivery shows when it is made. */
+  decide(on: 'tool_call' | 'delivery', decision: TrueDecision['decision']): void {
+    const made = this.#decision(on, decision);
     if (on === 'delivery') this.#undelivered.push(made);
+  }
+
+  /** A hook denied a call. The agent gets an error in place of a result. */
+  denyCall(agentId: string, text: string): void {
+    const made = this.#decision('tool_call', 'deny');
+    made.became = { agentId, place: this.#result(agentId, text, null, false) };
+  }
+
+  /** A tool returned, and the hooks are asked about its result. */
+  returned(agentId: string, madeFrom: readonly TrueSaying[]): void {
+    this.#returned = { agentId, madeFrom: [...new Set(madeFrom)], alterations: [] };
+  }
+
+  alterResult(): void {
+    this.#takenBack.alterations.push(this.#decision('tool_result', 'alter'));
+  }
+
+  /** A hook denied a result. The agent gets an error, and nothing of what the result was made from. */
+  denyResult(text: string): void {
+    const { agentId, madeFrom } = this.#takenBack;
+    for (const { hearings } of madeFrom) hearings.push({ agentId, way: 'withheld' });
+    const made = this.#decision('tool_result', 'deny');
+    made.became = { agentId, place: this.#result(agentId, text, null, false) };
+    this.#returned = null;
+  }
+
+  /** The agent gets a result in the words that the hooks left or made. */
+  passResult(text: string): void {
+    const { agentId, madeFrom, alterations } = this.#takenBack;
+    const isAltered = alterations.length > 0;
+    const ways = madeFrom.map((saying) => (isAltered ? 'altered' : wayOf(saying.text, text, false)));
+    for (const [at, { hearings }] of madeFrom.entries()) hearings.push({ agentId, way: ways[at] ?? 'same' });
+    const [only = null, ...others] = madeFrom;
+    const saying = others.length === 0 ? only : null;
+    const place = this.#result(agentId, text, saying, saying !== null && ways[0] === 'altered');
+    for (const decision of alterations) decision.became = { agentId, place };
+    this.#returned = null;
   }
 
   /** A message reaches an agent. `before` is the delivery that it passes on. */
@@ -127,20 +174,6 @@ export class TruthRecord {
     this.#undelivered = [];
   }
 
-  /** A call has its result, made from what was said. */
-  result(agentId: string, text: string, madeFrom: readonly TrueSaying[]): void {
-    const sayings = [...new Set(madeFrom)];
-    for (const { text: said, hearings } of sayings) hearings.push({ agentId, way: wayOf(said, text, false) });
-    const [only = null, ...others] = sayings;
-    const saying = others.length === 0 ? only : null;
-    const agent = this.of(agentId);
-    const place = agent.deliveries.push({ kind: 'result', text, saying, wasAltered: false }) - 1;
-    agent.unanswered.add(place);
-    agent.course.push(place);
-    agent.prompt.takeResult(place);
-    agent.inOrder.takeResult(place);
-  }
-
   /** An agent observes a value, which asks for no answer. */
   observe(agentId: string, text: string): void {
     this.#deliver(agentId, { kind: 'output', text, saying: null, wasAltered: false });
@@ -156,16 +189,16 @@ export class TruthRecord {
   }
 
   /** The model of an agent is called: all that reached the agent by now is given to it. */
-  call(agentId: string): TrueCall {
+  call(agentId: string, askedBy: string | null): TrueCall {
     const agent = this.of(agentId);
     this.#takeWaiting(agent, () => true);
     agent.duringCall = [];
-    return { agentId, prompt: agent.prompt.now, known: agent.deliveries.length };
+    return { agentId, askedBy, prompt: agent.prompt.now, known: agent.deliveries.length };
   }
 
-  answer({ agentId, prompt, known }: TrueCall, text: string, calls: number): void {
+  answer({ agentId, askedBy, prompt, known }: TrueCall, text: string, calls: number): void {
     const agent = this.of(agentId);
-    agent.answers.push({ prompt, known, inOrder: agent.inOrder.now });
+    agent.answers.push({ askedBy, prompt, known, inOrder: agent.inOrder.now });
     for (let place = 0; place < known; place += 1) agent.unanswered.delete(place);
     // A summary that came during the call is before the answer, and what else came is after it.
     this.#takeWaiting(agent, (waiting) => 'isCompaction' in waiting);
@@ -181,6 +214,27 @@ export class TruthRecord {
     for (const one of taken)
       if ('isCompaction' in one) prompt.compact(one.place, one.keptFrom);
       else prompt.take(one.place);
+  }
+
+  get #takenBack(): Returned {
+    if (this.#returned === null) throw new RangeError('No tool has returned.');
+    return this.#returned;
+  }
+
+  #decision(on: TrueDecision['on'], decision: TrueDecision['decision']): TrueDecision {
+    const made: TrueDecision = { on, decision, became: null };
+    this.decisions.push(made);
+    return made;
+  }
+
+  #result(agentId: string, text: string, saying: TrueSaying | null, wasAltered: boolean): number {
+    const agent = this.of(agentId);
+    const place = agent.deliveries.push({ kind: 'result', text, saying, wasAltered }) - 1;
+    agent.unanswered.add(place);
+    agent.course.push(place);
+    agent.prompt.takeResult(place);
+    agent.inOrder.takeResult(place);
+    return place;
   }
 
   #deliver(agentId: string, delivery: TrueArrival): number {

@@ -16,6 +16,7 @@ import {
 import { TraceError } from '../trace-error.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
+import { shownEndpoint } from './shown-endpoint.ts';
 
 export interface SendOptions {
   /** The time limit of one batch in milliseconds, including retries of the libraries. Absent: 10 seconds. */
@@ -45,7 +46,7 @@ export async function sendOtlp(
     ...definedOnly({ timeoutMillis: options.timeoutMs }),
     ...(options.headers === undefined ? {} : { headers: { ...options.headers } }),
   });
-  const answers = new Answers(endpoint);
+  const answers = new Answers(shownEndpoint(endpoint));
   const json = { 'Content-Type': 'application/json' };
   const traces = createOtlpHttpExportDelegate(
     convertLegacyHttpOptions(config('v1/traces'), 'TRACES', 'v1/traces', json),
@@ -126,12 +127,18 @@ function rejectionIn(response: unknown): string | null {
 function checkedEndpoint(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '')
-    return endpoint.replace(/\/+$/, '');
+    return withoutLastSlashes(endpoint);
   throw new TraceError(
     'TRACE_ENDPOINT_INVALID',
-    `${JSON.stringify(endpoint)} is not the address of an OTLP receiver.`,
+    `${JSON.stringify(shownEndpoint(endpoint))} is not the address of an OTLP receiver.`,
     {
-      details: { endpoint },
+      details: { endpoint: shownEndpoint(endpoint) },
     },
   );
+}
+
+function withoutLastSlashes(text: string): string {
+  let { length } = text;
+  while (text[length - 1] === '/') length -= 1;
+  return text.slice(0, length);
 }

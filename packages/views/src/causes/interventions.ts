@@ -78,12 +78,12 @@ class DecisionChains {
     return this.#decisions.get(event.data.previous ?? '') ?? null;
   }
 
-  /** The message that the chain led to, from any of its decisions. */
+  /** The message that the chain led to, from any of its decisions. Null if the last one denied: nothing came of those before. */
   outcomeOf(decision: Decision): LogNode | null {
     let last = decision;
     for (let next = this.#next.get(last.event.id); next !== undefined; next = this.#next.get(last.event.id))
       last = next;
-    return this.#led.get(last.event.id) ?? null;
+    return last.event.data.decision === 'deny' ? null : (this.#led.get(last.event.id) ?? null);
   }
 
   /** The result that an agent received because of a denial. That of a call that was not made need not name the decision. */

@@ -61,9 +61,16 @@ function messageText(message: ContextMessage): string {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
   return [
     neutraliseControlsInLine(`── ${head}${error}`),
+    ...reasoningLines(message),
     ...(message.text === '' ? [] : [neutraliseControls(message.text)]),
     ...calls.map(({ tool, toolCallId, input }) =>
       neutraliseControlsInLine(`calls ${tool} (${toolCallId}) ${compactJson(input)}`),
     ),
   ].join('\n');
+}
+
+function reasoningLines(message: ContextMessage): string[] {
+  if (message.role !== 'assistant' || message.replay === undefined) return [];
+  const { thinking = '(without text)' } = message;
+  return [neutraliseControls(`reasoning given back: ${thinking}`)];
 }

@@ -2,6 +2,7 @@ import type { CapturedEvent, EventData, ModelUsage, PriceSource, Usage } from '@
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
 import type { PriceTable } from './price-table.ts';
+import { addAmounts, mostAmount, mostCount } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
@@ -18,7 +19,9 @@ type Completion = EventData<'session:complete'>;
  * 4. The cost is the sum of the costs that the log states: a lower bound, if some calls state none. If no event states a
  *    cost it is null, never 0.
  * 5. Turns and duration are known only if a `session:complete` states them and no call follows it.
- * 6. `models` and `prices` are those of `ModelUsages`: the recorded calls, whatever a `session:complete` states.
+ * 6. `models` and `prices` are those of `ModelUsages`, by the same rules: a `session:complete` that states figures by model
+ *    replaces those counted up to there, and later calls are added.
+ * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
  */
 export class DispatchTotals {
   #tokens: Usage | null = null;
@@ -31,6 +34,8 @@ export class DispatchTotals {
   readonly #openMessages = new Map<string, string>();
   /** The messages that were open at the last `session:complete`, which has counted them. */
   #countedMessages = new Set<string>();
+  /** The same for the last `session:complete` with figures by model. */
+  #countedByModel = new Set<string>();
 
   /** With `prices`, calls without a stated cost are estimated. */
   constructor(prices: PriceTable | null = null) {
@@ -42,7 +47,9 @@ export class DispatchTotals {
     if (isReadableAs(event, 'agent:inference')) {
       this.#openMessages.delete(agentId);
       this.#calls += 1;
-      this.#models.add(event.data, event.timestamp);
+      if (messageId !== undefined && this.#countedByModel.delete(messageId))
+        this.#models.addStated(event.data);
+      else this.#models.add(event.data, event.timestamp);
       if (messageId === undefined || !this.#countedMessages.delete(messageId)) this.#add(event.data);
     } else if (isReadableAs(event, 'session:complete')) this.#replace(event.data);
     else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
@@ -78,6 +85,12 @@ export class DispatchTotals {
     return this.#models.prices;
   }
 
+  /** The figures that are too large for an envelope, which has the largest number instead. */
+  get atLimit(): string[] {
+    const figures = Object.entries({ ...this.#tokens, costUsd: this.#costUsd });
+    return figures.flatMap(([name, figure]) => (isAtLimit(name, figure) ? [name] : []));
+  }
+
   /** The number of `agent:inference` events. */
   get calls(): number {
     return this.#calls;
@@ -87,14 +100,21 @@ export class DispatchTotals {
     this.#tokens = this.#tokens === null ? tokensOf(usage) : addUsage(this.#tokens, usage);
     this.#turns = null;
     this.#durationMs = null;
-    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+    if (costUsd !== undefined) this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
   }
 
-  #replace({ usage, costUsd, turns, durationMs }: Completion): void {
+  #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
     if (costUsd !== undefined) this.#costUsd = costUsd;
     if (usage !== undefined) this.#tokens = tokensOf(usage);
     this.#turns = turns ?? usage?.turns ?? null;
     this.#durationMs = durationMs ?? usage?.durationMs ?? null;
     this.#countedMessages = new Set(this.#openMessages.values());
+    if (models === undefined) return;
+    this.#models.state(models);
+    this.#countedByModel = new Set(this.#countedMessages);
   }
+}
+
+function isAtLimit(name: string, figure: number | null | undefined): boolean {
+  return figure === (name === 'costUsd' ? mostAmount : mostCount);
 }

@@ -1,6 +1,13 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { formatCost, formatDuration } from '../text/format.ts';
+import type { DispatchEnding } from './dispatch-ending.ts';
 import { dispatchDuration } from './dispatch-figures.ts';
+
+export interface PriorDispatch {
+  readonly envelope: DispatchEnvelope;
+  /** Absent: the end of its log was not read, and only the envelope is reported. */
+  readonly ending?: DispatchEnding | undefined;
+}
 
 export interface PriorOutcomesOptions {
   /** The largest length of the whole text in characters. Absent: 8,000. */
@@ -21,26 +28,27 @@ export interface PriorOutcomes {
 const longestResult = 2_000;
 
 /**
- * The outcomes of earlier dispatches of a task, from their envelopes alone (D12): role, status, duration, cost and result.
- * Running dispatches are left out. If there is not enough room for all, the newest are kept.
+ * The outcomes of earlier dispatches of a task: role, status, duration and cost from their envelopes (D12), what stopped them or
+ * made them fail, and their result: the structured one, else the text. Running dispatches are left out. If there is not enough room for all, the newest are kept.
  */
 export function priorOutcomes(
-  envelopes: readonly DispatchEnvelope[],
+  dispatches: readonly PriorDispatch[],
   { maxCharacters = 8_000 }: PriorOutcomesOptions = {},
 ): PriorOutcomes {
-  const ended = envelopes
-    .filter(({ status }) => status !== 'running')
+  const ended = dispatches
+    .filter(({ envelope }) => envelope.status !== 'running')
     .sort(
-      (one, other) => compare(one.startedAt, other.startedAt) || compare(one.dispatchId, other.dispatchId),
+      ({ envelope: one }, { envelope: other }) =>
+        compare(one.startedAt, other.startedAt) || compare(one.dispatchId, other.dispatchId),
     );
   const reported: { readonly dispatchId: string; readonly text: string }[] = [];
   // Minus the longest possible first line.
   let room = maxCharacters - opening(ended.length, ended.length).length;
-  for (const envelope of ended.toReversed()) {
-    const text = outcomeOf(envelope);
+  for (const dispatch of ended.toReversed()) {
+    const text = outcomeOf(dispatch);
     room -= text.length + 2;
     if (room < 0) break;
-    reported.unshift({ dispatchId: envelope.dispatchId, text });
+    reported.unshift({ dispatchId: dispatch.envelope.dispatchId, text });
   }
   const omitted = ended.length - reported.length;
   const text =
@@ -55,8 +63,8 @@ function opening(all: number, omitted: number): string {
   return `The ${all === 1 ? 'outcome of 1 earlier dispatch' : `outcomes of ${all} earlier dispatches`} of this task, oldest first.${leftOut}`;
 }
 
-function outcomeOf(envelope: DispatchEnvelope): string {
-  const { dispatchId, role, model, status, startedAt, cost, botId, structuredResult } = envelope;
+function outcomeOf({ envelope, ending }: PriorDispatch): string {
+  const { dispatchId, role, model, status, startedAt, cost, botId } = envelope;
   const duration = dispatchDuration(envelope);
   const head = [
     `${dispatchId}: ${role}`,
@@ -66,11 +74,23 @@ function outcomeOf(envelope: DispatchEnvelope): string {
     ...(duration === null ? [] : [formatDuration(duration)]),
     ...(cost === null ? [] : [formatCost(cost)]),
   ].join(', ');
-  if (structuredResult === null) return `${head}\nNo structured result.`;
-  const result = typeof structuredResult === 'string' ? structuredResult : JSON.stringify(structuredResult);
-  if (result.length <= longestResult) return `${head}\n${result}`;
-  const leftOut = result.length - longestResult;
-  return `${head}\n${result.slice(0, longestResult).toWellFormed()}\n[… ${leftOut} characters left out …]`;
+  const trouble = ending?.trouble ?? null;
+  return [head, ...(trouble === null ? [] : [cut(trouble)]), resultOf(envelope, ending)].join('\n');
+}
+
+function resultOf({ structuredResult }: DispatchEnvelope, ending: DispatchEnding | undefined): string {
+  if (structuredResult !== null)
+    return cut(typeof structuredResult === 'string' ? structuredResult : JSON.stringify(structuredResult));
+  if (ending === undefined) return 'No structured result.';
+  const { result, lastText } = ending;
+  if (result !== null) return cut(result);
+  return lastText === null ? 'No result.' : cut(`No result is stated. Its last text: ${lastText}`);
+}
+
+function cut(text: string): string {
+  if (text.length <= longestResult) return text;
+  const leftOut = text.length - longestResult;
+  return `${text.slice(0, longestResult).toWellFormed()}\n[… ${leftOut} characters left out …]`;
 }
 
 function compare(one: string, other: string): number {

@@ -99,7 +99,11 @@ export function modelsInWords({ cost, models }: Pick<Costs, 'cost' | 'models'>):
       unpricedModels: [],
     };
     const amount = formatSpending(spent);
-    const its = [formatCount(calls, 'call'), formatUsage(usage), ...(amount === null ? [] : [amount])];
+    const its = [
+      ...(calls === 0 ? [] : [formatCount(calls, 'call')]),
+      formatUsage(usage),
+      ...(amount === null ? [] : [amount]),
+    ];
     return `${model}: ${its.join(', ')}`;
   });
   return facts.join('; ');

@@ -1,4 +1,5 @@
 import type { Usage } from '@hansard/events';
+import { addCounts } from './sums.ts';
 
 const cacheCounts = ['cacheReadTokens', 'cacheWriteTokens'] as const;
 
@@ -14,15 +15,15 @@ export function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWrit
   };
 }
 
-/** The sum of the tokens. */
+/** The sum of the tokens; each at most `mostCount`. */
 export function addUsage(one: Tokens, other: Tokens): Tokens {
   const total: Tokens = {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
+    inputTokens: addCounts(one.inputTokens, other.inputTokens),
+    outputTokens: addCounts(one.outputTokens, other.outputTokens),
   };
   for (const count of cacheCounts) {
     if (one[count] !== undefined || other[count] !== undefined)
-      total[count] = (one[count] ?? 0) + (other[count] ?? 0);
+      total[count] = addCounts(one[count] ?? 0, other[count] ?? 0);
   }
   return total;
 }

@@ -104,6 +104,34 @@ describe('the usage of a dispatch by model', () => {
   });
 });
 
+describe('estimates beside what a session:complete states by model', () => {
+  const complete = (costUsd?: number) => {
+    const totals = totalsOf([{ model: 'priced-1', inputTokens: 100 }]);
+    const model = { model: 'priced-1', inputTokens: 200, outputTokens: 1 };
+    const models = [costUsd === undefined ? model : { ...model, costUsd }];
+    totals.observe({
+      ...newEvent('session:complete', { status: 'completed', models }),
+      id: 'complete',
+      timestamp: toTimestamp(1),
+    });
+    return totals;
+  };
+
+  it('are replaced by a stated cost, and the price table is no longer named', () => {
+    const { models, prices: table } = complete(0.5);
+    expect(models).toEqual([
+      { model: 'priced-1', calls: 1, inputTokens: 200, outputTokens: 1, costUsd: 0.5 },
+    ]);
+    expect(table).toBeNull();
+  });
+
+  it('stay where it states no cost', () => {
+    const { models, prices: table } = complete();
+    expect(models).toMatchObject([{ calls: 1, inputTokens: 200, estimatedUsd: 0.1, pricedAs: 'a/priced-1' }]);
+    expect(table).toEqual(source);
+  });
+});
+
 describe('what a dispatch cost', () => {
   it('is what the log states, wherever it states a cost', () => {
     const costs = { ...costsOf([{ model: 'priced-1', inputTokens: 5_000 }]), cost: 0.25 };
@@ -163,5 +191,13 @@ describe('what a dispatch cost', () => {
       'priced-1: 1 call, 500 in, 1 out, ≈$0.50; priced-2: 1 call, 1K in, 1 out, ≈$1.00',
     );
     expect(modelsInWords(costsOf([{ model: 'priced-1', inputTokens: 500 }]))).toBeNull();
+    const totals = { calls: 0, inputTokens: 9, outputTokens: 2, costUsd: 0.25 };
+    const stated = [
+      { ...totals, model: 'a', calls: 1 },
+      { ...totals, model: 'b' },
+    ];
+    expect(modelsInWords({ cost: 0.5, models: stated })).toBe(
+      'a: 1 call, 9 in, 2 out, $0.25; b: 9 in, 2 out, $0.25',
+    );
   });
 });

@@ -6,7 +6,7 @@ import type { BacklogRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 
 /** Keys of strings that people do not search for: ids of calls and encoded bytes. */
-const unsearchable = new Set(['toolCallId', 'signature', 'base64', 'encoded']);
+const unsearchable = new Set(['toolCallId', 'signature', 'replay', 'base64', 'encoded']);
 
 /** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;

@@ -56,6 +56,7 @@ export class ContextHistory {
 
   #add({ event, entry }: ReadEvent): HistoryChange {
     const { type } = event;
+    if (type === 'agent:inference') return changed(this.#addReplay(event as EventOf<typeof type>));
     if (type === 'session:compaction') return this.#compact(event as EventOf<typeof type>);
     if (entry === undefined)
       return changed(type === 'agent:output' ? this.#addOutput(event as EventOf<typeof type>) : null);
@@ -88,10 +89,11 @@ export class ContextHistory {
     const group =
       known ?? this.#open('answer', { role: 'assistant', substance: 'talk' }, event, { content: null });
     this.#answers.set(messageId, group);
-    const { content, toolCalls = [] } = message;
+    const { content, thinking, toolCalls = [] } = message;
     const found = this.groups[group];
     const [answer] = found?.items ?? [];
     if (found === undefined || answer === undefined) throw new RangeError(`There is no group ${group}.`);
+    if (thinking !== undefined) answer.addThought(thinking.text);
     if (content !== null) found.grow(answer, () => answer.addText(content));
     for (const call of toolCalls) {
       const { toolCallId, tool } = call;
@@ -102,6 +104,16 @@ export class ContextHistory {
     }
     const superseded = known === undefined ? this.#currentOutput.splice(0) : [];
     return { group, superseded, isCompacted: false };
+  }
+
+  /** The call of an answer is recorded with the answer, and says what its provider gets back with it. */
+  #addReplay({ messageId = '', data: { replay } }: EventOf<'agent:inference'>): number | null {
+    const index = this.#answers.get(messageId);
+    const group = this.groups[index ?? -1];
+    const [answer] = group?.items ?? [];
+    if (index === undefined || answer === undefined || replay === undefined) return null;
+    group?.grow(answer, () => answer.setReplay(replay));
+    return index;
   }
 
   /** A result without a call is omitted, because models refuse it; several results of one call are joined. */

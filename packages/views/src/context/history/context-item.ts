@@ -1,3 +1,5 @@
+import type { JsonValue } from '@hansard/events';
+import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 import type { ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
@@ -15,6 +17,9 @@ export type ItemKind =
 interface Content {
   readonly texts: string[];
   readonly calls: TranscriptToolCall[];
+  readonly thoughts: string[];
+  /** Undefined: the provider gets nothing back, not even the thoughts. */
+  replay: JsonValue | undefined;
   /** The tokens of each text that was counted, at any detail. */
   readonly counts: Map<string, number>;
   readonly messages: Map<Detail, ContextMessage>;
@@ -32,6 +37,8 @@ export class ContextItem {
   #content: Content | null = {
     texts: [],
     calls: [],
+    thoughts: [],
+    replay: undefined,
     counts: new Map(),
     messages: new Map(),
     tokens: new Map(),
@@ -70,6 +77,20 @@ export class ContextItem {
       tokens.set(detail, before + this.#tokensOfCall(content, call, detail));
   }
 
+  /** Adds a thought of an answer, which is shown only with what `setReplay` adds. */
+  addThought(text: string): void {
+    this.#content?.thoughts.push(text);
+  }
+
+  /** Adds what the provider gets back with an answer, at the highest detail. */
+  setReplay(replay: JsonValue): void {
+    const content = this.#content;
+    if (content === null) return;
+    content.replay = freezeDeep(structuredClone(replay));
+    content.messages.delete('high');
+    content.tokens.delete('high');
+  }
+
   messageAt(detail: Detail): ContextMessage {
     const { messages } = this.#held;
     const known = messages.get(detail);
@@ -86,6 +107,9 @@ export class ContextItem {
     let tokens = tokensAround;
     for (const text of content.texts) tokens += this.#tokensOf(content, this.#textAt(text, detail));
     for (const call of content.calls) tokens += this.#tokensOfCall(content, call, detail);
+    const { thinking, replay } = repeatedAt(content, detail);
+    if (thinking !== undefined) tokens += this.#count(thinking);
+    if (replay !== undefined) tokens += this.#count(JSON.stringify(replay));
     if (this.#isOpenCall(content)) tokens += this.#count(interruption);
     content.tokens.set(detail, tokens);
     return tokens;
@@ -102,7 +126,7 @@ export class ContextItem {
     const kind = this.#kind;
     if (kind.role === 'assistant') {
       const toolCalls = content.calls.map((call) => callAt(call, detail));
-      return { role: kind.role, text: texts.join(''), toolCalls };
+      return { role: kind.role, text: texts.join(''), toolCalls, ...repeatedAt(content, detail) };
     }
     if (kind.role !== 'tool') return { role: kind.role, text: texts.join('\n') };
     const { role, toolCallId, tool } = kind;
@@ -136,8 +160,11 @@ export class ContextItem {
   }
 }
 
-function freezeDeep<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const item of Object.values(value)) freezeDeep(item);
-  return Object.freeze(value);
+/** What the provider gets back with an answer. In less detail it gets nothing: it could not use a part. */
+function repeatedAt(
+  { thoughts, replay }: Content,
+  detail: Detail,
+): { readonly thinking?: string; readonly replay?: JsonValue } {
+  if (detail !== 'high' || replay === undefined) return {};
+  return thoughts.length === 0 ? { replay } : { thinking: thoughts.join(''), replay };
 }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@hansard/events';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 
 /**
@@ -6,7 +7,13 @@ import type { TranscriptToolCall } from '../../transcript/transcript-message.ts'
  */
 export type ContextMessage =
   | { readonly role: 'system' | 'user'; readonly text: string }
-  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly TranscriptToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly toolCalls: readonly TranscriptToolCall[];
+      readonly thinking?: string;
+      readonly replay?: JsonValue;
+    }
   | {
       readonly role: 'tool';
       readonly toolCallId: string;

@@ -1,0 +1,186 @@
+import type { DispatchStore } from '@hansard/dispatch';
+import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
+import type { DispatchDamage } from '@hansard/provider';
+import { findDispatchId } from '../tasks/find-dispatch.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { confirm, yesOption } from '../terminal/confirm.ts';
+import { type CliContext, note } from '../terminal/context.ts';
+import { explainError } from '../terminal/explain-error.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { withStore } from '../terminal/with-store.ts';
+
+interface VerifyOptions extends CommonOptions {
+  readonly acceptLoss?: boolean;
+  readonly yes?: boolean;
+}
+
+export const addVerify: AddCommand = (command, context) => {
+  withCommonOptions(command)
+    .option(
+      '--accept-loss',
+      'make a damaged dispatch usable again: keep its whole events, and append a notice that counts what is lost',
+    )
+    .option(...yesOption)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 everything is whole, 3 something is damaged.\n\nExamples:\n  hansard verify\n  hansard verify research/route-models --json\n  hansard verify research/route-models 4K7Q --accept-loss',
+    )
+    .action((task: string | undefined, dispatch: string | undefined, options: VerifyOptions) =>
+      withStore(context, options, async ({ store }) => {
+        if (options.acceptLoss === true) await acceptLoss(context, store, task, dispatch, options);
+        else await verify(context, store, task, dispatch, options);
+      }),
+    );
+};
+
+async function verify(
+  context: CliContext,
+  store: DispatchStore,
+  task: string | undefined,
+  dispatch: string | undefined,
+  options: VerifyOptions,
+): Promise<void> {
+  const taskDir = task === undefined ? undefined : toTaskDir(task);
+  const dispatchId =
+    taskDir === undefined || dispatch === undefined
+      ? undefined
+      : await findDispatchId(store, taskDir, dispatch);
+  const summary = new Summary();
+  const progress = createProgress(context, 'Verified dispatches');
+  const results = async function* () {
+    const scope = {
+      ...(taskDir === undefined ? {} : { taskDir }),
+      ...(dispatchId === undefined ? {} : { dispatchId }),
+      signal: context.readSignal,
+    };
+    for await (const result of verifyDispatches(store, scope)) {
+      summary.add(result);
+      progress.update(summary.dispatches);
+      if (!isWhole(result)) progress.end();
+      yield result;
+    }
+    progress.end();
+  };
+  await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
+  summary.assertWhole();
+}
+
+async function acceptLoss(
+  context: CliContext,
+  store: DispatchStore,
+  task: string | undefined,
+  dispatch: string | undefined,
+  options: VerifyOptions,
+): Promise<void> {
+  if (task === undefined || dispatch === undefined)
+    throw new CliError(
+      exitCode.usage,
+      '--accept-loss is for one dispatch.',
+      'Name it: hansard verify TASK DISPATCH --accept-loss.',
+    );
+  const taskDir = toTaskDir(task);
+  const dispatchId = await findDispatchId(store, taskDir, dispatch);
+  const reference = { taskDir, dispatchId };
+  const found = await store.verifyDispatch(reference);
+  const name = `Dispatch ${dispatchId} of ${toTaskName(taskDir)}`;
+  let isAccepted = false;
+  if (found.damages.length > 0) {
+    for (const line of found.damages.map(describeDamage)) note(context, line);
+    const question = `Keep the ${count(found.wholeEvents, 'whole event')} and give up the rest?`;
+    isAccepted = await confirm(context, question, options);
+    if (isAccepted) await store.acceptLoss(reference);
+  }
+  const outcome = isAccepted
+    ? `keeps ${count(found.wholeEvents, 'event')}, and a notice of the loss. The damaged bytes are kept beside it.`
+    : 'is unchanged.';
+  await printAnswer(context, options, {
+    rows: [{ ...reference, ...found, isAccepted }],
+    text: found.damages.length === 0 ? `${name} is whole.` : `${name} ${outcome}`,
+  });
+  if (found.damages.length > 0 && !isAccepted)
+    throw new CliError(
+      exitCode.damaged,
+      `${name} is damaged.`,
+      'Answer yes, or add --yes, to accept the loss.',
+    );
+}
+
+/** Counts what was verified. */
+class Summary {
+  dispatches = 0;
+  #events = 0;
+  #bytes = 0;
+  #damaged = 0;
+  #withoutChecksums = 0;
+
+  add(result: VerifiedDispatch): void {
+    const { dispatchId, verification } = result;
+    if (dispatchId !== null) this.dispatches += 1;
+    this.#events += verification?.wholeEvents ?? 0;
+    this.#bytes += verification?.bytes ?? 0;
+    if (!isWhole(result)) this.#damaged += 1;
+    else if (verification?.integrity === 'none') this.#withoutChecksums += 1;
+  }
+
+  get text(): string {
+    const all = `${count(this.dispatches, 'dispatch', 'dispatches')}, ${count(this.#events, 'event')}, ${count(this.#bytes, 'byte')}`;
+    const state = this.#damaged === 0 ? 'all whole' : `${this.#damaged} damaged`;
+    const checked =
+      this.#withoutChecksums === 0
+        ? ''
+        : `\n${count(this.#withoutChecksums, 'dispatch', 'dispatches')} without checksums: only what is not an event was found there.`;
+    return `${all}: ${state}.${checked}`;
+  }
+
+  /** @throws CliError with the exit code for damage */
+  assertWhole(): void {
+    if (this.#damaged === 0) return;
+    throw new CliError(
+      exitCode.damaged,
+      `${this.#damaged} of ${count(this.dispatches, 'dispatch', 'dispatches')} can't be read completely.`,
+      '`hansard show TASK DISPATCH --damaged` reads what is whole; `hansard verify TASK DISPATCH --accept-loss` makes a dispatch usable again.',
+    );
+  }
+}
+
+async function* lines(results: AsyncIterable<VerifiedDispatch>, summary: Summary): AsyncGenerator<string> {
+  for await (const result of results) yield* describeResult(result);
+  yield summary.text;
+}
+
+async function* jsonRows(results: AsyncIterable<VerifiedDispatch>): AsyncGenerator<object> {
+  for await (const { taskDir, dispatchId, verification, error } of results) {
+    const reported =
+      error === null ? {} : { error: { code: error.code, message: error.message, ...error.details } };
+    yield { taskDir, dispatchId, ...verification, ...reported };
+  }
+}
+
+/** Only what is damaged has lines. */
+function describeResult(result: VerifiedDispatch): string[] {
+  if (isWhole(result)) return [];
+  const { taskDir, dispatchId, verification, error } = result;
+  const place = dispatchId === null ? toTaskName(taskDir) : `${toTaskName(taskDir)} ${dispatchId}`;
+  if (error !== null) return [`${place}: ${explainError(error).message}`];
+  const damages = verification?.damages ?? [];
+  const whole = count(verification?.wholeEvents ?? 0, 'whole event');
+  return [`${place}: damaged, ${whole}`, ...damages.map((damage) => `  ${describeDamage(damage)}`)];
+}
+
+function describeDamage({ place, offset, bytes, eventsBefore, lostEvents, reason }: DispatchDamage): string {
+  const extent = bytes === 0 ? '' : `, ${count(bytes, 'byte')}`;
+  const lost =
+    lostEvents === null ? 'an unknown number of events is lost' : `${count(lostEvents, 'event')} lost`;
+  return `${place}, at ${offset}${extent}: ${reason} (after ${count(eventsBefore, 'event')}; ${lost})`;
+}
+
+function isWhole({ verification, error }: VerifiedDispatch): boolean {
+  return error === null && verification !== null && verification.damages.length === 0;
+}
+
+function count(number: number, one: string, several = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+}

@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type CommandLine, commandLine } from './command-line.ts';
+import { forbiddenIn, type HostileLog, hostileTexts, recordHostileLog } from './hostile-texts.ts';
+
+const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seeded = `(HANSARD_SEED=${seed})`;
+const task = 'lab/hostile';
+
+let cli: CommandLine;
+let log: HostileLog;
+
+beforeAll(async () => {
+  cli = commandLine();
+  log = await recordHostileLog(cli.cwd, 'lab/tasks/hostile', seed);
+  writeFileSync(
+    join(cli.cwd, 'game.yaml'),
+    'turn: { events: ["custom:thing"] }\ngameEvents: { events: ["custom:*"] }\nchat: { tools: { speak: message } }\n',
+  );
+});
+
+afterAll(() => cli[Symbol.dispose]());
+
+const reading: readonly (readonly string[])[] = [
+  ['ls'],
+  ['ls', task],
+  ['tree', task],
+  ['show', task],
+  ['events', task, 'latest'],
+  ['events', task, 'latest', '--tail', '5'],
+  ['tail', task],
+  ['replay', task, '--speed', 'max'],
+  ['timeline', task],
+  ['dialog', task],
+  ['perspective', task, 'agent_001'],
+  ['heard', task],
+  ['why', task, 'SAID'],
+  ['effects', task, 'SAID'],
+  ['diff', task, 'SAID'],
+  ['agents', task],
+  ['hooks', task],
+  ['context', task, 'latest'],
+  ['context', task, '--history'],
+  ['judge', 'report', task],
+  ['verify'],
+  ['verify', task],
+  ['plugins'],
+];
+
+const named = (args: readonly string[]) => args.map((word) => (word === 'SAID' ? log.said : word));
+
+function expectHarmless({ code, out, err }: Answer, expectedCodes: readonly number[] = [0]): void {
+  expect(forbiddenIn(out)).toEqual([]);
+  expect(forbiddenIn(err)).toEqual([]);
+  expect(err).not.toMatch(/unexpected:/);
+  expect([code, err]).toEqual([expect.toBeOneOf([...expectedCodes]), err]);
+}
+
+describe(`a log with hostile text in every place ${seeded}`, () => {
+  it.each(reading.map((args) => [args.join(' '), args] as const))(
+    'is harmless as text: %s',
+    async (_, args) => {
+      expectHarmless(await cli.hansard(...named(args)));
+    },
+  );
+
+  it.each(reading.map((args) => [args.join(' '), args] as const))(
+    'is harmless on a terminal: %s',
+    async (_, args) => {
+      const { signal } = new AbortController();
+      expectHarmless(await cli.start(named(args), { signal, columns: 70 }));
+    },
+  );
+
+  it.each(reading.map((args) => [args.join(' '), args] as const))(
+    'is harmless as JSON, which still says the same: %s',
+    async (_, args) => {
+      const answer = await cli.hansard(...named(args), '--json');
+      expectHarmless(answer);
+      expect(answer.json().length).toBeGreaterThan(0);
+    },
+  );
+
+  it('keeps the recorded value behind the escapes', async () => {
+    const { out, json } = await cli.hansard('events', task, 'latest', '--json');
+    expect(out).toMatch(/\\u009b/);
+    await using store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+    const stored: unknown[] = [];
+    for await (const { event } of (await store.openDispatch('lab/tasks/hostile', log.dispatchId)).events())
+      stored.push(event);
+    expect(json()).toEqual(stored);
+  });
+
+  it.each(['html', 'markdown', 'otlp', 'session-v1', 'session-v2'])(
+    'is harmless as an export on standard output: %s',
+    async (format) => {
+      const all = format === 'otlp' ? ['--content', 'spans', '--reasoning'] : [];
+      const answer = await cli.hansard('export', task, '--as', format, ...all);
+      expectHarmless(answer);
+      expect(answer.out.length).toBeGreaterThan(5_000);
+    },
+  );
+
+  it.each([
+    ['sft'],
+    ['trl', '--mapping', 'game.yaml'],
+    ['trl-chat'],
+    ['openai'],
+    ['sharegpt'],
+    ['streams', '--mapping', 'game.yaml'],
+  ])('is harmless in the answer of an export into a folder: %s', async (...format) => {
+    const out = `out-${format[0]}`;
+    expectHarmless(await cli.hansard('export', task, '--as', ...format, '--out', out));
+    expectHarmless(await cli.hansard('export', task, '--as', ...format, '--out', `${out}-json`, '--json'));
+    // Each written line is one JSON value: nothing recorded begins a line of its own.
+    for (const name of readdirSync(join(cli.cwd, out)).filter((file) => file.endsWith('.jsonl')))
+      for (const line of readFileSync(join(cli.cwd, out, name), 'utf8')
+        .split('\n')
+        .filter(Boolean))
+        expect(JSON.parse(line)).toBeTypeOf('object');
+  });
+
+  it.each(['the arguments', 'the name of a file'])('is harmless in errors that quote %s', async (place) => {
+    const text = hostileTexts(seed);
+    for (let round = 0; round < 40; round += 1) {
+      const word = text().replaceAll(/[\0/\ud800-\udfff]/g, '');
+      const words: readonly (readonly string[])[] =
+        place === 'the arguments'
+          ? [
+              [word],
+              ['ls', word],
+              ['ls', `a/${word}`],
+              ['show', task, word],
+              ['events', task, 'latest', '--type', word],
+              ['events', task, 'latest', '--tail', word],
+              ['perspective', task, word],
+              ['why', task, word],
+              ['timeline', task, '--bot', word],
+              ['ls', `--${word}`],
+              ['run', 'go', '--agent', word, '--task', 'a/b'],
+              ['export', task, '--as', word],
+              ['export', task, '--as', 'otlp', '--endpoint', word],
+              ['verify', task, word],
+              ['unlock', task, word],
+              ['import', '--as', word, 'x'],
+            ]
+          : [
+              ['import', word],
+              ['run', word, '--task', 'a/b'],
+              ['ls', '--config', word],
+              ['export', task, '--as', 'html', '--out', `${word}/x`],
+              ['export', task, '--as', 'streams', '--out', 'x', '--mapping', word],
+              ['export', task, '--as', 'openai', '--out', 'x', '--tools', word],
+            ];
+      for (const args of words) {
+        const { code, out, err } = await cli.hansard(...args);
+        expect(forbiddenIn(out + err)).toEqual([]);
+        expect([args, code, err]).toEqual([
+          args,
+          expect.toBeOneOf([0, 1, 2, 3]),
+          expect.not.stringMatching(/unexpected:/),
+        ]);
+      }
+    }
+  });
+});
+
+describe('what an export writes', () => {
+  it('can be read by its owner alone, as the log can', async () => {
+    expectHarmless(await cli.hansard('export', task, '--as', 'html', '--out', 'private.html'));
+    expectHarmless(await cli.hansard('export', task, '--as', 'sft', '--out', 'private'));
+    const modes = ['private.html', 'private', 'private/manifest.json'].map(
+      (name) => statSync(join(cli.cwd, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o700, 0o600]);
+  });
+});

@@ -1,0 +1,1 @@
+export { type VerifiedDispatch, type VerifyScope, verifyDispatches } from './verify-dispatches.ts';

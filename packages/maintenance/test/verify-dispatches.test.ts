@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { createMemoryStore } from '@hansard/store-memory';
+import { expect, it, onTestFinished } from 'vitest';
+
+const tasks = ['lab/tasks/one', 'lab/tasks/two'] as const;
+
+/** Two tasks with two ended dispatches each, and the folder of their store. */
+async function recorded() {
+  const root = mkdtempSync(join(tmpdir(), 'hansard-verify-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const store = openDispatchStore(openJsonFileStore({ root }));
+  onTestFinished(() => store.close());
+  for (const taskDir of tasks) {
+    for (const dispatchId of ['A', 'B']) {
+      const dispatch = await store.beginDispatch(taskDir, { role: 'worker', dispatchId });
+      await dispatch.append(['one', 'two', 'three'].map((text) => newEvent('agent:text', { text })));
+      await dispatch.end({ status: 'completed' });
+    }
+  }
+  return { store, fileOf: (taskDir: string, id: string) => join(root, taskDir, 'dispatches', `${id}.json`) };
+}
+
+async function collect(results: AsyncIterable<VerifiedDispatch>): Promise<VerifiedDispatch[]> {
+  const all: VerifiedDispatch[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
+const nameOf = ({ taskDir, dispatchId }: VerifiedDispatch) => `${taskDir} ${dispatchId}`;
+
+function isDamaged({ verification, error }: VerifiedDispatch): boolean {
+  return error !== null || (verification?.damages.length ?? 0) > 0;
+}
+
+it('every dispatch of every task is verified, and a healthy store has no damage', async () => {
+  const { store } = await recorded();
+  const results = await collect(verifyDispatches(store));
+  expect(results.map(nameOf)).toEqual(tasks.flatMap((task) => [`${task} A`, `${task} B`]));
+  expect(results.filter(isDamaged)).toEqual([]);
+  expect(results.map(({ verification }) => verification?.wholeEvents)).toEqual([3, 3, 3, 3]);
+});
+
+it.each([
+  ['a line that is no longer an event', (text: string) => text.replace('"text":"two"', '"text:"two"')],
+  ['a head that is no longer JSON', (text: string) => text.replace(/^\{/, '[')],
+])('a dispatch with %s is a result, and the others are verified all the same', async (_, damage) => {
+  const { store, fileOf } = await recorded();
+  const file = fileOf(tasks[0], 'A');
+  writeFileSync(file, damage(readFileSync(file, 'utf8')));
+  const results = await collect(verifyDispatches(store));
+  expect(results.filter(isDamaged).map(nameOf)).toEqual([`${tasks[0]} A`]);
+  expect(results).toHaveLength(4);
+});
+
+it('the scope can be a task or a dispatch', async () => {
+  const { store } = await recorded();
+  const [taskDir] = tasks;
+  const ofTask = await collect(verifyDispatches(store, { taskDir }));
+  expect(ofTask.map(nameOf)).toEqual([`${taskDir} A`, `${taskDir} B`]);
+  const ofOne = await collect(verifyDispatches(store, { taskDir, dispatchId: 'B' }));
+  expect(ofOne.map(nameOf)).toEqual([`${taskDir} B`]);
+  await expect(collect(verifyDispatches(store, { taskDir, dispatchId: 'C' }))).rejects.toMatchObject({
+    code: 'STORE_DISPATCH_NOT_FOUND',
+  });
+});
+
+it('a signal ends it before the next dispatch', async () => {
+  const { store } = await recorded();
+  const stop = new AbortController();
+  const seen: string[] = [];
+  const verify = async () => {
+    for await (const result of verifyDispatches(store, { signal: stop.signal })) {
+      seen.push(nameOf(result));
+      stop.abort();
+    }
+  };
+  await expect(verify()).rejects.toMatchObject({ name: 'AbortError' });
+  expect(seen).toEqual([`${tasks[0]} A`]);
+});
+
+it('in a store without checksums, every event is read', async () => {
+  const store = openDispatchStore(createMemoryStore());
+  const dispatch = await store.beginDispatch(tasks[0], { role: 'worker' });
+  const event = await dispatch.append(newEvent('agent:text', { text: 'é' }));
+  expect(await collect(verifyDispatches(store))).toEqual([
+    {
+      taskDir: tasks[0],
+      dispatchId: dispatch.dispatchId,
+      error: null,
+      verification: {
+        integrity: 'none',
+        wholeEvents: 1,
+        bytes: Buffer.byteLength(JSON.stringify(event)),
+        damages: [],
+      },
+    },
+  ]);
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { ClaimState } from '@hansard/provider';
+import { claim, endedEnvelope, late, release, takesNoWrite } from '../../checks/claim-checks.ts';
+import { refuses, sameContent } from '../../checks/expectations.ts';
+import {
+  beginDispatch,
+  claimMethod,
+  dispatchId,
+  holdsEvents,
+  prepared,
+  taskDir,
+} from '../../checks/prepared-store.ts';
+import { sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+
+const needs = ['durability', 'writers'] as const;
+
+/** `getClaim` and `breakClaim`. Skipped for a store that does not have them yet. */
+export const claimStateCases = caseFamily('claims', [
+  {
+    name: 'state',
+    rule: 6,
+    title: 'every opening sees whose claim a dispatch has, from its creation to its release',
+    needs,
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      const own = () => claimMethod(store, 'getClaim')(taskDir, dispatchId);
+      const others = () => claimMethod(second, 'getClaim')(taskDir, dispatchId);
+      await beginDispatch(store);
+      sameState(await own(), true);
+      sameState(await others(), false);
+      await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+      sameState(await others(), false);
+      await release(store);
+      sameContent([await own(), await others()], [null, null], 'getClaim of a released dispatch');
+      await claim(second);
+      sameState(await own(), false);
+      sameState(await others(), true);
+      await second.close();
+      sameContent(await own(), null, 'getClaim after the owner was closed');
+    },
+  },
+  {
+    name: 'state-of-an-ended-one',
+    rule: 6,
+    title: 'a dispatch that was created with another status than running is free',
+    needs,
+    run: async ({ store }) => {
+      await store.createDispatch(taskDir, endedEnvelope);
+      sameContent(await claimMethod(store, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+    },
+  },
+  {
+    name: 'broken',
+    rule: 6,
+    title: 'an opening whose claim was broken gets STORE_LOCKED for every write until it claims again',
+    needs,
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      const breakClaim = claimMethod(second, 'breakClaim');
+      await beginDispatch(store, prepared.events);
+      await breakClaim(taskDir, dispatchId);
+      await takesNoWrite(store, 'after its claim was broken');
+      sameContent(await claimMethod(second, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+      await claim(store);
+      await store.appendEvent(taskDir, dispatchId, late);
+      await holdsEvents(second, [...prepared.events, late]);
+    },
+  },
+  {
+    name: 'broken-and-taken',
+    rule: 6,
+    title: 'a broken claim can be taken at once, and the former owner writes nothing, even after its release',
+    needs,
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      const breakClaim = claimMethod(second, 'breakClaim');
+      await beginDispatch(store, prepared.events);
+      const { epoch: before = 0 } = await store.claimDispatch(taskDir, dispatchId);
+      await breakClaim(taskDir, dispatchId);
+      const { epoch: after = 1 } = await second.claimDispatch(taskDir, dispatchId);
+      assert.ok(after > before, `the epoch is ${after} after ${before}`);
+      await second.appendEvent(taskDir, dispatchId, sampleEvent('of-the-second'));
+      await takesNoWrite(store, 'after another opening took the broken claim');
+      await release(store);
+      await second.appendEvent(taskDir, dispatchId, late);
+      await release(second);
+      await takesNoWrite(store, 'after the new owner released it');
+      await holdsEvents(store, [...prepared.events, sampleEvent('of-the-second'), late]);
+    },
+  },
+  {
+    name: 'broken-one-only',
+    rule: 6,
+    title: 'breaking one claim, or none, changes no other claim',
+    needs,
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      const breakClaim = claimMethod(second, 'breakClaim');
+      await beginDispatch(store, prepared.events);
+      await store.createDispatch(taskDir, { ...endedEnvelope, dispatchId: 'FREE' });
+      await breakClaim(taskDir, 'FREE');
+      await breakClaim(taskDir, 'FREE');
+      await refuses('STORE_LOCKED', 'claimDispatch', () => claim(second));
+      await store.appendEvent(taskDir, dispatchId, late);
+      await store.claimDispatch(taskDir, 'FREE');
+      await store.appendEvent(taskDir, 'FREE', late);
+    },
+  },
+]);
+
+function sameState(state: ClaimState | null, isOwn: boolean): void {
+  const { owner = '', ...rest } = state ?? {};
+  sameContent(rest, { isOwn, state: 'running', expiresInMs: null }, 'getClaim');
+  assert.ok(owner.includes(String(process.pid)), `the owner is “${owner}”, without the process id`);
+}

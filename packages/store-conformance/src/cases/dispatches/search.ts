@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { sameContent } from '../../checks/expectations.ts';
+import {
+  beginDispatch,
+  dispatchId,
+  optionalMethod,
+  prepareStore,
+  taskDir,
+} from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+
+const spoken = [
+  sampleEvent('one', 'the quick fox sleeps'),
+  sampleEvent('two', 'a slow badger wakes'),
+  sampleEvent('three', 'the fox and the badger talk'),
+];
+
+/** Only plain words, because each store decides which texts it searches and how it splits words. */
+export const searchCases = caseFamily('search', [
+  {
+    name: 'every-word',
+    rule: null,
+    title: 'a search finds the events that contain every word, newest last, each with its position',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await beginDispatch(store, spoken);
+      const search = optionalMethod(store, 'searchEvents');
+      const hits = (...positions: readonly number[]) =>
+        positions.map((position) => ({ dispatchId, position, event: spoken[position] }));
+      sameContent(await search(taskDir, 'fox'), hits(0, 2), 'a search for one word');
+      sameContent(await search(taskDir, 'badger fox'), hits(2), 'a search for two words');
+      sameContent(await search(taskDir, 'fox slow'), [], 'a search for words of different events');
+      sameContent(await search(taskDir, 'walrus'), [], 'a search for a word that nobody said');
+    },
+  },
+  {
+    name: 'places',
+    rule: null,
+    title: 'a search covers all dispatches of one task, or one of them, and no other task',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await beginDispatch(store, [sampleEvent('here', 'walrus here')]);
+      const startedAt = '2026-03-02T09:00:00.000Z';
+      await store.createDispatch(taskDir, sampleEnvelope('LATER', { startedAt }));
+      const there = { ...sampleEvent('there', 'walrus there'), timestamp: startedAt };
+      await store.appendEvents(taskDir, 'LATER', [sampleEvent('silent', 'nothing'), there]);
+      await store.createDispatch(`${taskDir}-2`, sampleEnvelope('ELSEWHERE'));
+      await store.appendEvent(`${taskDir}-2`, 'ELSEWHERE', sampleEvent('elsewhere', 'walrus elsewhere'));
+      const search = optionalMethod(store, 'searchEvents');
+      const here = { dispatchId, position: 0, event: sampleEvent('here', 'walrus here') };
+      const later = { dispatchId: 'LATER', position: 1, event: there };
+      sameContent(await search(taskDir, 'walrus'), [here, later], 'a search of the task');
+      sameContent(
+        await search(taskDir, 'walrus', { dispatchId: 'LATER' }),
+        [later],
+        'a search of one dispatch',
+      );
+    },
+  },
+  {
+    name: 'limit',
+    rule: null,
+    title: 'a search returns at most as many hits as its limit, and 100 without a limit',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await beginDispatch(
+        store,
+        Array.from({ length: 120 }, (_, index) => sampleEvent(`event-${index}`, `walrus number ${index}`)),
+      );
+      const search = optionalMethod(store, 'searchEvents');
+      for (const limit of [1, 7, 120, 500]) {
+        const hits = await search(taskDir, 'walrus', { limit });
+        assert.equal(hits.length, Math.min(limit, 120), `the number of hits with a limit of ${limit}`);
+        const positions = hits.map(({ position }) => position);
+        sameContent(
+          positions,
+          positions.toSorted((one, other) => one - other),
+          'the order of the hits',
+        );
+      }
+      sameContent((await search(taskDir, 'walrus')).length, 100, 'the number of hits without a limit');
+    },
+  },
+  {
+    name: 'any-query',
+    rule: null,
+    title: 'a search reads any text as words, never as a command of its engine',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await beginDispatch(store, spoken);
+      const search = optionalMethod(store, 'searchEvents');
+      const queries = [
+        '"',
+        "'",
+        '(',
+        ')',
+        '*',
+        'fo*',
+        '^fox',
+        '-fox',
+        '+fox',
+        'fox AND',
+        'AND',
+        'OR',
+        'NOT fox',
+        'NEAR(fox badger)',
+        'data:fox',
+        'text : fox',
+        '{a b}: fox',
+        '"fox',
+        'a" OR "b',
+        '%',
+        '_',
+        '\\',
+        '[',
+        "'; DROP TABLE events; --",
+        '\0',
+        '🦊',
+        '\ud800',
+      ];
+      for (const query of queries)
+        assert.ok(
+          Array.isArray(await search(taskDir, query)),
+          `a search for ${JSON.stringify(query)} gives a list`,
+        );
+      for (const query of ['walrus OR fox', 'NOT walrus', 'fo*'])
+        sameContent(
+          await search(taskDir, query),
+          [],
+          `a search for ${query}, of which no event has every word`,
+        );
+      sameContent((await search(taskDir, 'fox')).length, 2, 'the number of hits afterwards');
+    },
+  },
+  {
+    name: 'retry-found-once',
+    rule: 3,
+    title: 'an event that was appended twice is found once, and a refused one is not found',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await prepareStore(store);
+      const event = sampleEvent('one', 'walrus');
+      await store.appendEvent(taskDir, dispatchId, event);
+      await store.appendEvents(taskDir, dispatchId, [event]);
+      const refused = [sampleEvent('new', 'walrus again'), sampleEvent('one', 'walrus changed')];
+      await assert.rejects(async () => store.appendEvents(taskDir, dispatchId, refused));
+      const hits = await optionalMethod(store, 'searchEvents')(taskDir, 'walrus');
+      sameContent(hits, [{ dispatchId, position: 3, event }], 'a search');
+    },
+  },
+]);

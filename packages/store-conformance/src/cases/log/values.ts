@@ -1,0 +1,187 @@
+import type { CapturedEvent, DispatchStoreProvider, JsonObject, JsonValue } from '@hansard/provider';
+import { sameContent } from '../../checks/expectations.ts';
+import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEvent, sampleTask, valueEvent } from '../../checks/sample-data.ts';
+import { caseFamily } from '../../run/conformance-case.ts';
+
+const controlCharacters = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code))
+  .filter((character) => /\p{Cc}/u.test(character))
+  .join('');
+
+const values: ReadonlyArray<readonly [name: string, what: string, data: JsonObject]> = [
+  ['nul', 'the NUL character', { text: 'a\0b\0', '\0': 'key' }],
+  ['control-characters', 'every control character', { text: controlCharacters, [controlCharacters]: 1 }],
+  [
+    'line-ends',
+    'line ends of every kind, U+2028 and U+2029 among them',
+    { text: 'a\nb\r\nc\rd\u2028e\u2029f\u0085' },
+  ],
+  ['emoji', 'emoji and other characters beyond 16 bits', { text: '🎈👩‍👩‍👧‍👦𝒳', '🗝': '\u{10ffff}' }],
+  ['lone-surrogates', 'lone surrogates', { text: 'a\ud800b', list: ['\udc00', '\udc00\ud800'], '\udfff': 1 }],
+  ['normal-forms', 'composed and decomposed letters', { text: 'é e\u0301 \ufeff', é: 1, 'e\u0301': 2 }],
+  [
+    'proto-keys',
+    'own keys named __proto__ and constructor',
+    JSON.parse(
+      '{"__proto__":{"polluted":true},"constructor":{"prototype":null},"in":[{"__proto__":1}],"toString":"x"}',
+    ) as JsonObject,
+  ],
+  [
+    'key-names',
+    'keys that are empty, numbers, or quotes',
+    { '': 1, '2': 'b', '1': 'a', '"': 2, '\\': 3, 'a.b': 4 },
+  ],
+  ['empty', 'empty objects, lists and strings', { object: {}, list: [], text: '', deep: [[], {}, [{}]] }],
+  ['nulls', 'nulls in objects and lists', { nothing: null, list: [null, [null]], object: { nothing: null } }],
+  [
+    'numbers',
+    'numbers at the limits of a double',
+    {
+      list: [
+        0,
+        -1,
+        1.5,
+        0.1,
+        1e21,
+        -1e-7,
+        123456789012345680000,
+        Number.MAX_SAFE_INTEGER,
+        Number.MIN_SAFE_INTEGER,
+        Number.MAX_VALUE,
+        Number.MIN_VALUE,
+        Number.EPSILON,
+      ],
+    },
+  ],
+  ['booleans', 'true and false beside 1 and 0', { list: [true, false, 1, 0, 'true', 'false'] }],
+  [
+    'json-in-text',
+    'text that looks like JSON or like the end of a file',
+    {
+      text: '"}]}\n]}\n',
+      list: ['{"id":"x"}', '\\u0000', '\\', '"', ',', '\n},\n{', "'; DROP TABLE events; --"],
+    },
+  ],
+  ['deep', 'objects and lists nested 500 deep', deepValue(500)],
+  [
+    'wide',
+    'an object with 10,000 keys',
+    Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`key ${i}`, i])),
+  ],
+  ['long-text', 'a text of 10 MB', { text: 'The length of a novel. '.repeat(450_000).slice(0, 10_000_000) }],
+];
+
+const allLinks: CapturedEvent = {
+  id: 'with:all.links-1',
+  type: 'agent:tool_result',
+  v: 3,
+  timestamp: '2026-03-01T09:00:00.999Z',
+  agentId: 'agent_001',
+  messageId: 'message-1',
+  cause: ['event-1', 'event-2'],
+  via: 'hook-1',
+  data: { toolCallId: 'call-1', tool: 'Bash', status: 'completed', metadata: {} },
+};
+
+export const valueCases = caseFamily('values', [
+  ...values.map(([name, what, data]) => ({
+    name,
+    rule: 4,
+    title: `events keep ${what}`,
+    run: async ({ store }: { readonly store: DispatchStoreProvider }) => {
+      const events = [sampleEvent('before'), valueEvent('value', data), sampleEvent('after')];
+      await beginDispatch(store);
+      for (const event of events) await store.appendEvent(taskDir, dispatchId, event);
+      await holdsEvents(store, events);
+      // A retry must not change the strings either.
+      await store.appendEvents(taskDir, dispatchId, events);
+      sameContent(
+        (await store.readEvents(taskDir, dispatchId)).next,
+        2,
+        'next, after the events were appended again',
+      );
+    },
+  })),
+  {
+    name: 'links',
+    rule: 4,
+    title: 'all fields of an event are returned, and absent fields stay absent',
+    run: async ({ store }) => {
+      const { cause: _, ...withoutCause } = allLinks;
+      const events = [
+        allLinks,
+        { ...withoutCause, id: 'with-substance', substance: allLinks.id },
+        { ...withoutCause, id: 'one-cause', cause: 'event-1' },
+        { ...withoutCause, id: 'list-of-one', cause: ['event-1'] },
+        sampleEvent('bare'),
+      ];
+      await beginDispatch(store, events);
+      await holdsEvents(store, events);
+    },
+  },
+  {
+    name: 'keys-of-newer-versions',
+    rule: 4,
+    title: 'fields that this version does not know stay, in events, envelopes and tasks',
+    run: async ({ store }) => {
+      const newer = { mood: { name: 'calm' }, __added: [1] };
+      const event = { ...sampleEvent('newer'), ...newer };
+      const envelope = { ...prepared.envelope, ...newer };
+      const task = { ...sampleTask('route-models'), ...newer };
+      await store.putTask(taskDir, task);
+      await store.createDispatch(taskDir, envelope);
+      await store.appendEvent(taskDir, dispatchId, event);
+      await holdsEvents(store, [event]);
+      await store.updateDispatch(taskDir, dispatchId, { cost: 1 });
+      sameContent(
+        await store.getDispatchEnvelopes(taskDir),
+        [{ ...envelope, cost: 1 }],
+        'getDispatchEnvelopes',
+      );
+      sameContent(await store.getTask(taskDir), task, 'getTask');
+    },
+  },
+  {
+    name: 'undefined-is-absent',
+    rule: 4,
+    title: 'a key that is undefined counts as absent, including in a retry',
+    run: async ({ store }) => {
+      const event = valueEvent('one', { text: 'x', note: undefined });
+      await beginDispatch(store, [event]);
+      await store.appendEvent(taskDir, dispatchId, valueEvent('one', { text: 'x' }));
+      await store.appendEvent(taskDir, dispatchId, event);
+      await holdsEvents(store, [valueEvent('one', { text: 'x' })]);
+    },
+  },
+  {
+    name: 'in-envelopes-and-tasks',
+    rule: 4,
+    title: 'envelopes and tasks keep any text and any result',
+    run: async ({ store }) => {
+      const text = 'a\0b\u2028\ud800🎈"\\\n]}';
+      const structuredResult = Object.fromEntries(
+        values.filter(([name]) => name !== 'long-text').map(([name, , data]) => [name, data as JsonValue]),
+      );
+      const envelope = {
+        ...prepared.envelope,
+        role: text,
+        model: text,
+        cwd: text,
+        taskSlug: text,
+        structuredResult,
+      };
+      const task = sampleTask('route-models', { name: text, project: text, status: text });
+      await store.createDispatch(taskDir, envelope);
+      await store.putTask(taskDir, task);
+      sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), envelope, 'getDispatchEnvelope');
+      sameContent(await store.getDispatchEnvelopes(taskDir), [envelope], 'getDispatchEnvelopes');
+      sameContent(await store.listTasks(), [{ taskDir, task }], 'listTasks');
+    },
+  },
+]);
+
+function deepValue(depth: number): JsonObject {
+  let value: JsonObject = { bottom: true };
+  for (let level = 0; level < depth; level += 2) value = { in: [value] };
+  return value;
+}

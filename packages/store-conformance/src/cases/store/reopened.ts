@@ -1,0 +1,171 @@
+import type { CapturedEvent } from '@hansard/provider';
+import { refuses, sameContent } from '../../checks/expectations.ts';
+import {
+  beginDispatch,
+  dispatchId,
+  holdsEvents,
+  prepared,
+  prepareStore,
+  reopenClaimed,
+  taskDir,
+} from '../../checks/prepared-store.ts';
+import {
+  sampleEnvelope,
+  sampleEvent,
+  sampleEvents,
+  sampleTask,
+  valueEvent,
+} from '../../checks/sample-data.ts';
+import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+
+const operations = storeOperations.map(
+  (operation): NamedCase => ({
+    name: operation.name,
+    rule: 2,
+    title: `${operation.method} works on a store that was closed and opened again`,
+    needs: ['durability', ...operation.needs],
+    run: async ({ store, reopen }) => {
+      await prepareStore(store);
+      const again = operation.needsClaim ? await reopenClaimed({ reopen }) : await reopen();
+      await operation.verify(await operation.call(again, taskDir, dispatchId), again);
+    },
+  }),
+);
+
+export const reopenedCases = caseFamily('reopened', [
+  ...operations,
+  {
+    name: 'everything',
+    rule: 2,
+    title: 'all tasks, dispatches and events exist each time the store is opened',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      const tasks = ['p/tasks/one', 'p/tasks/one/inner', 'q'];
+      const ids = ['A', 'B'];
+      await store.putTask('only-a-record', sampleTask('only-a-record'));
+      for (const task of tasks) {
+        if (task !== 'q') await store.putTask(task, sampleTask(task));
+        for (const id of ids) {
+          await store.createDispatch(task, sampleEnvelope(id));
+          await store.appendEvents(task, id, sampleEvents(5, `${id}-${task.length}`));
+          await store.updateDispatch(task, id, { status: 'completed', structuredResult: { task, id } });
+        }
+      }
+      for (let opening = 0; opening < 3; opening += 1) {
+        const again = await reopen();
+        const records = [...tasks, 'only-a-record'].sort().map((task) => ({
+          taskDir: task,
+          task: task === 'q' ? null : sampleTask(task),
+        }));
+        sameContent(await again.listTasks(), records, 'listTasks');
+        for (const task of tasks) {
+          const envelopes = ids.map((id) =>
+            sampleEnvelope(id, { status: 'completed', structuredResult: { task, id } }),
+          );
+          sameContent(await again.getDispatchEnvelopes(task), envelopes, `getDispatchEnvelopes(${task})`);
+          for (const id of ids)
+            await holdsEvents(again, sampleEvents(5, `${id}-${task.length}`), {
+              taskDir: task,
+              dispatchId: id,
+            });
+        }
+      }
+    },
+  },
+  {
+    name: 'retry',
+    rule: 3,
+    title: 'a retry is safe and a conflict is refused, including after the store was opened again',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      await beginDispatch(store, prepared.events);
+      const again = await reopenClaimed({ reopen });
+      const [first] = prepared.events as readonly CapturedEvent[];
+      if (first !== undefined) await again.appendEvent(taskDir, dispatchId, first);
+      await again.appendEvents(taskDir, dispatchId, [...prepared.events, sampleEvent('new')]);
+      await refuses('STORE_EVENT_CONFLICT', 'other content', () =>
+        again.appendEvent(taskDir, dispatchId, sampleEvent('event-1', 'other content')),
+      );
+      await refuses('STORE_DISPATCH_EXISTS', 'createDispatch', () =>
+        again.createDispatch(taskDir, prepared.envelope),
+      );
+      await holdsEvents(again, [...prepared.events, sampleEvent('new')]);
+      await holdsEvents(await reopen(), [...prepared.events, sampleEvent('new')]);
+    },
+  },
+  {
+    name: 'goes-on',
+    rule: 2,
+    title: 'a dispatch continues over many openings, and its events keep their positions',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      await beginDispatch(store);
+      const events = sampleEvents(12);
+      let current = store;
+      for (const [index, event] of events.entries()) {
+        if (index % 4 === 3) await current.updateDispatch(taskDir, dispatchId, { cost: index });
+        await current.appendEvent(taskDir, dispatchId, event);
+        current = await reopenClaimed({ reopen });
+        sameContent(
+          await current.readEvents(taskDir, dispatchId, { after: index - 1 }),
+          { events: [event], first: index, next: index },
+          `the page behind ${index - 1}`,
+        );
+      }
+      await holdsEvents(current, events);
+    },
+  },
+  {
+    name: 'values',
+    rule: 4,
+    title: 'unusual values are the same after the store was opened again',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      const proto = JSON.parse('{"__proto__":{"a":1}}') as Record<string, never>;
+      const data = {
+        text: 'a\0b\u2028c\ud800d🎈"]}\n',
+        '\udfff': 1,
+        big: 'é'.repeat(100_000),
+        proto,
+        number: 1e21,
+      };
+      const events = [valueEvent('one', data), sampleEvent('two')];
+      await beginDispatch(store, events);
+      await store.updateDispatch(taskDir, dispatchId, { structuredResult: data });
+      const again = await reopenClaimed({ reopen });
+      await again.appendEvents(taskDir, dispatchId, events);
+      await holdsEvents(again, events);
+      sameContent(
+        await again.getDispatchEnvelope(taskDir, dispatchId),
+        { ...prepared.envelope, structuredResult: data },
+        'getDispatchEnvelope',
+      );
+    },
+  },
+  {
+    name: 'refused-batch',
+    rule: 2,
+    title: 'a batch that was refused is missing after the store was opened again',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      await beginDispatch(store, prepared.events);
+      const batch = [sampleEvent('new'), sampleEvent('event-1', 'other content')];
+      await refuses('STORE_EVENT_CONFLICT', 'appendEvents', () =>
+        store.appendEvents(taskDir, dispatchId, batch),
+      );
+      await holdsEvents(await reopen(), prepared.events);
+    },
+  },
+  {
+    name: 'still-running',
+    rule: 2,
+    title: 'opening a store changes no envelope: a dispatch that was running is listed as running',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      await prepareStore(store);
+      const again = await reopen();
+      sameContent(await again.getDispatchEnvelopes(taskDir), [prepared.envelope], 'getDispatchEnvelopes');
+    },
+  },
+]);

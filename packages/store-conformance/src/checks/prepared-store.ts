@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import type { CaseContext } from '../run/case-context.ts';
+import { skipCase } from '../run/conformance-case.ts';
+import { sameContent } from './expectations.ts';
+import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
+
+/** The task and the dispatch of most cases. */
+export const taskDir = 'research/tasks/route-models';
+export const dispatchId = '01JQ00000000000000000000AA';
+
+/** The content of a prepared store: a task with its record, and one dispatch with three events. */
+export const prepared = {
+  task: sampleTask('route-models'),
+  envelope: sampleEnvelope(dispatchId),
+  events: sampleEvents(3),
+} as const;
+
+export async function prepareStore(store: DispatchStoreProvider): Promise<void> {
+  await store.putTask(taskDir, prepared.task);
+  await beginDispatch(store, prepared.events);
+}
+
+/** Creates the dispatch of most cases, claimed and with these events. */
+export async function beginDispatch(
+  store: DispatchStoreProvider,
+  events: readonly CapturedEvent[] = [],
+): Promise<void> {
+  await store.createDispatch(taskDir, prepared.envelope);
+  if (events.length > 0) await store.appendEvents(taskDir, dispatchId, events);
+}
+
+/** Opens the data of a case again, and claims the dispatch of most cases. */
+export async function reopenClaimed({ reopen }: Pick<CaseContext, 'reopen'>): Promise<DispatchStoreProvider> {
+  const store = await reopen();
+  await store.claimDispatch(taskDir, dispatchId);
+  return store;
+}
+
+/** Fails unless each of the three ways to read returns exactly these events. */
+export async function holdsEvents(
+  store: DispatchStoreProvider,
+  expected: readonly CapturedEvent[],
+  place: { readonly taskDir: string; readonly dispatchId: string } = { taskDir, dispatchId },
+): Promise<void> {
+  const all = await store.getDispatchEvents(place.taskDir, place.dispatchId);
+  sameContent(all, expected, 'getDispatchEvents');
+  const recent = await store.getRecentEvents(place.taskDir, place.dispatchId, expected.length + 1);
+  sameContent(recent, expected, 'getRecentEvents');
+  const page = await store.readEvents(place.taskDir, place.dispatchId, { limit: expected.length + 1 });
+  sameContent(page, { events: expected, first: 0, next: expected.length - 1 }, 'readEvents');
+}
+
+/** A method of claims, which a store with `writers: 'dispatch'` has; the case is skipped for one that does not have it yet. */
+export function claimMethod<Name extends 'getClaim' | 'breakClaim'>(
+  store: DispatchStoreProvider,
+  name: Name,
+): NonNullable<DispatchStoreProvider[Name]> {
+  const method = store[name];
+  if (method === undefined) skipCase(`the store has no ${name}`);
+  return (method as CallableFunction).bind(store) as NonNullable<DispatchStoreProvider[Name]>;
+}
+
+/** An optional method, which a capability requires. */
+export function optionalMethod<
+  Name extends 'searchEvents' | 'watchEvents' | 'deleteDispatch' | 'verifyDispatch' | 'acceptLoss',
+>(store: DispatchStoreProvider, name: Name): NonNullable<DispatchStoreProvider[Name]> {
+  const method = store[name];
+  assert.equal(typeof method, 'function', `the capabilities claim ${name}, but the store has no such method`);
+  return (method as CallableFunction).bind(store) as NonNullable<DispatchStoreProvider[Name]>;
+}

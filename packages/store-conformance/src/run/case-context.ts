@@ -1,0 +1,86 @@
+import type { Awaitable, DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
+import type { StoreFixture, StoreModule } from './store-fixture.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+
+/** The arguments of a case: a new, empty store, and ways to open its data again. */
+export interface CaseContext {
+  readonly store: DispatchStoreProvider;
+  /** The capabilities that the author states. */
+  readonly capabilities: StoreCapabilities;
+  /** The seed to replay, if the author gave one. */
+  readonly seed: number | undefined;
+  /** The lease of the store in milliseconds, if the author gave one. */
+  readonly leaseMs: number | undefined;
+  /** Opens the same data in another process. */
+  readonly elsewhere: StoreModule | undefined;
+  /** The stored bytes of a dispatch. */
+  readonly damage: StoreFixture['damage'];
+  /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
+  reopen(): Promise<DispatchStoreProvider>;
+  /** Opens the same data a second time while the store stays open. */
+  openBeside(): Promise<DispatchStoreProvider>;
+  /** Calls the action with another store, new and empty, and then closes and removes it. */
+  withNewStore<Result>(action: (context: CaseContext) => Promise<Result>): Promise<Result>;
+  /** Registers what must be ended before the store is removed, such as a process. */
+  atEnd(end: () => Awaitable<void>): void;
+}
+
+interface OpenCase {
+  readonly context: CaseContext;
+  /** Closes and removes everything; every step is tried. */
+  readonly cleanUp: () => Promise<readonly unknown[]>;
+}
+
+/** Creates the context of one case, and the function that cleans up after it. */
+export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
+  const fixture = await options.create();
+  const steps: Array<() => Awaitable<void>> = [() => fixture.dispose(), () => fixture.store.close()];
+  let newest = fixture.store;
+
+  const open = async () => {
+    if (fixture.reopen === undefined)
+      throw new TypeError(
+        `The fixture needs reopen(), because the store states durability '${options.capabilities.durability}'.`,
+      );
+    const store = await fixture.reopen();
+    steps.push(() => store.close());
+    return store;
+  };
+  const context: CaseContext = {
+    store: fixture.store,
+    capabilities: options.capabilities,
+    seed: options.seed,
+    leaseMs: options.leaseMs,
+    elsewhere: fixture.elsewhere,
+    damage: fixture.damage,
+    async reopen() {
+      await newest.close();
+      newest = await open();
+      return newest;
+    },
+    openBeside: open,
+    async withNewStore(action) {
+      const other = await openCase(options);
+      try {
+        return await action(other.context);
+      } finally {
+        const [error] = await other.cleanUp();
+        // Reported with the other errors of cleaning up, and not in place of the error of the action.
+        if (error !== undefined) steps.push(() => Promise.reject(error));
+      }
+    },
+    atEnd: (end) => void steps.push(end),
+  };
+  const cleanUp = async () => {
+    const errors: unknown[] = [];
+    for (const step of steps.reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    return errors;
+  };
+  return { context, cleanUp };
+}

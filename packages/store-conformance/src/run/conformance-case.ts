@@ -1,0 +1,56 @@
+import type { StoreCapabilities } from '@hansard/provider';
+import type { CaseContext } from './case-context.ts';
+
+export type CapabilityFlag = keyof StoreCapabilities;
+
+/** The name of a case of the kit, and the stores to which it applies. */
+export interface StoreConformanceCase {
+  /** `family/name`; stable between versions of the kit. */
+  readonly id: string;
+  /** The rule of `DispatchStoreProvider` that it checks; null for an obligation of one method or flag. */
+  readonly rule: number | null;
+  /** The result for the user of a conforming store. */
+  readonly title: string;
+  /** The flags that a store must claim for this case to apply: all of them. Empty: it applies to every store. */
+  readonly needs: readonly CapabilityFlag[];
+}
+
+export interface RunnableCase extends StoreConformanceCase {
+  run(context: CaseContext): Promise<void>;
+}
+
+/** A case as its family defines it. */
+export interface NamedCase {
+  readonly name: string;
+  readonly rule: number | null;
+  readonly title: string;
+  readonly needs?: readonly CapabilityFlag[];
+  run(context: CaseContext): Promise<void>;
+}
+
+/** Thrown by a case that this store, its fixture or this machine cannot run. */
+export class SkippedCase extends Error {}
+
+/** Ends a case without a result. The reason is reported. */
+export function skipCase(reason: string): never {
+  throw new SkippedCase(reason);
+}
+
+/** The cases of one family. An id is the family and the name. */
+export function caseFamily(family: string, cases: readonly NamedCase[]): readonly RunnableCase[] {
+  return cases.map(({ name, needs = [], ...rest }) => ({ id: `${family}/${name}`, needs, ...rest }));
+}
+
+const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) => boolean>> = {
+  durability: ({ durability }) => durability !== 'memory',
+  writers: ({ writers }) => writers === 'dispatch',
+  search: ({ search }) => search,
+  watch: ({ watch }) => watch,
+  deleteDispatch: ({ deleteDispatch }) => deleteDispatch,
+  integrity: ({ integrity }) => integrity === 'checksum',
+};
+
+/** Whether a store with these capabilities must pass the case. */
+export function appliesTo({ needs }: StoreConformanceCase, capabilities: StoreCapabilities): boolean {
+  return needs.every((flag) => claims[flag](capabilities));
+}

@@ -1,0 +1,51 @@
+import { runnableCases } from '../store-conformance-cases.ts';
+import { openCase } from './case-context.ts';
+import { appliesTo, type RunnableCase, SkippedCase } from './conformance-case.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+
+/** The cases for a store. @throws TypeError if a known gap is not one of them */
+export function casesFor({ capabilities, knownGaps = {} }: StoreUnderTest): readonly RunnableCase[] {
+  const cases = runnableCases.filter((one) => appliesTo(one, capabilities));
+  const unknown = Object.keys(knownGaps).filter((id) => !cases.some((one) => one.id === id));
+  if (unknown.length > 0)
+    throw new TypeError(
+      `No case for a store with these capabilities is called ${unknown.join(' or ')}: see knownGaps.`,
+    );
+  return cases;
+}
+
+/** The result of one case. */
+export interface CaseResult {
+  /** `gap`: it failed as `knownGaps` says. A known gap that passes is `failed`. */
+  readonly status: 'passed' | 'failed' | 'skipped' | 'gap';
+  /** The error of a case that is `failed` or a `gap`; null otherwise. */
+  readonly error: unknown;
+  /** The reason of a skipped case or a known gap; null otherwise. */
+  readonly reason: string | null;
+}
+
+/** Runs one case on its own store, which is closed and removed afterwards, including when the case failed. */
+export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
+  const gap = options.knownGaps?.[one.id] ?? null;
+  const error = await failureOf(one, options);
+  if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message };
+  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null };
+  if (error !== null) return { status: 'gap', error, reason: gap };
+  const closed = new Error(`${one.id} passes. Remove it from knownGaps, which has it because: ${gap}`);
+  return { status: 'failed', error: closed, reason: null };
+}
+
+async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<unknown> {
+  const errors: unknown[] = [];
+  const { context, cleanUp } = await openCase(options);
+  try {
+    await one.run(context);
+  } catch (error) {
+    errors.push(error);
+  }
+  const inCleaningUp = await cleanUp();
+  if (inCleaningUp.length > 0 && errors[0] instanceof SkippedCase) errors.length = 0;
+  errors.push(...inCleaningUp);
+  if (errors.length > 1) return new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '));
+  return errors[0] ?? null;
+}

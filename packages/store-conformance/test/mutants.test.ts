@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { runStoreConformance, type StoreUnderTest } from '../src/index.ts';
+import { appendMutants } from './mutants/appends.ts';
+import { claimMutants } from './mutants/claims.ts';
+import { dispatchMutants } from './mutants/dispatches.ts';
+import { endMutants } from './mutants/ends.ts';
+import type { Change } from './mutants/mutant.ts';
+import { nameMutants } from './mutants/names.ts';
+import { readMutants } from './mutants/reads.ts';
+import { reopenedMutants } from './mutants/reopened.ts';
+import { retryMutants } from './mutants/retries.ts';
+import { sharedMutants } from './mutants/shared.ts';
+import { valueMutants } from './mutants/values.ts';
+import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
+import { emptyWorld, inMemory } from './reference/world.ts';
+
+const mutants = [
+  ...appendMutants,
+  ...claimMutants,
+  ...dispatchMutants,
+  ...endMutants,
+  ...nameMutants,
+  ...readMutants,
+  ...reopenedMutants,
+  ...retryMutants,
+  ...sharedMutants,
+  ...valueMutants,
+];
+
+function storeWith(change: Change): StoreUnderTest {
+  const create = () => {
+    const world = emptyWorld();
+    const medium = inMemory(world);
+    const open = () => {
+      const good = createReferenceStore(medium);
+      return { ...good, ...change(good, world) };
+    };
+    return { store: open(), reopen: open, dispose: () => {} };
+  };
+  return { capabilities: referenceCapabilities, create, seed: 7 };
+}
+
+describe('a store that', () => {
+  it.each(mutants)('%s fails %s', async (_, caseId, change) => {
+    const [result] = await runStoreConformance(storeWith(change), [caseId]);
+    expect(result?.status).toBe('failed');
+    // By a check of the case, and not because the mutant itself is wrong.
+    expect(String(result?.error)).not.toMatch(/^(?:Type|Range|Reference)Error/);
+  });
+});
+
+describe('the mutants', () => {
+  it('are more than 150, each with its own name', () => {
+    expect(mutants.length).toBeGreaterThan(150);
+    expect(new Set(mutants.map(([fault]) => fault)).size).toBe(mutants.length);
+  });
+
+  it('change a store that passes all of their cases', async () => {
+    const caseIds = [...new Set(mutants.map(([, caseId]) => caseId))];
+    const results = await runStoreConformance(
+      storeWith(() => ({})),
+      caseIds,
+    );
+    expect(results.filter(({ status }) => status !== 'passed')).toEqual([]);
+  });
+});

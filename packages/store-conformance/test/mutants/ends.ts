@@ -1,0 +1,257 @@
+import { later, type Mutant } from './mutant.ts';
+
+/** Stores with wrong refusals of names, a wrong end, and wrong searches and listeners. */
+export const endMutants: readonly Mutant[] = [
+  [
+    'refuses paths by two dots only',
+    'paths/put-task',
+    (good) => ({
+      putTask: (taskDir, task) => {
+        if (taskDir.includes('..')) good.putTask(taskDir, task);
+      },
+    }),
+  ],
+  [
+    'returns null for a path above its root',
+    'paths/get-task',
+    (good) => ({ getTask: (taskDir) => (taskDir.startsWith('../') ? null : good.getTask(taskDir)) }),
+  ],
+  [
+    'does not check the id of a release',
+    'paths/release-dispatch',
+    (good) => ({
+      releaseDispatch: (taskDir, dispatchId) => {
+        if (good.getDispatchEnvelopes(taskDir).some((one) => one.dispatchId === dispatchId))
+          good.releaseDispatch(taskDir, dispatchId);
+      },
+    }),
+  ],
+  ['works after it was closed', 'closed/append-event', () => ({ close: () => {} })],
+  [
+    'returns tasks after it was closed',
+    'closed/list-tasks',
+    (good) => {
+      let closed = false;
+      return {
+        close: () => {
+          good.close();
+          closed = true;
+        },
+        listTasks: () => (closed ? [] : good.listTasks()),
+      };
+    },
+  ],
+  [
+    'fails when it is closed twice',
+    'closed/close-again',
+    (good) => ({
+      close: () => {
+        good.listTasks();
+        good.close();
+      },
+    }),
+  ],
+  [
+    'acknowledges an append that it forgets at its end',
+    'closed/finishes-what-is-under-way',
+    (good) => {
+      let closed = false;
+      return {
+        close: () => {
+          closed = true;
+          good.close();
+        },
+        appendEvent: async (taskDir, dispatchId, event) => {
+          await later();
+          if (!closed) good.appendEvent(taskDir, dispatchId, event);
+        },
+      };
+    },
+  ],
+  [
+    'states other capabilities',
+    'capabilities/as-stated',
+    () => ({
+      capabilities: {
+        durability: 'disk',
+        writers: 'dispatch',
+        search: true,
+        watch: true,
+        deleteDispatch: true,
+        integrity: 'checksum',
+      },
+    }),
+  ],
+  [
+    'implements another version of the contract',
+    'capabilities/contract-version',
+    () => ({ contract: 2 as never }),
+  ],
+  [
+    'has no method to verify',
+    'capabilities/integrity-methods',
+    () => ({ verifyDispatch: undefined as never }),
+  ],
+  [
+    'deletes the events only',
+    'delete/gone',
+    (good, world) => ({
+      deleteDispatch: (taskDir, dispatchId) => {
+        good.getDispatchEvents(taskDir, dispatchId);
+        const dispatch = world.data.dispatches.get(taskDir)?.get(dispatchId);
+        if (dispatch !== undefined) dispatch.events = [];
+      },
+    }),
+  ],
+  [
+    'keeps the events of a deleted dispatch',
+    'delete/begin-again',
+    (good, world) => {
+      const events = new Map<string, never[]>();
+      return {
+        deleteDispatch: (taskDir, dispatchId) => {
+          events.set(dispatchId, good.getDispatchEvents(taskDir, dispatchId) as never[]);
+          good.deleteDispatch(taskDir, dispatchId);
+        },
+        createDispatch: (taskDir, envelope) => {
+          good.createDispatch(taskDir, envelope);
+          const dispatch = world.data.dispatches.get(taskDir)?.get(envelope.dispatchId);
+          if (dispatch !== undefined) dispatch.events = events.get(envelope.dispatchId) ?? [];
+        },
+      };
+    },
+  ],
+  [
+    'deletes the task with its last dispatch',
+    'delete/last-dispatch',
+    (good, world) => ({
+      deleteDispatch: (taskDir, dispatchId) => {
+        good.deleteDispatch(taskDir, dispatchId);
+        world.data.tasks.delete(taskDir);
+      },
+    }),
+  ],
+  [
+    'finds deleted events',
+    'delete/not-found-by-search',
+    (good) => {
+      const deleted: never[] = [];
+      return {
+        deleteDispatch: (taskDir, dispatchId) => {
+          deleted.push(...(good.searchEvents(taskDir, 'text', { dispatchId }) as never[]));
+          good.deleteDispatch(taskDir, dispatchId);
+        },
+        searchEvents: (...args) => [...deleted, ...good.searchEvents(...args)],
+      };
+    },
+  ],
+  [
+    'finds any of the words',
+    'search/every-word',
+    (good) => ({
+      searchEvents: (taskDir, query, options) =>
+        query.split(' ').flatMap((word) => good.searchEvents(taskDir, word, options)),
+    }),
+  ],
+  [
+    'finds parts of words',
+    'search/any-query',
+    (good) => ({
+      searchEvents: (taskDir, query, options) =>
+        good.searchEvents(taskDir, query === 'fo*' ? 'fox' : query, options),
+    }),
+  ],
+  [
+    'takes a query for a pattern',
+    'search/any-query',
+    (good) => ({
+      searchEvents: (taskDir, query, options) => {
+        new RegExp(query);
+        return good.searchEvents(taskDir, query, options);
+      },
+    }),
+  ],
+  [
+    'returns the newest hit first',
+    'search/every-word',
+    (good) => ({ searchEvents: (...args) => good.searchEvents(...args).reverse() }),
+  ],
+  [
+    'returns the oldest hits',
+    'listings/newest-hits',
+    (good) => ({
+      searchEvents: (taskDir, query, { limit = 100, ...options } = {}) =>
+        good.searchEvents(taskDir, query, { ...options, limit: 1_000_000 }).slice(0, limit),
+    }),
+  ],
+  [
+    'returns the newest hits of each dispatch',
+    'listings/newest-hits',
+    (good) => ({
+      searchEvents: (taskDir, query, options = {}) =>
+        good
+          .getDispatchEnvelopes(taskDir)
+          .flatMap(({ dispatchId }) => good.searchEvents(taskDir, query, { ...options, dispatchId }))
+          .slice(-(options.limit ?? 100)),
+    }),
+  ],
+  [
+    'returns 1,000 hits',
+    'listings/many-hits',
+    (good) => ({
+      searchEvents: (taskDir, query, options = {}) =>
+        good.searchEvents(taskDir, query, { ...options, limit: Math.min(options.limit ?? 100, 1_000) }),
+    }),
+  ],
+  [
+    'returns every hit without a limit',
+    'search/limit',
+    (good) => ({
+      searchEvents: (taskDir, query, options) =>
+        good.searchEvents(taskDir, query, { limit: 1_000_000, ...options }),
+    }),
+  ],
+  [
+    'searches all dispatches for one',
+    'search/places',
+    (good) => ({
+      searchEvents: (taskDir, query, { limit = 100 } = {}) => good.searchEvents(taskDir, query, { limit }),
+    }),
+  ],
+  [
+    'calls a listener once',
+    'watch/appends',
+    (good) => ({
+      watchEvents: (taskDir, dispatchId, onChange) => {
+        let calls = 0;
+        return good.watchEvents(taskDir, dispatchId, () => {
+          calls += 1;
+          if (calls === 1) onChange();
+        });
+      },
+    }),
+  ],
+  [
+    'calls listeners that were stopped',
+    'watch/stop',
+    (good) => ({
+      watchEvents: (taskDir, dispatchId, onChange) => {
+        good.watchEvents(taskDir, dispatchId, onChange);
+        return () => {};
+      },
+    }),
+  ],
+  [
+    'fails when a listener is stopped after its close',
+    'watch/stop-after-close',
+    (good) => ({
+      watchEvents: (taskDir, dispatchId, onChange) => {
+        const stop = good.watchEvents(taskDir, dispatchId, onChange);
+        return () => {
+          good.listTasks();
+          stop();
+        };
+      },
+    }),
+  ],
+];

@@ -1,0 +1,269 @@
+import {
+  assertDispatchId,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchStoreProvider,
+  type EnvelopeUpdates,
+  type ReadEventsOptions,
+  type SearchEventsOptions,
+  type StoreCapabilities,
+  StoreError,
+  type TaskRecord,
+} from '@hansard/provider';
+import { createModelStore } from '../../src/model/model-store.ts';
+import { decodeLog, type ReadLog } from './damaged-log.ts';
+import { ReferenceClaims } from './reference-claims.ts';
+import { emptyWorld, inMemory, keyOf, type Medium, type World } from './world.ts';
+
+export const referenceCapabilities: StoreCapabilities = {
+  durability: 'process',
+  writers: 'dispatch',
+  search: true,
+  watch: true,
+  deleteDispatch: true,
+  integrity: 'checksum',
+};
+
+export type ReferenceStore = ReturnType<typeof createReferenceStore>;
+type Core = ReturnType<typeof createModelStore>;
+type Listener = { readonly key: string; readonly call: () => void };
+
+/** Listeners of all openings in this process, by the medium. */
+const listenersOf = new WeakMap<Medium, Set<Listener>>();
+
+/**
+ * A store with every capability: the model of the kit for the data, and for the rest the simplest code. Mutants change
+ * one of its methods. Every method is independent of `this`.
+ */
+export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), leaseMs = 15_000) {
+  const claims = new ReferenceClaims(medium, leaseMs);
+  const listeners = listenersOf.get(medium) ?? new Set<Listener>();
+  listenersOf.set(medium, listeners);
+  const ownListeners = new Set<Listener>();
+  let closed = false;
+
+  const call = <Answer>(action: (core: Core, world: World, key: string) => Answer, ...place: string[]) => {
+    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+    const [taskDir = '', dispatchId = ''] = place;
+    return medium.use((world) => action(createModelStore(world.data), world, keyOf(taskDir, dispatchId)));
+  };
+  const damageOf = (world: World, key: string): ReadLog | null => {
+    const bytes = world.damaged.get(key);
+    return bytes === undefined ? null : decodeLog(bytes);
+  };
+  const assertEnvelope = (world: World, key: string) => {
+    if (damageOf(world, key)?.envelope === null) throw corrupt(damageOf(world, key));
+  };
+  /** A call that reads events; `core` is the model without the damaged ones. */
+  const read = <Answer>(place: string[], action: (core: Core) => Answer, skipDamaged = false) =>
+    call(
+      (core, world, key) => {
+        const damage = damageOf(world, key);
+        if (damage === null) return action(core);
+        if (!skipDamaged) throw corrupt(damage);
+        const [taskDir = '', dispatchId = ''] = place;
+        const envelope = world.data.dispatches.get(taskDir)?.get(dispatchId)?.envelope as DispatchEnvelope;
+        const whole = new Map([[dispatchId, { envelope, events: [...damage.events] }]]);
+        return action(createModelStore({ tasks: new Map(), dispatches: new Map([[taskDir, whole]]) }));
+      },
+      ...place,
+    );
+  const write = <Answer>(place: [string, string], action: (core: Core) => Answer) =>
+    call(
+      (core, world, key) => {
+        core.claimDispatch(...place);
+        claims.assertOwn(world, key);
+        const damage = damageOf(world, key);
+        if (damage !== null) throw corrupt(damage);
+        const answer = action(core);
+        notify(key);
+        return answer;
+      },
+      ...place,
+    );
+  const notify = (key: string) => {
+    for (const listener of [...listeners])
+      if (listener.key === key) queueMicrotask(() => listeners.has(listener) && listener.call());
+  };
+  const verify = (core: Core, world: World, key: string, place: [string, string]) => {
+    const events = core.getDispatchEvents(...place);
+    const damage = damageOf(world, key);
+    return {
+      integrity: 'checksum' as const,
+      wholeEvents: damage?.events.length ?? events.length,
+      bytes: world.damaged.get(key)?.length ?? JSON.stringify(events).length,
+      damages: damage?.damages ?? [],
+    };
+  };
+
+  return {
+    contract: 1 as const,
+    capabilities: referenceCapabilities,
+    createDispatch: (taskDir: string, envelope: DispatchEnvelope) =>
+      call(
+        (core, world, key) => {
+          core.createDispatch(taskDir, envelope);
+          if (envelope.status === 'running') claims.take(world, key);
+        },
+        taskDir,
+        envelope.dispatchId,
+      ),
+    claimDispatch: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          const { envelope } = core.claimDispatch(taskDir, dispatchId);
+          assertEnvelope(world, key);
+          return { envelope, epoch: claims.take(world, key) };
+        },
+        taskDir,
+        dispatchId,
+      ),
+    releaseDispatch: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          core.releaseDispatch(taskDir, dispatchId);
+          claims.release(world, key);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    getClaim: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          return claims.describe(world, key);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    breakClaim: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          world.claims.delete(key);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    updateDispatch: (taskDir: string, dispatchId: string, updates: EnvelopeUpdates) =>
+      write([taskDir, dispatchId], (core) => core.updateDispatch(taskDir, dispatchId, updates)),
+    appendEvent: (taskDir: string, dispatchId: string, event: CapturedEvent) =>
+      write([taskDir, dispatchId], (core) => core.appendEvents(taskDir, dispatchId, [event])),
+    appendEvents: (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) =>
+      write([taskDir, dispatchId], (core) => core.appendEvents(taskDir, dispatchId, events)),
+    getDispatchEnvelopes: (taskDir: string) =>
+      call((core, world) => {
+        const envelopes = core.getDispatchEnvelopes(taskDir);
+        for (const { dispatchId } of envelopes) assertEnvelope(world, keyOf(taskDir, dispatchId));
+        return envelopes;
+      }),
+    getDispatchEnvelope: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          const envelope = core.getDispatchEnvelope(taskDir, dispatchId);
+          assertEnvelope(world, key);
+          return envelope;
+        },
+        taskDir,
+        dispatchId,
+      ),
+    getDispatchEvents: (taskDir: string, dispatchId: string) =>
+      read([taskDir, dispatchId], (core) => core.getDispatchEvents(taskDir, dispatchId)),
+    getRecentEvents: (taskDir: string, dispatchId: string, count: number) =>
+      read([taskDir, dispatchId], (core) => core.getRecentEvents(taskDir, dispatchId, count)),
+    readEvents: (taskDir: string, dispatchId: string, options: ReadEventsOptions = {}) =>
+      read(
+        [taskDir, dispatchId],
+        (core) => core.readEvents(taskDir, dispatchId, options),
+        options.skipDamaged,
+      ),
+    putTask: (taskDir: string, task: TaskRecord) => call((core) => core.putTask(taskDir, task)),
+    getTask: (taskDir: string) => call((core) => core.getTask(taskDir)),
+    listTasks: () => call((core) => core.listTasks()),
+    searchEvents: (taskDir: string, query: string, { dispatchId, limit = 100 }: SearchEventsOptions = {}) =>
+      call((core) => {
+        if (dispatchId !== undefined) assertDispatchId(dispatchId);
+        const words = wordsOf(query);
+        const hits = core
+          .getDispatchEnvelopes(taskDir)
+          .filter((envelope) => dispatchId === undefined || envelope.dispatchId === dispatchId)
+          .flatMap((envelope) =>
+            core
+              .getDispatchEvents(taskDir, envelope.dispatchId)
+              .map((event, position) => ({ dispatchId: envelope.dispatchId, position, event })),
+          )
+          .filter(
+            ({ event }) =>
+              words.length > 0 && words.every((word) => wordsOf(JSON.stringify(event.data)).includes(word)),
+          );
+        return hits
+          .sort((one, other) => Date.parse(one.event.timestamp) - Date.parse(other.event.timestamp))
+          .slice(-limit);
+      }),
+    watchEvents: (taskDir: string, dispatchId: string, onChange: () => void) =>
+      call(
+        (core, _, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          const listener = { key, call: onChange };
+          listeners.add(listener);
+          ownListeners.add(listener);
+          return () => void listeners.delete(listener);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    deleteDispatch: (taskDir: string, dispatchId: string) =>
+      call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          claims.assertNotOthers(world, key);
+          claims.release(world, key);
+          world.damaged.delete(key);
+          core.deleteDispatch(taskDir, dispatchId);
+          notify(key);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    verifyDispatch: (taskDir: string, dispatchId: string) =>
+      call((core, world, key) => verify(core, world, key, [taskDir, dispatchId]), taskDir, dispatchId),
+    acceptLoss: (taskDir: string, dispatchId: string, notice: CapturedEvent) =>
+      call(
+        (core, world, key) => {
+          const found = verify(core, world, key, [taskDir, dispatchId]);
+          claims.assertNotOthers(world, key);
+          const damage = damageOf(world, key);
+          assertEnvelope(world, key);
+          const dispatch = world.data.dispatches.get(taskDir)?.get(dispatchId);
+          if (damage !== null && dispatch !== undefined)
+            dispatch.events = [...damage.events, structuredClone(notice)];
+          world.damaged.delete(key);
+          return found;
+        },
+        taskDir,
+        dispatchId,
+      ),
+    getRepairs: () => call(() => []),
+    close: () => {
+      if (closed) return;
+      medium.use((world) => claims.releaseAll(world));
+      for (const listener of ownListeners) listeners.delete(listener);
+      closed = true;
+    },
+  } satisfies DispatchStoreProvider;
+}
+
+function corrupt(damage: ReadLog | null): StoreError {
+  const [first] = damage?.damages ?? [];
+  const wholeEvents = first?.eventsBefore ?? 0;
+  return new StoreError('STORE_CORRUPT', `The log is damaged after ${wholeEvents} whole events.`, {
+    details: { file: first?.place ?? 'the log', offset: first?.offset ?? 0, wholeEvents },
+  });
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { compareSeed, type TruthStore, truthStores } from '../../packages/session/test/truth/compare-seed.ts';
+import { comparedKinds, noComparisons } from '../../packages/session/test/truth/compare-views.ts';
+
+/**
+ * Compares the views with random sessions whose true course is known, as the truth test does, for many seeds and in each store.
+ * Writes the figures of each store into `truth.json`. Exits with 1 if a view was wrong.
+ *
+ *     nice -n 19 pnpm campaign:truth --seeds 10000 --store memory --store sqlite
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    store: { type: 'string', multiple: true, default: truthStores },
+  },
+});
+const resultsFile = new URL('truth.json', import.meta.url);
+const seeds = Number(values.seeds);
+if (!Number.isSafeInteger(seeds) || seeds < 1) throw new TypeError('--seeds must be a whole number from 1.');
+
+for (const name of values.store) {
+  const store = truthStores.find((known) => known === name);
+  if (store === undefined) throw new TypeError(`There is no store ${name}: use ${truthStores.join(', ')}.`);
+  const figures = await compareMany(store);
+  const before = JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<string, unknown>;
+  writeFileSync(resultsFile, `${JSON.stringify({ ...before, [store]: figures }, null, 2)}\n`);
+}
+
+async function compareMany(store: TruthStore) {
+  const started = performance.now();
+  const found = noComparisons();
+  let events = 0;
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    events += (await compareSeed(seed, store, found)).events.length;
+    // Objects behind weak references are released only when the event loop turns.
+    await setImmediate();
+    if (seed % 500 === 0)
+      process.stderr.write(`${store}: ${seed} of ${seeds} seeds, ${wrongIn(found)} wrong\n`);
+  }
+  const wrong = comparedKinds.flatMap((kind) => found[kind].wrong.map((words) => `${kind}: ${words}`));
+  for (const words of wrong.slice(0, 20)) process.stderr.write(`${words}\n`);
+  if (wrong.length > 0) process.exitCode = 1;
+  return {
+    seeds,
+    events,
+    wrong: wrong.length,
+    compared: Object.fromEntries(comparedKinds.map((kind) => [kind, found[kind].compared])),
+    seconds: Math.round((performance.now() - started) / 1_000),
+    date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
+    machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+  };
+}
+
+function wrongIn(found: ReturnType<typeof noComparisons>): number {
+  return comparedKinds.reduce((sum, kind) => sum + found[kind].wrong.length, 0);
+}

@@ -1,0 +1,73 @@
+import { createContext, Script } from 'node:vm';
+
+/** A regular expression literal of a source file. */
+export interface FoundExpression {
+  readonly file: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+const token =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<=(?:^|[(,=:[!&|?{};+>]|\breturn|=>)\s*)\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([dgimsuvy]*)/g;
+
+/** The regular expression literals of a TypeScript source. Strings and comments are passed over. */
+export function expressionsIn(file: string, text: string): FoundExpression[] {
+  return [...text.matchAll(token)].flatMap(([, source, flags = '']) =>
+    source === undefined ? [] : [{ file, source, flags }],
+  );
+}
+
+const length = 20_000;
+const limitMs = 250;
+
+const place = createContext({ work: () => {} });
+const call = new Script('work()');
+
+/**
+ * A text for which the expression takes more than linear time; null if none is found. Tries repetitions of what the expression
+ * names, after and before what it begins and ends with.
+ */
+export function slowText({ source, flags }: Pick<FoundExpression, 'source' | 'flags'>): string | null {
+  const expression = new RegExp(source, flags.includes('g') || flags.includes('y') ? flags : `${flags}g`);
+  for (const text of hostileTextsFor(source)) {
+    // A second attempt: the first may have met a busy machine.
+    if (isSlow(expression, text) && isSlow(expression, text))
+      return `${text.slice(0, 60)}…${text.slice(-20)}`;
+  }
+  return null;
+}
+
+function isSlow(expression: RegExp, text: string): boolean {
+  place.work = () => {
+    for (const _ of text.matchAll(expression));
+  };
+  try {
+    call.runInContext(place, { timeout: limitMs });
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return true;
+    throw error;
+  }
+}
+
+function* hostileTextsFor(source: string): Generator<string> {
+  const words = wordsOf(source);
+  const pumps = new Set([' ', 'a', 'A', '0', '_', '-', '.', '=', '/', '\t', 'aB', 'a0', '{"', ...words]);
+  for (const word of words) for (const character of new Set(word)) pumps.add(character);
+  for (const word of words) for (const other of words.slice(0, 6)) pumps.add(`${word}a${other}`);
+  const starts = new Set(['', 'x\0', words[0] ?? '', words.slice(0, 2).join('a')]);
+  for (const pump of pumps) {
+    const pumped = pump.repeat(Math.ceil(length / pump.length));
+    for (const start of starts) for (const end of ['\0', '\n', 'x!']) yield start + pumped + end;
+  }
+}
+
+/** What the expression names word for word, escapes resolved. */
+function wordsOf(source: string): string[] {
+  const plain = source
+    .replace(/\(\?(?:[:=!]|<[=!]|<\w+>)/g, '(')
+    .replace(/\\[pP]\{[^}]*\}|\\u\{?[0-9a-f]+\}?|\\[bBdDsSwWn0-9]|\{[\d,]+\}/gi, '\n')
+    .replace(/\\(.)/g, '\n$1\n')
+    .replace(/[()[\]^$|*+?.]/g, '\n');
+  return [...new Set(plain.split('\n').filter((word) => word !== ''))].slice(0, 12);
+}
