@@ -110,6 +110,7 @@ describe('a writer whose dispatch was taken over while it did not run', () => {
     if (reason !== 'was suspended with its machine, so that only the wall clock shows it')
       Object.defineProperty(writing.clock, 'monotonic', { value: () => 60_000 });
     wake(writing);
+    if (reason === 'was stopped') expect(writer.getDispatchEvents(taskDir, 'd1')).toEqual(makeEvents(1, 2));
     for (const write of [
       () => writer.appendEvent(taskDir, 'd1', makeEvent(8)),
       () => writer.appendEvents(taskDir, 'd1', makeEvents(8, 3)),

@@ -186,6 +186,13 @@ export class DispatchHandle {
     }
   }
 
+  /** Gives up a lost claim before a read, which would otherwise read a file that is no longer at the path. */
+  #noticeLoss(): void {
+    const { claims, clock } = this.#context;
+    if (this.#writer === null || elapsedSince(this.#checkedAt, clock) < checkInterval) return;
+    if (!claims.isKept(this.name)) this.#drop();
+  }
+
   /** Gives up a claim that another opening has taken over. */
   #drop(): void {
     this.#writer = null;
@@ -219,6 +226,7 @@ export class DispatchHandle {
 
   /** The range of the events now, including when another process has changed or replaced the file. */
   #range(): EventRange {
+    this.#noticeLoss();
     if (this.#writer !== null) return this.#writer.range;
     const stats = orMissing(() => this.#context.files.stat(this.name.paths.file));
     if (stats === null) throw this.#notFound();
