@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -17,6 +18,11 @@ it('run reports the status of each dispatch that a process left running', async 
   const done = newEvent('session:complete', { status: 'completed', costUsd: 0.25 });
   await appendEvent(store, taskDir, 'DONE', done);
   await store.close();
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  for (const name of ['DONE.lock.3', 'LOST.lock.2']) {
+    const lock = join(line.cwd, '.projects', taskDir, 'dispatches', name);
+    writeFileSync(lock, JSON.stringify({ ...currentProcess(), pid, startTime: '1', token: 'gone' }));
+  }
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
   const { code, err } = await line.hansard(...run);
@@ -42,7 +48,7 @@ it('run in a sandbox leaves a dispatch alone whose writer it cannot see, such as
   const parent = await createDispatch(store, taskDir, { role: 'lead', dispatchId: 'PARENT' });
   await store.close();
   const outside = { ...currentProcess(), pid: 999_999_999, pidNamespace: 'pid:[1]', token: 'outside' };
-  writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock'), JSON.stringify(outside));
+  writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock.2'), JSON.stringify(outside));
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
   const { code, err } = await line.hansard(...run);

@@ -25,7 +25,11 @@ export async function loadParts(given: LoadSessionOptions, needsRoot = false): P
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
-  const dispatch = await options.store.openDispatch(options, { write: true, ...writerOptions(options) });
+  const dispatch = await options.store.openDispatch(options, {
+    write: true,
+    ...writerOptions(options),
+    ...options.wait,
+  });
   let parts: SessionParts | null = null;
   try {
     assertFull(dispatch);

@@ -1,4 +1,10 @@
-import type { CommunicationHub, DispatchStore, TaskProblemListener, WriterOptions } from '@hansard/dispatch';
+import type {
+  CommunicationHub,
+  DispatchStore,
+  TaskProblemListener,
+  WriteAccess,
+  WriterOptions,
+} from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
 import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
@@ -67,6 +73,8 @@ export interface PeerSessionOptions extends Omit<SessionOptions, 'systemPrompt'>
 
 export interface LoadSessionOptions extends SessionRunOptions {
   readonly dispatchId: string;
+  /** How to wait for a claim whose owner cannot be checked: `waitMs` and `onWait` of `openDispatch`. */
+  readonly wait?: Pick<WriteAccess, 'waitMs' | 'onWait'>;
 }
 
 /** The options with the clock and the source of ids that the session and its dispatch share. */

@@ -3,17 +3,16 @@ import { join } from 'node:path';
 /**
  * The disk format, version 2. Its number is at the beginning of each dispatch file, and of no other file.
  *
- * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease:
+ * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease,
+ * `N` a number:
  *
- *     .writers/TOKEN.json            the lease of one opening of the store that has claimed something
+ *     .writers/TOKEN.json            a heartbeat of one opening of the store that has claimed something
  *     TASK/task.json                 the record of the task, and an index of its dispatches
- *     TASK/.task.lock                the lock of task.json, while it is written
+ *     TASK/.task.lock.1              the lock of task.json, while it is written
  *     TASK/.task.tmp                 the next content of task.json
  *     TASK/dispatches/ID.json        a dispatch
- *     TASK/dispatches/ID.lock        its lock, while it is claimed
- *     TASK/dispatches/ID.lock.TOKEN  a takeover of the lock with that token
- *     TASK/dispatches/ID.lock.unreadable  a takeover of a lock without a readable token
- *     TASK/dispatches/.ID.tmp        a new dispatch, or a copy of one; only the owner of the lock writes it
+ *     TASK/dispatches/ID.lock.N      its lock, while it is claimed; N is the number of the claim
+ *     TASK/dispatches/.ID.N.tmp      a new dispatch, or a copy of it; only the owner of the lock N writes it
  *     TASK/dispatches/ID.json.damaged-N  the file as it was before its loss was accepted for the Nth time
  *
  * The parts of a `taskDir` are names of folders, and an id is the name of a file. Nothing is encoded, because
@@ -34,7 +33,7 @@ import { join } from 'node:path';
  *    opens the events to these digits, the earlier events included. So each begins with the one before it, a change of any
  *    byte shows at the next digits, and an event that is missing, doubled or moved shows at the event after it.
  *    The checksum of a head is that of its bytes from `"format"` to before `,"crc"`.
- * 2. THE HEAD has `format`, `revision` (greater at each write), `epoch` (greater at each claim), `acknowledged` and `envelope`.
+ * 2. THE HEAD has `format`, `revision` (greater at each write), `epoch` (the number of the last claim), `acknowledged` and `envelope`.
  *    It is stored twice, in two slots of equal size: 2,048 bytes, or twice or four times as much, and so on, as much as it needs. Of two
  *    whole heads the one with the greater revision counts. A write never touches the slot that counts before the other one is written; so
  *    a torn write leaves the earlier head, and damage of one slot loses nothing. A write of the envelope goes to both slots. Only an
@@ -59,14 +58,16 @@ import { join } from 'node:path';
  * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it. It is written at most
  * once a second, and when the store closes.
  *
- * A LOCK is a hard link to the lease of its owner in `.writers`: one line of JSON with the process and the token. See
- * `WriterLocks` for its steps.
+ * A LOCK is a hard link to a heartbeat of its owner in `.writers`: one line of JSON with the process, `leaseMs` and the token.
+ * The owner changes the time of the heartbeat in each third of `leaseMs`, and with it the time of all its locks. The lock with
+ * the greatest number counts. A lock without a number, of an earlier version, counts as the first. See `WriterLocks`.
  */
 export const diskFormatVersion = 2;
 
 /** Names and suffixes of files and folders. */
 export const names = {
   writers: '.writers',
+  heartbeat: '.json',
   dispatches: 'dispatches',
   task: 'task.json',
   taskLock: '.task.lock',
@@ -74,7 +75,6 @@ export const names = {
   dispatch: '.json',
   lock: '.lock',
   temporary: '.tmp',
-  unreadable: '.unreadable',
   damaged: '.damaged-',
 } as const;
 
@@ -105,7 +105,8 @@ export const acknowledgedAge = { events: 256, ms: 1_000 } as const;
 export interface DispatchPaths {
   readonly file: string;
   readonly lock: string;
-  readonly temporary: string;
+  /** For a new file that the owner of the lock with this number writes. Only that owner creates it. */
+  readonly temporary: (epoch: number) => string;
   readonly folder: string;
   readonly task: string;
 }
@@ -117,6 +118,6 @@ export function dispatchPaths(taskFolder: string, dispatchId: string): DispatchP
     folder,
     file: join(folder, dispatchId + names.dispatch),
     lock: join(folder, dispatchId + names.lock),
-    temporary: join(folder, `.${dispatchId}${names.temporary}`),
+    temporary: (epoch) => join(folder, `.${dispatchId}.${epoch}${names.temporary}`),
   };
 }

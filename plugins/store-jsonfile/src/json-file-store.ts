@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
+  type ClaimState,
   type DispatchClaim,
   type DispatchListing,
   type DispatchStoreProvider,
@@ -25,11 +26,11 @@ import { HandleCache } from './dispatch/handle-cache.ts';
 import { listDispatches } from './dispatch/list-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
+import { WriterLocks } from './locks/writer-locks.ts';
 import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
 import { resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
-import { WriterLocks } from './writer-locks.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
@@ -48,17 +49,17 @@ export class JsonFileStore implements DispatchStoreProvider {
   #isClosed = false;
 
   /** `root` is a real path, without symbolic links. */
-  constructor(root: string, capabilities: StoreCapabilities, system: StoreSystem) {
+  constructor(root: string, capabilities: StoreCapabilities, leaseMs: number, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
     this.#system = system;
     this.#watchers = new DispatchWatchers(system.files);
-    this.#locks = new WriterLocks(system, join(root, names.writers));
+    this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
     this.#later = new LaterWork(system.clock);
     this.#context = {
       ...system,
-      claims: new DispatchClaims(this.#locks),
+      claims: new DispatchClaims(system, this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
       later: this.#later,
@@ -86,6 +87,25 @@ export class JsonFileStore implements DispatchStoreProvider {
   releaseDispatch(taskDir: string, dispatchId: string): void {
     const name = this.#name(taskDir, dispatchId);
     if (this.#context.claims.has(name)) withFile('release', name.paths.file, () => this.#release(name));
+  }
+
+  getClaim(taskDir: string, dispatchId: string): ClaimState | null {
+    const handle = this.#handle(taskDir, dispatchId);
+    return withFile('read', handle.name.paths.lock, () => {
+      handle.assertExists();
+      return this.#context.claims.stateOf(handle.name);
+    });
+  }
+
+  breakClaim(taskDir: string, dispatchId: string): void {
+    const handle = this.#handle(taskDir, dispatchId);
+    withFile('release', handle.name.paths.lock, () => {
+      handle.assertExists();
+      const state = this.#context.claims.stateOf(handle.name);
+      if (state === null) return;
+      if (!state.isOwn) handle.claim(true);
+      this.#release(handle.name);
+    });
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
@@ -253,7 +273,9 @@ export class JsonFileStore implements DispatchStoreProvider {
     try {
       this.#handle(name.taskDir, name.dispatchId).finish();
     } catch (error) {
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+      // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
+      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') && !isStoreError(error, 'STORE_LOCKED'))
+        throw error;
     } finally {
       this.#context.claims.release(name);
     }

@@ -19,10 +19,14 @@ export class LaterWork {
 
   add(key: string, work: () => void): void {
     this.#work.set(key, work);
-    this.#stop ??= this.#clock.after(delay, () => {
-      this.#stop = null;
-      this.doAll();
-    });
+    this.#stop ??= this.#clock.after(
+      delay,
+      () => {
+        this.#stop = null;
+        this.doAll();
+      },
+      { keepsProcess: false },
+    );
   }
 
   remove(key: string): void {

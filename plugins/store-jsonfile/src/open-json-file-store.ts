@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
-import { orMissing, realPath, withFile } from '@hansard/store-kit';
+import { defaultLeaseMs, orMissing, realPath, withFile } from '@hansard/store-kit';
 import type { Access } from './files.ts';
 import { JsonFileStore } from './json-file-store.ts';
 import { type StoreSystem, systemFor } from './store-system.ts';
@@ -28,6 +28,11 @@ export interface JsonFileStoreOptions {
    * allows. Files and folders that exist keep their permissions.
    */
   readonly access?: Access;
+  /**
+   * Milliseconds, at least 100; 15,000 by default. A claim whose owner is not proven to have exited can be taken over after it was
+   * not renewed for so long. An owner renews its claims in each third of it.
+   */
+  readonly leaseMs?: number;
 }
 
 /**
@@ -35,7 +40,7 @@ export interface JsonFileStoreOptions {
  * @throws STORE_UNAVAILABLE if the root is not a readable folder
  */
 export function openJsonFileStore(
-  { root, durability = 'process', access = 'private' }: JsonFileStoreOptions,
+  { root, durability = 'process', access = 'private', leaseMs = defaultLeaseMs }: JsonFileStoreOptions,
   system: StoreSystem = systemFor(access),
 ): JsonFileStore {
   const { files } = system;
@@ -43,5 +48,5 @@ export function openJsonFileStore(
     orMissing(() => files.list(root), ['ENOENT']);
     return realPath(resolve(root), files.realPath);
   });
-  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, system);
+  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, leaseMs, system);
 }

@@ -20,19 +20,16 @@ const [, code = ''] =
   [];
 
 /** Every name of a file in the format, as both descriptions write it. */
-const { damaged, dispatch, lock, temporary, unreadable, writers, dispatches, task, taskLock, taskTemporary } =
-  names;
+const { damaged, dispatch, lock, temporary, writers, dispatches, task, taskLock, taskTemporary } = names;
 const documented = [
   `${writers}/TOKEN.json`,
   task,
-  taskLock,
+  `${taskLock}.1`,
   taskTemporary,
   `${dispatches}/`,
   `ID${dispatch}`,
-  `ID${lock}`,
-  `ID${lock}.TOKEN`,
-  `ID${lock}${unreadable}`,
-  `.ID${temporary}`,
+  `ID${lock}.N`,
+  `.ID.N${temporary}`,
   `ID${dispatch}${damaged}N`,
 ];
 
@@ -61,10 +58,10 @@ describe('the files of a store', () => {
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     store.appendEvents(taskDir, 'd1', makeEvents(2, 3));
     const paths = dispatchPaths(join(root, taskDir), 'd1');
-    expect(readdirSync(paths.folder).sort()).toEqual([`d1${dispatch}`, `d1${lock}`]);
+    expect(readdirSync(paths.folder).sort()).toEqual([`d1${dispatch}`, `d1${lock}.1`]);
     expect(readdirSync(join(root, taskDir))).toEqual([dispatches]);
     const [token = ''] = readdirSync(join(root, writers));
-    expect(readFileSync(paths.lock, 'utf8')).toBe(readFileSync(join(root, writers, token), 'utf8'));
+    expect(readFileSync(`${paths.lock}.1`, 'utf8')).toBe(readFileSync(join(root, writers, token), 'utf8'));
 
     const [head = '', copy = '', opening, ...lines] = readFileSync(paths.file, 'utf8').split('\n');
     for (const line of [head, copy]) expect(Buffer.byteLength(`${line}\n`)).toBe(smallestSlot);

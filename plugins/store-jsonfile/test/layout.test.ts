@@ -11,7 +11,12 @@ describe('the file of a dispatch', () => {
     const store = openStore(root);
     const file = dispatchFile(root, 'd1');
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    expect(readDocument(file)).toMatchObject({ format: 2, envelope: makeEnvelope('d1'), events: [] });
+    expect(readDocument(file)).toMatchObject({
+      format: 2,
+      epoch: 1,
+      envelope: makeEnvelope('d1'),
+      events: [],
+    });
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(readDocument(file).events).toEqual([makeEvent(1)]);
     store.appendEvents(taskDir, 'd1', makeEvents(2, 3));
@@ -90,7 +95,7 @@ describe('the file of a dispatch', () => {
     store.createDispatch(taskDir, makeEnvelope('d1'));
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     const folder = join(root, taskDir, 'dispatches');
-    expect(readdirSync(folder).sort()).toEqual(['d1.json', 'd1.lock']);
+    expect(readdirSync(folder).sort()).toEqual(['d1.json', 'd1.lock.1']);
     store.close();
     expect(readdirSync(folder)).toEqual(['d1.json']);
     expect(readdirSync(join(root, '.writers'))).toEqual([]);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { TaskRecord } from '@hansard/events';
 import { currentProcess } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
@@ -114,7 +115,7 @@ describe('processes that claim one dispatch at the same time', () => {
     const { pid } = spawnSync(process.execPath, ['--version']);
     const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
     for (const id of ['d2', 'd3'])
-      writeFileSync(dispatchFile(root, id).replace(/json$/, 'lock'), JSON.stringify(gone));
+      writeFileSync(dispatchFile(root, id).replace(/json$/, 'lock.2'), JSON.stringify(gone));
     for (const id of ['d1', 'd2', 'd3']) {
       const children = Array.from({ length: 4 }, () => start('take-lock', root, taskDir, id));
       for (const child of children) await nextLine(child);
@@ -127,30 +128,23 @@ describe('processes that claim one dispatch at the same time', () => {
   });
 });
 
-describe('a process that finds several lock files emptied by a loss of power', () => {
-  it('takes the lock and does not follow them in a circle', () => {
-    const root = prepare('d1');
-    const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
-    for (const emptied of [lock, `${lock}.unreadable`]) writeFileSync(emptied, '');
-    const args = [condition, '--max-old-space-size=64', script('take-lock'), root, taskDir, 'd1'];
-    const { stdout } = spawnSync(process.execPath, args, { input: 'go\n', timeout: 15_000 });
-    expect(String(stdout)).toBe('ready\nappended\n');
-  });
-});
-
 describe('processes that work on one task at once', () => {
   it('lose neither the record of the task nor a dispatch', async () => {
     const root = prepare();
     const store = openStore(root);
     const children = ['a', 'b'].map((prefix) => start('create-dispatches', root, taskDir, prefix, '25'));
     const task = { slug: 'maps', name: 'Maps', project: 'lab', created: '2026-03-01T09:30:00.000Z' };
+    // A store waits for 100 milliseconds only, and the machine may be busy for longer.
+    const putTask = (record: TaskRecord) => {
+      while (codeOf(() => store.putTask(taskDir, record)) === 'STORE_LOCKED');
+    };
     for (let round = 0; round < 25; round += 1) {
-      store.putTask(taskDir, { ...task, status: `round ${round}` });
+      putTask({ ...task, status: `round ${round}` });
       await Promise.all(children.map(nextLine));
       expect(store.getTask(taskDir)).toEqual({ ...task, status: `round ${round}` });
     }
     expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(50);
-    store.putTask(taskDir, { ...task, status: 'done' });
+    putTask({ ...task, status: 'done' });
     expect(store.getTask(taskDir)).toEqual({ ...task, status: 'done' });
     // The index is written later: any change has them all.
     store.createDispatch(taskDir, makeEnvelope('last'));

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
+import { ManualClock } from '@hansard/testing';
 import { onTestFinished } from 'vitest';
 import { type JsonFileStore, type JsonFileStoreOptions, openJsonFileStore } from '../src/index.ts';
 import { type StoreSystem, thisSystem } from '../src/store-system.ts';
@@ -23,6 +24,12 @@ export function openStore(
   const store = openJsonFileStore({ root, ...options }, { ...thisSystem, ...replaced });
   onTestFinished(() => store.close());
   return store;
+}
+
+/** A clock that a test advances, as the parts of a system. A pause of the process advances it, too. */
+export function manualTime(): { readonly clock: ManualClock; readonly pause: (ms: number) => void } {
+  const clock = new ManualClock();
+  return { clock, pause: (ms) => clock.advance(ms) };
 }
 
 /** Opens a store that has claimed a dispatch. */

@@ -18,10 +18,10 @@ type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
 const places = {
   dispatch: 'dispatches/bad.json',
-  'lock of a dispatch': 'dispatches/bad.lock',
-  'file of a new dispatch, while it is created': 'dispatches/.new.tmp',
+  'lock of a dispatch': 'dispatches/bad.lock.2',
+  'file of a new dispatch, while it is created': 'dispatches/.new.1.tmp',
   'record of the task': 'task.json',
-  'lock of the task': '.task.lock',
+  'lock of the task': '.task.lock.1',
   'record of the task, while it is written': '.task.tmp',
 } as const;
 type Place = keyof typeof places;

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { orMissing } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
+import { WriterLocks } from '../src/locks/writer-locks.ts';
 import { thisSystem } from '../src/store-system.ts';
-import { taskLockPath } from '../src/task/task-file.ts';
-import { WriterLocks } from '../src/writer-locks.ts';
+import { taskLock } from '../src/task/task-file.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
 
@@ -131,12 +131,12 @@ describe('task.json', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    const others = new WriterLocks(thisSystem, join(root, '.writers'));
-    const lock = taskLockPath(join(root, taskDir));
+    const others = new WriterLocks(thisSystem, join(root, '.writers'), 15_000);
+    const lock = taskLock(join(root, taskDir));
     others.take(lock);
     store.updateDispatch(taskDir, 'd1', { status: 'completed' });
     store.close();
-    others.release(lock);
+    others.release(lock.path);
     const next = openStore(root);
     next.createDispatch(taskDir, makeEnvelope('d2'));
     next.close();

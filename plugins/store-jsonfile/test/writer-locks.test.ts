@@ -1,12 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
-import { codeOf, dispatchFile, makeEvent, makeRoot, openClaimed, openStore, taskDir } from './sample.ts';
+import {
+  codeOf,
+  dispatchFile,
+  makeEvent,
+  makeRoot,
+  manualTime,
+  openClaimed,
+  openStore,
+  taskDir,
+} from './sample.ts';
 
-const lockFile = (root: string, dispatchId: string) =>
-  dispatchFile(root, dispatchId).replace(/json$/, 'lock');
+const leaseMs = 15_000;
+
+const lockFile = (root: string, dispatchId: string, epoch: number) =>
+  dispatchFile(root, dispatchId).replace(/json$/, `lock.${epoch}`);
 
 /** The number of a process that has certainly exited. */
 function exitedProcess(): number {
@@ -15,11 +27,21 @@ function exitedProcess(): number {
 
 /** Writes a lock of this boot and PID namespace, with some changes. */
 function leaveLock(path: string, token: string, changes: Partial<ProcessOwner>): void {
-  writeFileSync(path, JSON.stringify({ ...currentProcess(), ...changes, token }));
+  writeFileSync(path, JSON.stringify({ ...currentProcess(), leaseMs, ...changes, token }));
 }
 
-function leaveExpiredLock(path: string): void {
-  leaveLock(path, 'gone', { pid: exitedProcess(), startTime: '1' });
+function leaveExpiredLock(path: string, token = 'gone'): void {
+  leaveLock(path, token, { pid: exitedProcess(), startTime: '1' });
+}
+
+/** A store with an ended dispatch, whose next claim has the number 2. */
+function withEnded(
+  root: string,
+  ...more: Parameters<typeof openStore> extends [string, ...infer R] ? R : never
+) {
+  const store = openStore(root, ...more);
+  store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+  return store;
 }
 
 describe('the right to write a dispatch', () => {
@@ -71,8 +93,9 @@ describe('the right to write a dispatch', () => {
     first.appendEvent(taskDir, 'd1', makeEvent(1));
     first.updateDispatch(taskDir, 'd1', { status: 'completed' });
     expect(codeOf(() => second.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+    expect(existsSync(lockFile(root, 'd1', 1))).toBe(true);
     first.releaseDispatch(taskDir, 'd1');
-    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+    expect(existsSync(lockFile(root, 'd1', 1))).toBe(false);
     second.claimDispatch(taskDir, 'd1');
     second.appendEvent(taskDir, 'd1', makeEvent(2));
     expect(codeOf(() => first.appendEvent(taskDir, 'd1', makeEvent(3)))).toBe('STORE_LOCKED');
@@ -82,59 +105,66 @@ describe('the right to write a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2), makeEvent(3)]);
   });
 
+  it('has a number that grows with each claim, by any store, and stays with a repeated claim', () => {
+    const root = makeRoot();
+    const [first, second] = [openStore(root), openStore(root)];
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    const epochs = [first.claimDispatch(taskDir, 'd1').epoch];
+    for (const store of [first, second, first, second]) {
+      for (const each of [first, second]) each.releaseDispatch(taskDir, 'd1');
+      epochs.push(store.claimDispatch(taskDir, 'd1').epoch);
+      expect(store.claimDispatch(taskDir, 'd1').epoch).toBe(epochs.at(-1));
+    }
+    expect(epochs).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('is required by a write without a claim, whose error says what to do and names the owner if there is one', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+    const store = withEnded(root);
     const append = () => store.appendEvent(taskDir, 'd1', makeEvent(1));
     const asked = `has not claimed dispatch d1 of ${taskDir}. Claim it before you write to it.`;
     expect(append).toThrow(new RegExp(`${asked}$`));
     const other = openClaimed(root);
-    const lock = lockFile(root, 'd1');
     expect(append).toThrow(
-      `${asked} The lock ${lock} belongs to another open store of this process (${process.pid}).`,
+      `${asked} Dispatch d1 belongs to another open store of this process (${process.pid}).`,
     );
-    expect(append).toThrow(`remove ${lock}.`);
+    expect(append).toThrow(`run hansard unlock ${taskDir} d1.`);
     other.close();
-    leaveExpiredLock(lock);
+    leaveExpiredLock(lockFile(root, 'd1', 3));
     expect(append).toThrow(new RegExp(`${asked}$`));
   });
 
   it('is taken over from a process that has exited', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveExpiredLock(lockFile(root, 'd1'));
-    store.claimDispatch(taskDir, 'd1');
+    const store = withEnded(root);
+    leaveExpiredLock(lockFile(root, 'd1', 2));
+    expect(store.claimDispatch(taskDir, 'd1').epoch).toBe(3);
     store.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(JSON.parse(readFileSync(lockFile(root, 'd1'), 'utf8'))).toMatchObject({ pid: process.pid });
+    expect(JSON.parse(readFileSync(lockFile(root, 'd1', 3), 'utf8'))).toMatchObject({ pid: process.pid });
     store.close();
-    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
+    expect(readdirSync(join(root, taskDir, 'dispatches'))).toEqual(['d1.json']);
   });
 
   it('is taken over from a process that exited during its own takeover', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveExpiredLock(lockFile(root, 'd1'));
-    leaveLock(`${lockFile(root, 'd1')}.gone`, 'gone-too', { pid: exitedProcess(), startTime: '1' });
-    store.claimDispatch(taskDir, 'd1');
+    const store = withEnded(root);
+    leaveExpiredLock(lockFile(root, 'd1', 2));
+    leaveExpiredLock(lockFile(root, 'd1', 3), 'gone-too');
+    writeFileSync(dispatchFile(root, '.d1.3').replace(/json$/, 'tmp'), 'half a copy');
+    expect(store.claimDispatch(taskDir, 'd1').epoch).toBe(4);
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     store.close();
-    expect(existsSync(lockFile(root, 'd1'))).toBe(false);
-    expect(existsSync(`${lockFile(root, 'd1')}.gone`)).toBe(false);
+    expect(readdirSync(join(root, taskDir, 'dispatches'))).toEqual(['d1.json']);
   });
 
   it('is not taken from a running process whose takeover is in progress', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveExpiredLock(lockFile(root, 'd1'));
-    const follower = `${lockFile(root, 'd1')}.gone`;
-    leaveLock(follower, 'alive', { pid: process.ppid, startTime: null });
+    const store = withEnded(root);
+    leaveExpiredLock(lockFile(root, 'd1', 2));
+    leaveLock(lockFile(root, 'd1', 3), 'alive', { pid: process.ppid, startTime: null });
     const claim = () => store.claimDispatch(taskDir, 'd1');
     expect(claim).toThrow(`process ${process.ppid}`);
-    expect(claim).toThrow(`remove ${follower}.`);
+    expect(claim).toThrow(`run hansard unlock ${taskDir} d1.`);
   });
 
   it.each<[string, Partial<ProcessOwner>]>([
@@ -142,29 +172,30 @@ describe('the right to write a dispatch', () => {
     ['another boot of the machine', { bootId: 'another' }],
     ['another PID namespace', { pidNamespace: 'pid:[1]' }],
   ])(
-    'is never taken from %s, whose processes cannot be checked here, until its lock is removed',
+    'is taken from %s, whose processes cannot be checked here, after its heartbeat stood still for a lease',
     (reason, of) => {
       const root = makeRoot();
-      const lock = lockFile(root, 'd1');
-      const store = openStore(root);
-      store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-      leaveLock(lock, 'far', { pid: exitedProcess(), startTime: '1', ...of });
+      const time = manualTime();
+      const store = withEnded(root, {}, time);
+      leaveLock(lockFile(root, 'd1', 2), 'far', { pid: exitedProcess(), startTime: '1', ...of });
       const claim = () => store.claimDispatch(taskDir, 'd1');
-      expect(codeOf(claim)).toBe('STORE_LOCKED');
       expect(claim).toThrow(`(${reason}`);
-      expect(claim).toThrow(`If that process no longer runs, remove ${lock}.`);
-      rmSync(lock);
+      expect(claim).toThrow('Its claim expires in 15 s if its owner does not renew it.');
+      time.clock.advance(leaseMs - 1);
+      expect(codeOf(claim)).toBe('STORE_LOCKED');
+      time.clock.advance(1);
       claim();
       store.appendEvent(taskDir, 'd1', makeEvent(1));
       expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+      store.close();
+      expect(readdirSync(join(root, taskDir, 'dispatches'))).toEqual(['d1.json']);
     },
   );
 
   it('is not confused with that of a process with the same number in another namespace', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    leaveLock(lockFile(root, 'd1'), 'far', { pidNamespace: 'pid:[1]' });
+    const store = withEnded(root);
+    leaveLock(lockFile(root, 'd1', 2), 'far', { pidNamespace: 'pid:[1]' });
     const claim = () => store.claimDispatch(taskDir, 'd1');
     expect(claim).toThrow(`process ${process.pid} on `);
     expect(claim).not.toThrow('another open store of this process');
@@ -174,30 +205,55 @@ describe('the right to write a dispatch', () => {
     'is taken over from a process that exited and whose number another process has now',
     () => {
       const root = makeRoot();
-      const store = openStore(root);
-      store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-      leaveLock(lockFile(root, 'd1'), 'gone', { pid: process.ppid, startTime: '1' });
+      const store = withEnded(root);
+      leaveLock(lockFile(root, 'd1', 2), 'gone', { pid: process.ppid, startTime: '1' });
       store.claimDispatch(taskDir, 'd1');
       store.appendEvent(taskDir, 'd1', makeEvent(1));
       expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
     },
   );
 
-  it('is not blocked by a lock file that a loss of power emptied', () => {
+  it('is blocked for a lease by locks that a loss of power emptied', () => {
     const root = makeRoot();
-    const store = openStore(root);
-    store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
-    writeFileSync(lockFile(root, 'd1'), '');
+    const time = manualTime();
+    const store = withEnded(root, {}, time);
+    for (const epoch of [2, 3]) writeFileSync(lockFile(root, 'd1', epoch), '');
+    expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+    time.clock.advance(leaseMs);
     store.claimDispatch(taskDir, 'd1');
     store.appendEvent(taskDir, 'd1', makeEvent(1));
     expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
+  });
+
+  it('is not taken from a lock that this version cannot read, until a person ends that claim', () => {
+    const root = makeRoot();
+    const time = manualTime();
+    const store = withEnded(root, {}, time);
+    writeFileSync(lockFile(root, 'd1', 2), 'the lock of a later version');
+    const claim = () => store.claimDispatch(taskDir, 'd1');
+    expect(codeOf(claim)).toBe('STORE_LOCKED');
+    time.clock.advance(10 * leaseMs);
+    expect(codeOf(claim)).toBe('STORE_LOCKED');
+    store.breakClaim(taskDir, 'd1');
+    claim();
+  });
+
+  it('is refused while a process of an earlier version has it, whose lock has no number', () => {
+    const root = makeRoot();
+    const store = withEnded(root);
+    const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
+    leaveLock(lock, 'old', { pid: process.ppid, startTime: null });
+    expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+    leaveExpiredLock(lock, 'old');
+    store.claimDispatch(taskDir, 'd1');
+    expect(existsSync(lock)).toBe(false);
   });
 
   it('is never an entry of a listing', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    leaveExpiredLock(lockFile(root, 'd2'));
+    leaveExpiredLock(lockFile(root, 'd2', 1));
     expect(store.getDispatchEnvelopes(taskDir).map(({ dispatchId }) => dispatchId)).toEqual(['d1']);
     expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
   });

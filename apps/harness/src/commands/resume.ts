@@ -22,6 +22,9 @@ interface ResumeOptions extends ConversationOptions {
   readonly model?: string;
 }
 
+/** Milliseconds. A claim with a longer lease is refused. */
+const longestWait = 60_000;
+
 export const addResume: AddCommand = (command, context) => {
   withCommonOptions(command)
     .option('--scenario <file>', 'resume with this scenario (default: the scenario of the session)')
@@ -72,6 +75,14 @@ export const addResume: AddCommand = (command, context) => {
             communication: harness.communication,
             signal: context.signal,
             ...providers,
+            wait: {
+              waitMs: longestWait,
+              onWait: ({ message }, waitMs) =>
+                note(
+                  context,
+                  `hansard: ${message}\nhansard: waiting for up to ${Math.ceil(waitMs / 1_000)} s`,
+                ),
+            },
             ...definedOnly({ parallelToolCalls: options.parallel ?? providers.parallelToolCalls }),
           });
           for (const { message } of session.diagnostics) note(context, `hansard: ${message}`);

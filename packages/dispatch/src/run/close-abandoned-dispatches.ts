@@ -11,10 +11,12 @@ export interface CloseAbandonedOptions {
 }
 
 /**
- * Ends the dispatches of a task that a process left `running` when it exited, or this process when its store failed. If the log
+ * Ends the abandoned dispatches of a task: those that are `running` and whose claim has expired, because its owner exited or no longer
+ * renews it, and those that this process abandoned when its store failed. If the log
  * says how a dispatch ended, the envelope gets that status, time, cost and result. Any other dispatch gets a
  * `harness:error` and becomes `crashed`. A dispatch that has a writer, in this process or another (STORE_LOCKED), is
- * unchanged. So is an imported session, and one that cannot be read; its error is passed to `onUnreadable`. Returns the envelopes of the dispatches
+ * unchanged. So is a dispatch that was released while it was `running`, an imported session, and one that cannot be read; its
+ * error is passed to `onUnreadable`. In a store with one writer, every running dispatch without an object of this process is abandoned. Returns the envelopes of the dispatches
  * that it ended. Call it when a harness starts.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE for a dispatch that cannot be read, without `onUnreadable`
  */
@@ -37,11 +39,25 @@ export async function closeAbandonedDispatches(
   return closed;
 }
 
+/** Whether the owner of the claim is gone. A dispatch without a claim was released, so its owner meant to leave it running. */
+async function isAbandoned(store: DispatchStore, dispatch: DispatchRef): Promise<boolean> {
+  if (store.capabilities.writers === 'process') return true;
+  try {
+    const claim = await store.getClaim(dispatch);
+    return claim !== null && (claim.isOwn || claim.state === 'expired');
+  } catch (error) {
+    // A store without `getClaim` refuses the claim of a dispatch whose owner may be running.
+    if (isStoreError(error, 'STORE_UNSUPPORTED')) return true;
+    throw error;
+  }
+}
+
 async function closeAbandoned(
   store: DispatchStore,
   abandoned: DispatchRef,
 ): Promise<DispatchEnvelope | null> {
   try {
+    if (!(await isAbandoned(store, abandoned))) return null;
     await using dispatch = await store.openDispatch(abandoned, {
       write: true,
       holder: 'a start-up that ends it',

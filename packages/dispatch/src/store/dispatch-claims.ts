@@ -1,8 +1,15 @@
-import { type Awaitable, type ClaimState, StoreError } from '@hansard/provider';
+import {
+  type Awaitable,
+  type ClaimState,
+  type DispatchClaim,
+  isStoreError,
+  StoreError,
+} from '@hansard/provider';
 import { newEnvelope } from '../intake/envelope-intake.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import { type DispatchRef, dispatchKey, toDispatchRef } from './dispatch-ref.ts';
+import type { WriteAccess } from './dispatch-store.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreClaims, StoreContext } from './store-context.ts';
 
@@ -35,12 +42,31 @@ export class DispatchClaims implements StoreClaims {
   }
 
   /** @throws STORE_LOCKED, STORE_DISPATCH_NOT_FOUND */
-  async claim(dispatch: DispatchRef, options: WriterOptions): Promise<Dispatch> {
+  async claim(dispatch: DispatchRef, options: Omit<WriteAccess, 'write'>): Promise<Dispatch> {
     const stored = this.#stored(dispatch);
     return this.#claim(stored, options, async () => {
-      const { envelope } = await stored.claim();
+      const { envelope } = await this.#claimStored(stored, options);
       return new ClaimedDispatch(this.#context, stored, envelope, options, false);
     });
+  }
+
+  /** Claims a dispatch of the provider. While its claim can expire within `waitMs`, waits for that and tries again. */
+  async #claimStored(
+    stored: ProviderDispatch,
+    { waitMs = 0, onWait }: Omit<WriteAccess, 'write'>,
+  ): Promise<DispatchClaim> {
+    const { clock } = this.#context;
+    for (const until = clock.monotonic() + waitMs; ; ) {
+      try {
+        return await stored.claim();
+      } catch (error) {
+        const { expiresInMs } = isStoreError(error, 'STORE_LOCKED') ? error.details : {};
+        if (typeof expiresInMs !== 'number' || clock.monotonic() + expiresInMs > until) throw error;
+        onWait?.(error as StoreError, expiresInMs);
+        await new Promise<void>((resolve) => void clock.after(expiresInMs, resolve));
+        this.#context.assertOpen();
+      }
+    }
   }
 
   /** Runs work of `holder` on a dispatch that no object of this opening writes meanwhile. @throws STORE_LOCKED */

@@ -6,6 +6,7 @@ import type {
   SearchEventsOptions,
   SearchHit,
   StoreCapabilities,
+  StoreError,
   StoreRepair,
   TaskListing,
 } from '@hansard/provider';
@@ -14,7 +15,16 @@ import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 
 /** Claims the dispatch that is opened. */
-export type WriteAccess = WriterOptions & { readonly write: true };
+export interface WriteAccess extends WriterOptions {
+  readonly write: true;
+  /**
+   * Milliseconds, 0 by default. How long to wait for a claim whose owner cannot be checked, if it can expire in that time. A claim of a
+   * process that is known to run is STORE_LOCKED at once.
+   */
+  readonly waitMs?: number;
+  /** Receives the STORE_LOCKED and the milliseconds of each wait, before it begins. */
+  readonly onWait?: (refusal: StoreError, waitMs: number) => void;
+}
 
 export interface ReadAccess {
   readonly write?: false;

@@ -4,7 +4,8 @@ import { isStoreError } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
-import { replaceFile, syncFolder } from '../lines/open-file.ts';
+import { createFile, syncFolder } from '../lines/open-file.ts';
+import type { LockFile } from '../locks/lock-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
@@ -22,18 +23,21 @@ export function createDispatchFile(
   const { taskDir, dispatchId, paths } = name;
   const { file, folder, temporary } = paths;
   if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
+  let epoch: number;
+  let lost: readonly LockFile[];
   try {
-    claims.take(name);
+    ({ epoch, lost } = claims.take(name));
   } catch (error) {
     throw isStoreError(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
   }
   let isRunning = false;
   try {
     if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
-    const epoch = envelope.status === 'running' ? 1 : 0;
+    for (const lock of lost) files.remove(temporary(lock.epoch));
     const record = { revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
     const content = Buffer.concat([encodeHead(record, slotFor(record)), Buffer.from(closings.growing)]);
-    replaceFile(files, file, temporary, content, sync);
+    if (!createFile(files, file, temporary(epoch), content, sync)) throw dispatchExists(taskDir, dispatchId);
+    if (lost.length > 0) claims.removeLost(name);
     if (sync) syncFolders(files, folder, root);
     isRunning = envelope.status === 'running';
   } finally {

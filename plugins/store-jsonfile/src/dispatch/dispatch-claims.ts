@@ -1,15 +1,19 @@
-import type { StoreError } from '@hansard/provider';
-import { dispatchNotClaimed } from '@hansard/store-kit';
-import type { WriterLocks } from '../writer-locks.ts';
-import type { DispatchName } from './dispatch-file.ts';
+import type { ClaimState, StoreError } from '@hansard/provider';
+import { dispatchNotClaimed, orMissing, unlockCommand } from '@hansard/store-kit';
+import type { LockPlace } from '../locks/lock-chain.ts';
+import type { TakenLock, WriterLocks } from '../locks/writer-locks.ts';
+import type { StoreSystem } from '../store-system.ts';
+import { type DispatchName, readRecordedEpoch } from './dispatch-file.ts';
 
-/** The dispatches that this opening of the store has claimed. It has the lock of each until it releases the dispatch. */
+/** The dispatches that this opening of the store has claimed. It has the lock of each until it releases or loses it. */
 export class DispatchClaims {
+  readonly #system: StoreSystem;
   readonly #locks: WriterLocks;
   /** By the path of the lock. */
   readonly #claimed = new Map<string, DispatchName>();
 
-  constructor(locks: WriterLocks) {
+  constructor(system: StoreSystem, locks: WriterLocks) {
+    this.#system = system;
     this.#locks = locks;
   }
 
@@ -21,11 +25,28 @@ export class DispatchClaims {
     return [...this.#claimed.values()];
   }
 
+  /** The lock of a claimed dispatch. @throws STORE_LOCKED */
+  lockOf(name: DispatchName): TakenLock {
+    const lock = this.has(name) ? this.#locks.get(name.paths.lock) : null;
+    if (lock === null) throw this.missing(name);
+    return lock;
+  }
+
   /** Claims a dispatch, unless it is claimed already. @throws STORE_LOCKED naming the owner */
-  take(name: DispatchName): void {
-    if (this.has(name)) return;
-    this.#locks.take(name.paths.lock);
+  take(name: DispatchName, isForced = false): TakenLock {
+    const lock = this.#locks.take(this.#placeOf(name), isForced);
     this.#claimed.set(name.paths.lock, name);
+    return lock;
+  }
+
+  /** Whether the claim of this opening has not been taken over. */
+  isKept(name: DispatchName): boolean {
+    return this.#locks.isKept(this.lockOf(name));
+  }
+
+  /** Removes the locks that were lost to this claim. The dispatch has recorded its number. */
+  removeLost(name: DispatchName): void {
+    this.#locks.removeLost(this.lockOf(name));
   }
 
   release({ paths }: DispatchName): void {
@@ -33,9 +54,9 @@ export class DispatchClaims {
   }
 
   /** Claims a dispatch and runs `work`. If the work fails, a new claim is released. */
-  whileTaking<T>(name: DispatchName, work: () => T): T {
+  whileTaking<T>(name: DispatchName, work: () => T, isForced = false): T {
     const wasClaimed = this.has(name);
-    this.take(name);
+    this.take(name, isForced);
     try {
       return work();
     } catch (error) {
@@ -44,8 +65,25 @@ export class DispatchClaims {
     }
   }
 
+  /** The claim of any opening; null if the dispatch is free. */
+  stateOf(name: DispatchName): ClaimState | null {
+    return this.#locks.stateOf(this.#placeOf(name));
+  }
+
   /** The error of a write to a dispatch that this opening has not claimed. It names the owner if there is one. */
-  missing({ taskDir, dispatchId, paths }: DispatchName): StoreError {
-    return dispatchNotClaimed(taskDir, dispatchId, this.#locks.refusal(paths.lock));
+  missing(name: DispatchName): StoreError {
+    return dispatchNotClaimed(name.taskDir, name.dispatchId, this.#locks.refusal(this.#placeOf(name)));
+  }
+
+  #placeOf({ taskDir, dispatchId, paths }: DispatchName): LockPlace {
+    const { files } = this.#system;
+    return {
+      path: paths.lock,
+      what: `Dispatch ${dispatchId}`,
+      howToRelease: `run ${unlockCommand(taskDir, dispatchId)}`,
+      details: { taskDir, dispatchId },
+      recorded: () =>
+        orMissing(() => files.stat(paths.file)) === null ? 0 : readRecordedEpoch(files, paths.file),
+    };
   }
 }

@@ -3,7 +3,7 @@ import type { LaterWork } from '../later-work.ts';
 import type { StoreSystem } from '../store-system.ts';
 import type { DispatchClaims } from './dispatch-claims.ts';
 
-/** What the dispatches of an open store share. */
+/** What all dispatches of one opening of the store share. */
 export interface DispatchContext extends StoreSystem {
   readonly claims: DispatchClaims;
   /** Whether each write waits for the disk. */

@@ -5,7 +5,7 @@ import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import { eventsMissing } from '../lines/damaged-line.ts';
 import { OpenFile } from '../lines/open-file.ts';
-import { readHead } from './dispatch-head.ts';
+import { type DispatchHead, readHead } from './dispatch-head.ts';
 
 export interface DispatchName {
   readonly taskDir: string;
@@ -52,12 +52,22 @@ export function assertInPlace(
   if (stats.size < end) throw eventsMissing({ file: open, start, isChecked: true }, stats.size, end);
 }
 
+/** The number of the last claim that a dispatch records; 0 if there is no file, or one of format 1. @throws STORE_CORRUPT */
+export function readRecordedEpoch(files: Files, path: string): number {
+  const head = readHeadAt(files, path);
+  return head?.format === 2 ? head.record.epoch : 0;
+}
+
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */
 export function readDispatchEnvelope(files: Files, path: string): DispatchEnvelope | null {
+  return readHeadAt(files, path)?.envelope ?? null;
+}
+
+function readHeadAt(files: Files, path: string): DispatchHead | null {
   const file = orMissing(() => OpenFile.open(files, path, 'read'));
   if (file === null) return null;
   try {
-    return readHead(file).envelope;
+    return readHead(file);
   } finally {
     file.close();
   }

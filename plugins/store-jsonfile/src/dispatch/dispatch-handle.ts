@@ -1,24 +1,29 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import type { DispatchClaim, EventPage, ReadEventsOptions, StoreError } from '@hansard/provider';
+import {
+  type DispatchClaim,
+  type EventPage,
+  isStoreError,
+  type ReadEventsOptions,
+  type StoreError,
+} from '@hansard/provider';
 import { dispatchNotFound, isSystemError, orMissing } from '@hansard/store-kit';
 import { corrupt } from '../errors.ts';
 import type { EventRange } from '../lines/event-range.ts';
-import { OpenFile, syncFolder } from '../lines/open-file.ts';
+import { syncFolder } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
+import { currentMoment, elapsedSince, type Moment, never } from '../locks/moment.ts';
 import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { readHead } from './dispatch-head.ts';
+import { checkInterval, fenceDispatch } from './fence-dispatch.ts';
 import { findTail } from './file-tail.ts';
 import { encodeHead, slotFor } from './head-codec.ts';
 import { type HeadChanges, HeadKeeper } from './head-keeper.ts';
+import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 import { copyFrom1 } from './rewrite-dispatch.ts';
 import { prepareAppend } from './tail-repair.ts';
-
-const copyChunk = 1024 * 1024;
-/** Appends check at this interval, in milliseconds, that the file is at its path. A check costs as much as an append. */
-const checkInterval = 50;
 
 /** The parts of a claimed dispatch that are written. */
 interface Writing {
@@ -38,7 +43,8 @@ export class DispatchHandle {
   #known: { readonly size: number; readonly changedAt: number; readonly range: EventRange } | null = null;
   #writer: Writing | null = null;
   #isAcknowledgedLater = false;
-  #checkedAt = 0;
+  /** The last check of the claim and of the place of the file. */
+  #checkedAt: Moment = never;
   /** Whether a call has reported that the file is not at its path. */
   #isReported = false;
 
@@ -53,17 +59,13 @@ export class DispatchHandle {
     this.#file = file;
   }
 
-  /**
-   * Claims the dispatch, repairs a torn tail and returns the envelope and the epoch, which each new claim makes greater.
-   * @throws STORE_LOCKED, STORE_CORRUPT
-   */
-  claim(): Required<DispatchClaim> {
+  /** Claims the dispatch, unless this opening still has its claim, and repairs a torn tail. @throws STORE_LOCKED, STORE_CORRUPT */
+  claim(isForced = false): Required<DispatchClaim> {
     const { claims } = this.#context;
-    const isNew = !claims.has(this.name);
-    if (this.#writer === null) claims.whileTaking(this.name, () => this.#beginWriting(isNew));
-    const { head } = this.#writing(0);
-    const { envelope, epoch } = head.record;
-    return { envelope: structuredClone(envelope), epoch };
+    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+    if (this.#writer === null) claims.whileTaking(this.name, () => this.#beginWriting(), isForced);
+    const { envelope } = readHead(this.#file.open);
+    return { envelope, epoch: claims.lockOf(this.name).epoch };
   }
 
   /**
@@ -82,16 +84,18 @@ export class DispatchHandle {
 
   append(event: CapturedEvent): boolean {
     const writer = this.#writing(checkInterval);
-    if (!writer.events.append(event)) return false;
-    this.#acknowledge(writer);
-    return true;
+    const isAdded = writer.events.append(event);
+    this.#confirm(event.id);
+    if (isAdded) this.#acknowledge();
+    return isAdded;
   }
 
   appendAll(events: readonly CapturedEvent[]): boolean {
     const writer = this.#writing(checkInterval);
-    if (!writer.events.appendAll(events)) return false;
-    this.#acknowledge(writer);
-    return true;
+    const isAdded = writer.events.appendAll(events);
+    this.#confirm(events.at(-1)?.id ?? null);
+    if (isAdded) this.#acknowledge();
+    return isAdded;
   }
 
   /** Changes the envelope and returns it. */
@@ -101,6 +105,7 @@ export class DispatchHandle {
     // A copy, which only the caller has.
     const text = JSON.stringify({ ...head.record.envelope, ...Object.fromEntries(given) });
     this.#writeHead({ envelope: JSON.parse(text), acknowledged: events.acknowledged });
+    this.#confirm(null);
     return JSON.parse(text);
   }
 
@@ -148,26 +153,73 @@ export class DispatchHandle {
    */
   #writing(interval: number): Writing {
     if (this.#writer === null) {
-      if (this.#context.claims.has(this.name)) return this.#beginWriting(false);
+      if (this.#context.claims.has(this.name)) return this.#beginWriting();
       this.assertExists();
       throw this.#context.claims.missing(this.name);
     }
-    const now = this.#context.clock.monotonic();
-    if (now - this.#checkedAt >= interval) {
-      this.#isReported = true;
-      assertInPlace(this.#context.files, this.#file, this.name, this.#writer.events.range.end);
-      this.#isReported = false;
-      this.#checkedAt = now;
-    }
+    if (this.#context.clock.monotonic() - this.#checkedAt.monotonic >= interval) this.#check(this.#writer);
     return this.#writer;
   }
 
-  /** Reads what the next write needs. `isNewClaim`: the claim is new, and gets its epoch. */
-  #beginWriting(isNewClaim: boolean): Writing {
-    const { files, clock, sync, onRepair } = this.#context;
+  /** Checks the claim and the place of the file. @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND */
+  #check({ events }: Writing): void {
+    const { files, claims, clock } = this.#context;
+    const now = currentMoment(clock);
+    let misplaced: unknown = null;
+    try {
+      assertInPlace(files, this.#file, this.name, events.range.end);
+    } catch (error) {
+      misplaced = error;
+    }
+    // After the file, because the next owner renames its copy after it has taken the lock.
+    if (!claims.isKept(this.name)) {
+      this.#drop();
+      throw claims.missing(this.name);
+    }
+    this.#isReported = misplaced !== null;
+    if (misplaced !== null) throw misplaced;
+    this.#checkedAt = now;
+  }
+
+  /**
+   * Before a write is acknowledged: checks the claim, if this process may have been stopped since the last check. If the claim
+   * was lost during the write, the event `lastId` counts as written if the next owner has copied it.
+   * @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND
+   */
+  #confirm(lastId: string | null): void {
+    if (this.#writer === null || elapsedSince(this.#checkedAt, this.#context.clock) < checkInterval) return;
+    try {
+      this.#check(this.#writer);
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_LOCKED') || lastId === null) throw error;
+      if (!this.readAll().some(({ id }) => id === lastId)) throw error;
+    }
+  }
+
+  /** Gives up a lost claim before a read, which would otherwise read a file that is no longer at the path. */
+  #noticeLoss(): void {
+    const { claims, clock } = this.#context;
+    if (this.#writer === null || elapsedSince(this.#checkedAt, clock) < checkInterval) return;
+    if (!claims.isKept(this.name)) this.#drop();
+  }
+
+  /** Gives up a claim that another opening has taken over. */
+  #drop(): void {
+    this.#endWriting();
+    this.#context.claims.release(this.name);
+  }
+
+  #beginWriting(): Writing {
+    const { claims, clock, sync, onRepair } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    files.remove(paths.temporary);
+    if (claims.lockOf(this.name).lost.length > 0) fenceDispatch(this.#context, this.name);
+    const now = currentMoment(clock);
     this.#reopen('write');
+    // From here on this file is the own one: an owner that takes over later copies it.
+    if (!claims.isKept(this.name)) {
+      this.#drop();
+      throw claims.missing(this.name);
+    }
     let head = readHead(this.#file.open);
     if (head.format === 1) {
       const repair = copyFrom1(this.#context, this.name, this.#file.open, head);
@@ -178,16 +230,19 @@ export class DispatchHandle {
     if (head.format === 1) throw corrupt(paths.file, 0, 'another program wrote it at the same time');
     const { point, repair } = prepareAppend(this.#file.open, head, sync);
     if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
+    const { epoch, lost } = claims.lockOf(this.name);
     const events = new AppendWriter(point, sync);
-    this.#writer = { events, head: new HeadKeeper(head, clock.monotonic()) };
-    if (isNewClaim) {
-      const epoch = head.record.epoch + 1;
-      try {
-        this.#writeHead({ epoch, acknowledged: events.acknowledged });
-      } catch (error) {
-        this.#endWriting();
-        throw error;
+    const writer = { events, head: HeadKeeper.ofClaim(head, epoch, now.monotonic) };
+    this.#writer = writer;
+    this.#checkedAt = now;
+    try {
+      if (lost.length > 0) {
+        this.#writeHead({ acknowledged: events.acknowledged });
+        claims.removeLost(this.name);
       }
+    } catch (error) {
+      this.#endWriting();
+      throw error;
     }
     return this.#writer;
   }
@@ -199,8 +254,10 @@ export class DispatchHandle {
   }
 
   /** Writes the acknowledged length, now or within a second. */
-  #acknowledge({ events, head }: Writing): void {
-    if (head.isStale(events.count, this.#checkedAt)) this.#acknowledgeNow();
+  #acknowledge(): void {
+    if (this.#writer === null) return;
+    const { events, head } = this.#writer;
+    if (head.isStale(events.count, this.#checkedAt.monotonic)) this.#acknowledgeNow();
     else if (!this.#isAcknowledgedLater) {
       this.#isAcknowledgedLater = true;
       this.#context.later.add(this.name.paths.file, () => this.#acknowledgeNow());
@@ -218,6 +275,7 @@ export class DispatchHandle {
 
   /** The range of the events now, including when another process has changed or replaced the file. */
   #range(): EventRange {
+    this.#noticeLoss();
     if (this.#writer !== null) return this.#writer.events.range;
     const stats = orMissing(() => this.#context.files.stat(this.name.paths.file));
     if (stats === null) throw this.#notFound();
@@ -254,30 +312,21 @@ export class DispatchHandle {
 
   /** Writes a copy with larger slots, and renames it over the file. */
   #growHead({ events, head }: Writing, changes: HeadChanges): void {
-    const { files, clock, sync } = this.#context;
-    const { file, temporary, folder } = this.name.paths;
     const record = head.moved(changes);
     const slot = slotFor(record);
     const bytes = encodeHead(record, slot);
-    const open = OpenFile.open(files, temporary, 'replace');
     const old = this.#file;
-    try {
-      open.write(bytes, bytes.length, 0);
-      copyEvents(events, open, bytes.length);
-      if (sync) open.sync();
-      const inode = open.stats().ino;
-      files.rename(temporary, file);
-      this.#file = { open, inode, start: bytes.length };
-      events.moveTo(open, bytes.length);
-      const moved = new HeadKeeper({ record, slot, counting: 0, isSame: true }, clock.monotonic());
-      this.#writer = { events, head: moved };
-    } catch (error) {
-      open.close();
-      files.remove(temporary);
-      throw error;
-    }
+    const open = replaceByCopy(this.#context, this.name, (copy) => {
+      copy.write(bytes, bytes.length, 0);
+      const { range, closing } = events;
+      const end = copyBytes(range.file, range.start, range.end, copy, bytes.length);
+      copy.write(Buffer.from(closing), closing.length, end);
+    });
+    this.#file = { open, inode: open.stats().ino, start: bytes.length };
+    events.moveTo(open, bytes.length);
+    const now = this.#context.clock.monotonic();
+    this.#writer = { events, head: new HeadKeeper({ record, slot, counting: 0, isSame: true }, now) };
     old.open.close();
-    if (sync) syncFolder(files, folder);
   }
 }
 
@@ -287,15 +336,4 @@ function ignoreRefusal(work: () => void): void {
   } catch (error) {
     if (!isSystemError(error)) throw error;
   }
-}
-
-function copyEvents(events: AppendWriter, copy: OpenFile, start: number): void {
-  const { range, closing } = events;
-  let position = start;
-  for (let from = range.start; from < range.end; from += copyChunk) {
-    const bytes = range.file.read(from, Math.min(range.end, from + copyChunk));
-    copy.write(bytes, bytes.length, position);
-    position += bytes.length;
-  }
-  copy.write(Buffer.from(closing), closing.length, position);
 }

@@ -26,6 +26,12 @@ export class HeadKeeper {
     this.#acknowledgedAt = now;
   }
 
+  /** The head of a new claim. The first write of it records the number of the claim. */
+  static ofClaim(head: Head2, epoch: number, now: number): HeadKeeper {
+    const isSame = head.isSame && head.record.epoch === epoch;
+    return new HeadKeeper({ ...head, record: { ...head.record, epoch }, isSame }, now);
+  }
+
   get record(): HeadRecord {
     return this.#record;
   }
@@ -86,7 +92,6 @@ export class HeadKeeper {
 }
 
 export interface HeadChanges {
-  readonly epoch?: number;
   readonly acknowledged?: Acknowledged;
   readonly envelope?: DispatchEnvelope;
 }

@@ -4,22 +4,22 @@ import { closings, type IdOrder } from '../disk-format.ts';
 import type { Head1 } from '../format-1/head-1.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { eventText } from '../lines/event-line.ts';
-import { OpenFile, syncFolder } from '../lines/open-file.ts';
+import type { OpenFile } from '../lines/open-file.ts';
 import { parseLine } from '../lines/read-events.ts';
 import { scanLines } from '../lines/scan-lines.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { findTail } from './file-tail.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
+import { replaceByCopy } from './replace-by-copy.ts';
 import { describeRepair, type TailRepair } from './tail-repair.ts';
 
 /** A write of at least so many characters. */
 const leastWritten = 1024 * 1024;
 
-/** The head of the new file. */
+/** The head of the new file, which also has the number of the claim. */
 export interface NewHead {
   readonly revision: number;
-  readonly epoch: number;
   readonly envelope: DispatchEnvelope;
 }
 
@@ -78,37 +78,31 @@ export class EventCopier {
  * for the present file.
  */
 export function rewriteDispatch(
-  { files, sync }: Pick<DispatchContext, 'files' | 'sync'>,
-  { paths }: DispatchName,
+  context: DispatchContext,
+  name: DispatchName,
   head: NewHead,
   addEvents: (copier: EventCopier) => void,
   keepAs: string | null = null,
 ): void {
-  const { file, temporary, folder } = paths;
-  const record = { ...head, acknowledged: nothingAcknowledged };
+  const { files, claims } = context;
+  const { epoch } = claims.lockOf(name);
+  const record = { ...head, epoch, acknowledged: nothingAcknowledged };
   const slot = slotFor(record);
   const start = encodeHead(record, slot).length;
-  const copy = OpenFile.open(files, temporary, 'replace');
-  try {
-    const copier = new EventCopier(copy, start);
+  const copy = replaceByCopy(context, name, (copied) => {
+    const copier = new EventCopier(copied, start);
     addEvents(copier);
     const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
-    copy.write(bytes, bytes.length, 0);
-    if (sync) copy.sync();
-    if (keepAs !== null) files.link(file, keepAs);
-    files.rename(temporary, file);
-  } catch (error) {
-    files.remove(temporary);
-    throw error;
-  } finally {
-    copy.close();
-  }
-  if (sync) syncFolder(files, folder);
+    copied.write(bytes, bytes.length, 0);
+    if (keepAs !== null) files.link(name.paths.file, keepAs);
+  });
+  copy.close();
+  claims.removeLost(name);
 }
 
 /** Replaces a file of format 1 by a copy in format 2, without a torn tail. @throws STORE_CORRUPT */
 export function copyFrom1(
-  context: Pick<DispatchContext, 'files' | 'sync'>,
+  context: DispatchContext,
   name: DispatchName,
   file: OpenFile,
   head: Head1,
@@ -116,7 +110,7 @@ export function copyFrom1(
   const { envelope, start } = head;
   const tail = findTail(file, head);
   const range = { file, start, end: tail.end, isChecked: false, count: null };
-  rewriteDispatch(context, name, { revision: 1, epoch: 0, envelope }, (copier) =>
+  rewriteDispatch(context, name, { revision: 1, envelope }, (copier) =>
     scanLines(range, start + 1, (line) => {
       const { id } = parseLine(range, line);
       copier.add(id, eventText(line.bytes, line.start, line.end) ?? '', line.continues);

@@ -18,7 +18,7 @@ import { verifyFile } from './verify-file.ts';
  * @throws STORE_CORRUPT if the envelope cannot be read
  */
 export function acceptLossOf(
-  context: Pick<DispatchContext, 'files' | 'sync'>,
+  context: DispatchContext,
   name: DispatchName,
   file: OpenFile,
   notice: CapturedEvent,
@@ -30,12 +30,12 @@ export function acceptLossOf(
   if (head === null)
     throw corrupt(file.path, 0, 'both copies of the head are damaged, and with them the envelope');
   const lines = settledLines(examined);
-  const { revision, epoch } = head.format === 2 ? head.record : { revision: 0, epoch: 0 };
+  const revision = head.format === 2 ? head.record.revision : 0;
   const ids = new Set<string>();
   rewriteDispatch(
     context,
     name,
-    { revision: revision + 1, epoch, envelope: head.envelope },
+    { revision: revision + 1, envelope: head.envelope },
     (copier) => {
       inspectLines(lines, {
         onEvent(event) {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { isSystemError } from '@hansard/store-kit';
+import { isSystemError, linkIfFree } from '@hansard/store-kit';
 import { notAFile } from '../errors.ts';
 import type { FileStats, Files } from '../files.ts';
 
@@ -147,6 +147,31 @@ export function replaceFile(
     file.close();
   }
   files.rename(temporary, path);
+}
+
+/**
+ * Creates a file with complete content: writes a temporary file and gives it the path as its second name. A rename would
+ * replace the file that another process created meanwhile. @returns false if there is such a file
+ */
+export function createFile(
+  files: Files,
+  path: string,
+  temporary: string,
+  content: Buffer,
+  sync: boolean,
+): boolean {
+  const file = OpenFile.open(files, temporary, 'replace');
+  try {
+    file.write(content, content.length, 0);
+    if (sync) file.sync();
+  } finally {
+    file.close();
+  }
+  try {
+    return linkIfFree(temporary, path, files.link);
+  } finally {
+    files.remove(temporary);
+  }
 }
 
 /** Writes the names in a folder to the disk. Windows cannot do that. */

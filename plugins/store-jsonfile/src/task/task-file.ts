@@ -6,6 +6,7 @@ import { names } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import { readText, replaceFile } from '../lines/open-file.ts';
+import type { LockPlace } from '../locks/lock-chain.ts';
 import { listDispatchIds } from '../task-folder.ts';
 
 /** The fields of an envelope that the index in task.json repeats (D10). */
@@ -24,8 +25,16 @@ function taskFilePath(taskFolder: string): string {
   return join(taskFolder, names.task);
 }
 
-export function taskLockPath(taskFolder: string): string {
-  return join(taskFolder, names.taskLock);
+/** The lock of task.json. The file records no number, so the numbers of its locks begin again. */
+export function taskLock(taskFolder: string): LockPlace {
+  const path = join(taskFolder, names.taskLock);
+  return {
+    path,
+    what: taskFilePath(taskFolder),
+    howToRelease: `remove ${path}.*`,
+    details: {},
+    recorded: () => 0,
+  };
 }
 
 /** The record of a task; null if it has none. @throws STORE_CORRUPT */

@@ -6,12 +6,12 @@ import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
 import type { Files } from '../files.ts';
 import type { LaterWork } from '../later-work.ts';
 import { syncFolder } from '../lines/open-file.ts';
+import type { WriterLocks } from '../locks/writer-locks.ts';
 import type { StoreSystem } from '../store-system.ts';
-import type { WriterLocks } from '../writer-locks.ts';
-import { type TaskFileChange, taskLockPath, writeTaskFile } from './task-file.ts';
+import { type TaskFileChange, taskLock, writeTaskFile } from './task-file.ts';
 
 /** Milliseconds. */
-const longestWait = 2_000;
+const longestWait = 100;
 const waitBetween = 2;
 
 /**
@@ -33,9 +33,9 @@ export class TaskIndex {
     this.#sync = sync;
   }
 
-  /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for two seconds */
+  /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for 100 milliseconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
-    const { files, clock } = this.#system;
+    const { files, clock, pause } = this.#system;
     const giveUpAt = clock.monotonic() + longestWait;
     for (;;) {
       try {
@@ -44,7 +44,7 @@ export class TaskIndex {
       } catch (error) {
         if (!isStoreError(error, 'STORE_LOCKED') || clock.monotonic() > giveUpAt) throw error;
       }
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitBetween);
+      pause(waitBetween);
     }
     if (this.#sync) syncFolder(files, taskFolder);
   }
@@ -62,14 +62,14 @@ export class TaskIndex {
 
   #write(taskFolder: string, change: TaskFileChange, sync: boolean): void {
     const { files } = this.#system;
-    const lock = taskLockPath(taskFolder);
+    const lock = taskLock(taskFolder);
     this.#locks.take(lock);
     try {
       const readEnvelope = (dispatchId: string) =>
         readIfPossible(files, dispatchPaths(taskFolder, dispatchId).file);
       writeTaskFile(files, taskFolder, change, readEnvelope, sync);
     } finally {
-      this.#locks.release(lock);
+      this.#locks.release(lock.path);
     }
   }
 }

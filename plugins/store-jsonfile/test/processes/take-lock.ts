@@ -1,12 +1,15 @@
 import { isStoreError } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
-/** Waits for a line on stdin, tries to claim the dispatch and append one event, prints the outcome, and keeps the store open. */
-const [, , root = '', taskDir = '', dispatchId = ''] = process.argv;
-const store = openJsonFileStore({ root });
+/**
+ * For each line on stdin, tries to claim the dispatch and append one event, and prints the outcome. Keeps the store open.
+ * Arguments: root, task, dispatch, ignored, lease.
+ */
+const [, , root = '', taskDir = '', dispatchId = '', , leaseMs = '15000'] = process.argv;
+const store = openJsonFileStore({ root, leaseMs: Number(leaseMs) });
 process.stdout.write('ready\n');
 
-process.stdin.once('data', () => {
+process.stdin.on('data', () => {
   const id = `from-${process.pid}`;
   try {
     const timestamp = '2026-03-01T09:30:00.000Z';

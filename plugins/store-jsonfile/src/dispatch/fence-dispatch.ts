@@ -1,0 +1,53 @@
+import { OpenFile } from '../lines/open-file.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import type { DispatchName } from './dispatch-file.ts';
+import { type Head2, readHead } from './dispatch-head.ts';
+import { encodeHead, slotFor } from './head-codec.ts';
+import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
+
+/** Milliseconds. A write is acknowledged only if the last check of the claim and of the place of the file is not older. */
+export const checkInterval = 50;
+/** Milliseconds, longer than `checkInterval`. */
+const fencingPause = 60;
+
+/**
+ * Ends the writing of the owners that lost the dispatch to the claim of this opening. An owner that is not proven to have exited
+ * has an open file, and the system cannot refuse its writes. So:
+ * 1. The lock of this claim exists already. Wait until each owner must have checked its lock: events that it still acknowledges
+ *    without a check are then in the file.
+ * 2. Remove the copies that these owners had begun, so that a process that continues later cannot rename one over the file.
+ * 3. Create a copy, then check that the own lock is the last one, then copy the head with the new number, and all bytes after it.
+ * 4. Rename the copy over the file. An owner that continues later writes into a file that nobody reads, and notices the
+ *    other inode or the other lock before it acknowledges the write.
+ *
+ * Invariant: a copy of an owner is never renamed after a later owner has opened the file. The owner creates the copy before it
+ * checks its lock, and the later owner removes the copy after it has created its own lock; so one of them notices the other.
+ *
+ * @throws STORE_LOCKED, STORE_CORRUPT
+ */
+export function fenceDispatch(context: DispatchContext, name: DispatchName): void {
+  const { files, claims } = context;
+  const { file, temporary } = name.paths;
+  const { lost, isFreeOfWriters, epoch } = claims.lockOf(name);
+  if (!isFreeOfWriters) context.pause(fencingPause);
+  for (const lock of lost) files.remove(temporary(lock.epoch));
+  if (isFreeOfWriters) return;
+  const source = OpenFile.open(files, file, 'read');
+  try {
+    const copy = replaceByCopy(context, name, (copied) => {
+      const head = readHead(source);
+      const bytes = head.format === 2 ? encodeNext(head, epoch) : source.read(0, head.start);
+      copied.write(bytes, bytes.length, 0);
+      copyBytes(source, head.start, source.stats().size, copied, bytes.length);
+    });
+    copy.close();
+  } finally {
+    source.close();
+  }
+  claims.removeLost(name);
+}
+
+function encodeNext({ record, slot }: Head2, epoch: number): Buffer {
+  const next = { ...record, revision: record.revision + 1, epoch };
+  return encodeHead(next, slotFor(next, slot));
+}

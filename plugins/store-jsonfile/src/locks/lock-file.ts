@@ -1,0 +1,36 @@
+import { type Lease, orMissing, parseLease } from '@hansard/store-kit';
+import type { Files } from '../files.ts';
+import { OpenFile } from '../lines/open-file.ts';
+
+/** A lock file, as it was read. */
+export interface LockFile {
+  readonly path: string;
+  /** 0 for the lock of an earlier version, which has no number. */
+  readonly epoch: number;
+  /** Null if the file is not a lease. */
+  readonly lease: Lease | null;
+  /** Whether a loss of power emptied the file: a lock appears complete. */
+  readonly isEmpty: boolean;
+  readonly inode: number;
+  /** The time of its heartbeat. */
+  readonly beat: number;
+}
+
+/** Null if there is no such file. */
+export function readLockFile(files: Files, path: string, epoch: number): LockFile | null {
+  // Costs less than a refused `open`, and most locks that are looked for do not exist.
+  if (orMissing(() => files.lstat(path)) === null) return null;
+  const file = orMissing(() => OpenFile.open(files, path, 'read'));
+  if (file === null) return null;
+  try {
+    const text = file.readText();
+    const { ino, mtimeMs } = file.stats();
+    return { path, epoch, lease: parseLease(text), isEmpty: text === '', inode: ino, beat: mtimeMs };
+  } finally {
+    file.close();
+  }
+}
+
+export function lockPath(path: string, epoch: number): string {
+  return epoch === 0 ? path : `${path}.${epoch}`;
+}

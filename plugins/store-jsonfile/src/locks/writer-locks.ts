@@ -1,0 +1,236 @@
+import { type ClaimState, isStoreError, StoreError } from '@hansard/provider';
+import { HeartbeatTimer, isSystemError } from '@hansard/store-kit';
+import type { StoreSystem } from '../store-system.ts';
+import { LockChain, type LockPlace } from './lock-chain.ts';
+import { type LockFile, lockPath } from './lock-file.ts';
+import { type OwnHeartbeat, OwnHeartbeats } from './own-heartbeats.ts';
+
+const mostAttempts = 100;
+
+/** A lock that this opening has taken. */
+export interface TakenLock {
+  readonly place: LockPlace;
+  /** Its number. */
+  readonly epoch: number;
+  readonly file: string;
+  readonly heartbeat: OwnHeartbeat;
+  /** The locks before it, whose owners have lost them. */
+  readonly lost: readonly LockFile[];
+  /** Whether each of these owners is proven to have exited. The others may still write to files that they have opened. */
+  readonly isFreeOfWriters: boolean;
+}
+
+/**
+ * The locks of one opening of a store. A lock is a link to a heartbeat file of its owner, named by the path of the lock and its
+ * number (epoch): `ID.lock.7`. The file of the dispatch records a number as well: the greatest whose claim may be over.
+ *
+ * Invariants:
+ * - A number is linked by one opening only, and belongs to that claim for as long as the dispatch exists.
+ * - The owner is the opening with the greatest number. The locks before it are lost, even if their heartbeats continue.
+ * - A lock is removed only after the dispatch has recorded its number or a greater one. So a number that is free and greater
+ *   than the recorded one was never used.
+ *
+ * To take a lock:
+ * 1. Read the recorded number. Follow the locks from there to the first free number above it.
+ * 2. If the lease of the last lock has not expired (`LockChain`), refuse with STORE_LOCKED. A lock that is not a lease
+ *    counts as taken; an empty one, which a loss of power leaves, until a lease has passed.
+ * 3. Link a heartbeat of this opening to the free number. Of several openings exactly one succeeds; the others begin again.
+ * 4. Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
+ * 5. If the owner of a lost lock is not proven to have exited, fence it: see `DispatchHandle`.
+ * 6. Record the own number in the dispatch, then remove the lost locks.
+ *
+ * An owner cannot know that it lost a lock, because it may have been stopped for any time. It checks its lock (`isKept`) before a
+ * write, and again before it acknowledges one, whenever the last check is 50 milliseconds old by either clock. Its
+ * lock is kept if the next number is free and then its own link exists; the order matters, because the next owner
+ * removes the lost lock before its own. With each check it renews its heartbeat if that is due, so a process that writes without
+ * a pause keeps its locks although its timer cannot run.
+ *
+ * To release a lock: record its number in the dispatch, then remove the link, if it is its own. If the system refuses that, for
+ * instance because of an I/O error, the opening tries again with each heartbeat and with the next lock that it takes or releases.
+ * Its own next claim counts such a lock as expired.
+ *
+ * Limit: after a dispatch is deleted, a new one with the same id begins again with the first number.
+ */
+export class WriterLocks {
+  readonly #system: StoreSystem;
+  readonly #heartbeats: OwnHeartbeats;
+  readonly #chain: LockChain;
+  readonly #timer: HeartbeatTimer;
+  readonly #taken = new Map<string, TakenLock>();
+  /** Released locks whose files the system refused to remove. */
+  readonly #unreleased = new Set<TakenLock>();
+
+  /** `folder` is the folder of writers, on the same file system as the locks. */
+  constructor(system: StoreSystem, folder: string, leaseMs: number) {
+    this.#system = system;
+    this.#heartbeats = new OwnHeartbeats(system, folder, leaseMs);
+    this.#chain = new LockChain(system, leaseMs);
+    this.#timer = new HeartbeatTimer(system.clock, leaseMs, () => this.#beat());
+  }
+
+  /** Milliseconds. */
+  get leaseMs(): number {
+    return this.#heartbeats.leaseMs;
+  }
+
+  get(path: string): TakenLock | null {
+    return this.#taken.get(path) ?? null;
+  }
+
+  /**
+   * Takes a lock, steps 1 to 4. One that this opening has taken stays taken. With `isForced`, the last lock counts as expired.
+   * @throws STORE_LOCKED naming the owner
+   */
+  take(place: LockPlace, isForced = false): TakenLock {
+    const taken = this.#taken.get(place.path);
+    if (taken !== undefined) return taken;
+    this.#retryReleases();
+    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+      const lock = this.#tryToTake(place, isForced);
+      if (lock === null) continue;
+      this.#taken.set(place.path, lock);
+      this.#timer.start();
+      return lock;
+    }
+    throw new StoreError(
+      'STORE_LOCKED',
+      `${place.what} cannot be claimed, because other processes claim and release it all the time. Try again later.`,
+      { details: { owner: 'several processes', expiresInMs: null, ...place.details } },
+    );
+  }
+
+  /** Whether a lock of this opening is still the last one. Renews the heartbeat if that is due. */
+  isKept({ place, epoch, file, heartbeat }: TakenLock): boolean {
+    const { files } = this.#system;
+    this.#renewIfDue();
+    if (files.lstat(lockPath(place.path, epoch + 1)) !== null) return false;
+    return files.lstat(file)?.ino === heartbeat.inode;
+  }
+
+  /** The claim of any opening; null if the thing is free. */
+  stateOf(place: LockPlace): ClaimState | null {
+    const own = this.#taken.get(place.path);
+    if (own !== undefined && this.isKept(own)) {
+      const owner = `this open store of process ${own.heartbeat.lease.owner.pid}`;
+      return { owner, isOwn: true, state: 'running', expiresInMs: null };
+    }
+    const last = this.#chain.follow(place).at(-1);
+    return last === undefined || this.#isOwnRemainder(last) ? null : this.#chain.stateOf(last);
+  }
+
+  /** The STORE_LOCKED that `take` would throw now; null if it would not. */
+  refusal(place: LockPlace): StoreError | null {
+    return this.#refusalBy(place, this.#chain.follow(place).at(-1));
+  }
+
+  /** Step 6: removes the lost locks, after the dispatch has recorded the number of this one. */
+  removeLost(lock: TakenLock): void {
+    const { files } = this.#system;
+    const { lost } = lock;
+    for (const other of lost) {
+      const { path, lease } = other;
+      files.remove(path);
+      if (lease === null || this.#heartbeats.owns(lease.token)) continue;
+      const heartbeat = this.#heartbeats.fileOf(lease.token);
+      // The heartbeat of a process that has exited, or its last name.
+      if (this.#chain.hasExited(other) || files.stat(heartbeat)?.nlink === 1) files.remove(heartbeat);
+      this.#chain.forget(lease.token);
+    }
+    this.#taken.set(lock.place.path, { ...lock, lost: [] });
+  }
+
+  /** Releases a lock. One that this opening has not taken is left alone. */
+  release(path: string): void {
+    const lock = this.#taken.get(path);
+    this.#taken.delete(path);
+    if (lock === undefined) this.#retryReleases();
+    else this.#giveUp(lock);
+  }
+
+  /** Releases every lock. @throws the first refusal of the system, after it has tried all */
+  releaseAll(): void {
+    this.#timer.stop();
+    for (const path of [...this.#taken.keys()]) this.release(path);
+    this.#timer.stop();
+    for (const lock of this.#unreleased) this.#remove(lock);
+    this.#heartbeats.removeAll();
+  }
+
+  /** Steps 1 to 4; null if they must begin again. */
+  #tryToTake(place: LockPlace, isForced: boolean): TakenLock | null {
+    const recorded = place.recorded();
+    const lost = this.#chain.follow(place, recorded);
+    const last = lost.at(-1);
+    const refusal = isForced ? null : this.#refusalBy(place, last);
+    if (refusal !== null) throw refusal;
+    const epoch = Math.max(recorded, last?.epoch ?? 0) + 1;
+    const file = lockPath(place.path, epoch);
+    const heartbeat = this.#heartbeats.link(file);
+    if (heartbeat === null) return null;
+    const isFreeOfWriters = lost.every((lock) => this.#isOwnRemainder(lock) || this.#chain.hasExited(lock));
+    const lock = { place, epoch, file, heartbeat, lost, isFreeOfWriters };
+    let isCurrent = false;
+    try {
+      isCurrent = place.recorded() === recorded;
+    } finally {
+      if (!isCurrent) this.#giveUp(lock);
+    }
+    return isCurrent ? lock : null;
+  }
+
+  #refusalBy(place: LockPlace, last: LockFile | undefined): StoreError | null {
+    return last === undefined || this.#isOwnRemainder(last) ? null : this.#chain.refusal(place, last);
+  }
+
+  /** Whether this opening has released the lock, and could not remove it. */
+  #isOwnRemainder({ path, lease }: LockFile): boolean {
+    return lease !== null && this.#heartbeats.owns(lease.token) && !this.#hasTaken(path);
+  }
+
+  #hasTaken(file: string): boolean {
+    for (const lock of this.#taken.values()) if (lock.file === file) return true;
+    return false;
+  }
+
+  /** A refusal of the system is repeated with the next heartbeat, and every check of a lock renews as well. */
+  #beat(): void {
+    try {
+      this.#heartbeats.renew();
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+    }
+    this.#retryReleases();
+  }
+
+  #giveUp(lock: TakenLock): void {
+    this.#unreleased.add(lock);
+    this.#timer.start();
+    this.#retryReleases();
+  }
+
+  #renewIfDue(): void {
+    try {
+      this.#heartbeats.renewIfDue();
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+    }
+  }
+
+  #retryReleases(): void {
+    for (const lock of this.#unreleased) {
+      try {
+        this.#remove(lock);
+      } catch (error) {
+        if (!isSystemError(error) && !isStoreError(error)) throw error;
+      }
+    }
+    if (this.#taken.size + this.#unreleased.size === 0) this.#timer.stop();
+  }
+
+  #remove(lock: TakenLock): void {
+    const { files } = this.#system;
+    if (files.lstat(lock.file)?.ino === lock.heartbeat.inode) files.remove(lock.file);
+    lock.heartbeat.locks.delete(lock.file);
+    this.#unreleased.delete(lock);
+  }
+}
