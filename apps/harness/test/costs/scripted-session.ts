@@ -16,6 +16,8 @@ function figures(random: () => number): Pick<ModelResponse, 'model' | 'usage' | 
   };
 }
 
+const question = 'What do you think?';
+
 /** The root asks another agent first, and then answers. */
 export function scriptedModel(random: () => number): LanguageModelProvider {
   let number = 0;
@@ -25,7 +27,7 @@ export function scriptedModel(random: () => number): LanguageModelProvider {
       const last = messages.at(-1);
       if (last?.role === 'user' && last.text.includes('fail')) throw new Error('The model is gone.');
       number += 1;
-      const asks = agentName === null && last?.role === 'user';
+      const asks = agentName === null && last?.role === 'user' && last.text !== question;
       return {
         ...figures(random),
         text: asks ? '' : `Answer ${number}`,
@@ -41,7 +43,7 @@ export const askTool: ToolProvider = {
   callTool: async ({ agents }) => {
     if (agents === undefined) throw new TypeError('The call comes from no session.');
     const { agentId } = await agents.createAgent({ systemPrompt: 'Be brief.' });
-    await agents.deliver(agentId, { text: 'What do you think?' });
+    await agents.deliver(agentId, { text: question });
     return { status: 'completed', text: (await agents.respond(agentId)).text };
   },
 };

@@ -6,7 +6,7 @@ import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
 import { mapSummary } from './map-compaction.ts';
-import { notifiedTask } from './task-notification.ts';
+import { isOfCaller, notifiedTask } from './task-notification.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
 type Source = EventData<'user:message'>['source'];
@@ -72,7 +72,8 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
 function reportLinks(step: TranscriptStep, text: string): AnswerLinks {
   const task = notifiedTask(step.message);
   const agent = task === undefined ? undefined : step.state.agents.find(task.taskId);
-  return agent === undefined ? {} : linksToAnswer(step.state.answers.get(agent.id), undefined, text);
+  if (agent === undefined || !isOfCaller(step.state, step.message, agent.toolCallId)) return {};
+  return linksToAnswer(step.state.answers.get(agent.id), undefined, text);
 }
 
 function textsOf(blocks: readonly JsonValue[]): string[] {

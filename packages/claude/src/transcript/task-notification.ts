@@ -1,5 +1,7 @@
 import type { JsonObject } from '@hansard/events';
+import type { MappingState } from '../mapping/mapping-state.ts';
 import { asBlocks } from '../messages/map-block.ts';
+import { asId } from '../values/ids.ts';
 import { asName, asObject, asText } from '../values/json-fields.ts';
 
 /** The ids at the start of a notification that Claude Code writes when a background task stops. */
@@ -22,4 +24,17 @@ export function notifiedTask(record: JsonObject): NotifiedTask | undefined {
   const [block] = asBlocks(isQueued ? attachment.prompt : asObject(record.message)?.content) ?? [];
   const [, taskId, toolCallId] = heading.exec(asText(asObject(block)?.text) ?? '') ?? [];
   return taskId === undefined ? undefined : { taskId, toolCallId };
+}
+
+/**
+ * Whether a record belongs to the agent that made a call. Another agent's file may be read before or after that of the
+ * caller, so a notification there links nothing.
+ */
+export function isOfCaller(
+  { calls }: Pick<MappingState, 'calls'>,
+  { isSidechain, agentId }: JsonObject,
+  toolCallId: string | undefined,
+): boolean {
+  const call = calls.get(toolCallId);
+  return call !== undefined && call.agentId === (isSidechain === true ? asId(agentId) : undefined);
 }

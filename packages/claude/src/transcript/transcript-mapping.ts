@@ -23,7 +23,7 @@ import type { FileState, TranscriptPart } from './file-state.ts';
 import { mapRecord } from './map-record.ts';
 import { ParentCheck } from './parent-check.ts';
 import { problemOf } from './record-problem.ts';
-import { notifiedTask } from './task-notification.ts';
+import { isOfCaller, notifiedTask } from './task-notification.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
 import { TurnStatus } from './turn-status.ts';
@@ -116,8 +116,9 @@ export class TranscriptMapping {
     const task = notifiedTask(record);
     if (task === undefined) return undefined;
     const { taskId, toolCallId } = task;
-    const isAgent =
-      this.#state.agents.find(taskId) !== undefined || this.#agentsWithFile.has(asId(taskId) ?? '');
+    const known = this.#state.agents.find(taskId)?.toolCallId;
+    if (known === undefined && !this.#agentsWithFile.has(asId(taskId) ?? '')) return undefined;
+    const isAgent = isOfCaller(this.#state, record, known ?? toolCallId);
     return isAgent ? { agentId: taskId, toolCallId } : undefined;
   }
 
