@@ -71,7 +71,7 @@ describe('a damaged database', () => {
       .prepare(`UPDATE events SET line = replace(line, '"data":{', ? ) WHERE position = 5`)
       .run(`"data":{"deep":${deep},`);
     database.close();
-    expect(readAll(path)).toMatchObject({ code: 'STORE_CORRUPT', details: { position: 5 } });
+    expect(readAll(path)).toMatchObject({ code: 'STORE_CORRUPT', details: { offset: 5 } });
   });
 
   it.each([0.2, 0.5, 0.9])('is STORE_CORRUPT when it is cut off at %d of its length', (part) => {
