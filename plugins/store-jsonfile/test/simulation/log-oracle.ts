@@ -100,6 +100,8 @@ export class LogOracle {
     const facts = this.#facts(dispatch);
     const owner = facts.claim;
     if (claim.isAgain) return false;
+    // Also after a creation that failed at its end.
+    facts.isCreated = true;
     facts.claim = { process, isSure: true };
     if (owner === null || !owner.isSure || owner.process === process) return false;
     const idleNow = monotonic - (this.#renewals.get(owner.process) ?? 0);

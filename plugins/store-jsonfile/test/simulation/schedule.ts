@@ -20,6 +20,9 @@ export type Decision =
   | { readonly kind: 'set clock'; readonly byMs: number }
   | { readonly kind: 'lose power'; readonly seed: number };
 
+/** A decision about one process. */
+export type ProcessDecision = Extract<Decision, { readonly process: number }>;
+
 export interface ScheduleOptions {
   readonly processes: number;
   readonly dispatches: number;

@@ -8,7 +8,7 @@ import {
 } from './log-oracle.ts';
 import type { Command, Fault, Grant, Operation, Outcome, Report } from './messages.ts';
 import { livesAt } from './process-kernel.ts';
-import type { Decision } from './schedule.ts';
+import type { Decision, ProcessDecision } from './schedule.ts';
 import { type DiskChange, SimulatedDisk } from './simulated-disk.ts';
 import { Turns } from './turns.ts';
 
@@ -146,22 +146,36 @@ export class Simulation implements Disposable {
   }
 
   #decide(decision: Decision): void {
-    if (decision.kind === 'wait') return this.#wait(decision.ms);
-    if (decision.kind === 'suspend') return this.#turnClock(1, decision.ms);
-    if (decision.kind === 'set clock') return this.#turnClock(1, decision.byMs);
-    if (decision.kind === 'lose power') return this.#losePower(decision.seed);
-    const process = this.#processes[decision.process];
-    if (process === undefined) return;
+    switch (decision.kind) {
+      case 'wait':
+        this.#wait(decision.ms);
+        break;
+      case 'suspend':
+        this.#turnClock(1, decision.ms);
+        break;
+      case 'set clock':
+        this.#turnClock(1, decision.byMs);
+        break;
+      case 'lose power':
+        this.#losePower(decision.seed);
+        break;
+      default: {
+        const process = this.#processes[decision.process];
+        if (process !== undefined) this.#schedule(process, decision);
+      }
+    }
+  }
+
+  #schedule(process: SimulatedProcess, decision: ProcessDecision): void {
     if (decision.kind === 'stop') process.isStopped = true;
     else if (decision.kind === 'continue') process.isStopped = false;
     else if (process.isStopped) return;
     else if (decision.kind === 'start') {
       if (process.operation === null)
         this.#begin(process, this.#sensible(process, decision.operation), 1, null);
-    } else if (process.operation !== null) {
-      if (decision.kind === 'run') this.#step(process, decision.steps, decision.fault);
-      else this.#finish(process);
-    }
+    } else if (process.operation === null) return;
+    else if (decision.kind === 'run') this.#step(process, decision.steps, decision.fault);
+    else this.#finish(process);
   }
 
   #sensible({ number }: SimulatedProcess, operation: Operation): Operation {
@@ -349,9 +363,9 @@ export class Simulation implements Disposable {
     begun: Pick<SimulatedProcess, 'read' | 'claim' | 'append'>,
   ): void {
     const oracle = this.#oracle;
-    if (outcome.kind === 'crashed') return this.#ended(process);
-    if (operation.kind === 'close') return oracle.ended(process);
-    if (operation.kind === 'timers') return;
+    if (outcome.kind === 'crashed') this.#ended(process);
+    else if (operation.kind === 'close') oracle.ended(process);
+    if (outcome.kind === 'crashed' || operation.kind === 'close' || operation.kind === 'timers') return;
     const { dispatch } = operation;
     if (outcome.kind === 'failed') {
       this.counts.refused += 1;
