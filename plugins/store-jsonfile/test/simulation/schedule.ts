@@ -1,0 +1,98 @@
+import { randomFrom } from '@hansard/testing';
+import type { Fault, Operation } from './messages.ts';
+
+/** One decision of the scheduler. A decision that is not possible when its turn comes is passed over. */
+export type Decision =
+  /** A process without an operation begins one. */
+  | { readonly kind: 'start'; readonly process: number; readonly operation: Operation }
+  /** A process makes so many steps of its operation; the last one can fail. */
+  | { readonly kind: 'run'; readonly process: number; readonly steps: number; readonly fault: Fault | null }
+  /** A process ends its operation without interruption. */
+  | { readonly kind: 'finish'; readonly process: number }
+  /** A process does not run until it is continued. */
+  | { readonly kind: 'stop'; readonly process: number }
+  | { readonly kind: 'continue'; readonly process: number }
+  /** Time passes. The timers of processes that run are called. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** The machine sleeps: only the wall clock continues. */
+  | { readonly kind: 'suspend'; readonly ms: number }
+  /** Somebody sets the wall clock. */
+  | { readonly kind: 'set clock'; readonly byMs: number }
+  | { readonly kind: 'lose power'; readonly seed: number };
+
+/** A decision about one process. */
+export type ProcessDecision = Extract<Decision, { readonly process: number }>;
+
+export interface ScheduleOptions {
+  readonly processes: number;
+  readonly dispatches: number;
+  readonly decisions: number;
+  readonly leaseMs: number;
+  readonly canLosePower: boolean;
+}
+
+const faults: readonly Fault[] = ['crash before', 'crash after', 'short write', 'EIO', 'ENOSPC', 'EMFILE'];
+
+/** Decisions that are the same for the same seed. */
+export function randomSchedule(seed: number, options: ScheduleOptions): Decision[] {
+  const random = randomFrom(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const process = () => below(options.processes);
+  const numbers = new Array<number>(options.processes).fill(0);
+  const nextIds = (of: number, count: number) =>
+    Array.from({ length: count }, () => {
+      numbers[of] = (numbers[of] ?? 0) + 1;
+      return `p${of}-${numbers[of]}`;
+    });
+  /** The dispatch that a process works on. */
+  const focus = Array.from({ length: options.processes }, () => below(options.dispatches));
+  const operation = (of: number): Operation => {
+    if (random() < 0.1) focus[of] = below(options.dispatches);
+    const dispatch = focus[of] ?? 0;
+    const chance = random();
+    if (chance < 0.05) return { kind: 'create', dispatch };
+    if (chance < 0.2) return { kind: 'claim', dispatch };
+    if (chance < 0.64) return { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: random() < 0.9 };
+    if (chance < 0.76)
+      return { kind: 'append', dispatch, ids: nextIds(of, 2 + below(3)), isSensible: random() < 0.9 };
+    if (chance < 0.8) return { kind: 'release', dispatch };
+    if (chance < 0.82) return { kind: 'end', dispatch };
+    if (chance < 0.94) return { kind: 'read', dispatch };
+    if (chance < 0.96) return { kind: 'verify', dispatch };
+    if (chance < 0.98) return { kind: 'break claim', dispatch };
+    return { kind: 'close' };
+  };
+  const decide = (): Decision => {
+    const chance = random();
+    const of = process();
+    if (chance < 0.4) return { kind: 'start', process: of, operation: operation(of) };
+    if (chance < 0.55) return { kind: 'run', process: of, steps: 1 + below(6), fault: null };
+    if (chance < 0.57)
+      return { kind: 'run', process: of, steps: 1 + below(6), fault: faults[below(faults.length)] as Fault };
+    if (chance < 0.86) return { kind: 'finish', process: of };
+    if (chance < 0.89) return { kind: 'stop', process: of };
+    if (chance < 0.94) return { kind: 'continue', process: of };
+    if (chance < 0.98) return { kind: 'wait', ms: Math.floor(random() * options.leaseMs * 1.2) };
+    if (chance < 0.985) return { kind: 'suspend', ms: Math.floor(random() * options.leaseMs * 4) };
+    if (chance < 0.99) return { kind: 'set clock', byMs: Math.floor((random() - 0.5) * 7_200_000) };
+    if (options.canLosePower && chance < 0.992) return { kind: 'lose power', seed: below(2 ** 31) };
+    return { kind: 'finish', process: of };
+  };
+  return Array.from({ length: options.decisions }, decide);
+}
+
+/** A shortest schedule that still fails: no part of it, halved again and again down to one decision, can be left out. */
+export function shrink(
+  schedule: readonly Decision[],
+  fails: (part: readonly Decision[]) => boolean,
+): readonly Decision[] {
+  let best = schedule;
+  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let at = 0; at < best.length; ) {
+      const without = [...best.slice(0, at), ...best.slice(at + size)];
+      if (without.length < best.length && fails(without)) best = without;
+      else at += size;
+    }
+  }
+  return best;
+}
