@@ -99,7 +99,11 @@ export class LogOracle {
   claimed(process: number, dispatch: number, claim: ClaimInProgress, monotonic: number): boolean {
     const facts = this.#facts(dispatch);
     const owner = facts.claim;
-    if (claim.isAgain) return false;
+    if (claim.isAgain) {
+      // Somebody may have ended its claim before this one, or meanwhile.
+      facts.claim ??= { process, isSure: false };
+      return false;
+    }
     // Also after a creation that failed at its end.
     facts.isCreated = true;
     facts.claim = { process, isSure: true };
