@@ -32,8 +32,12 @@ export class HeartbeatWatch {
     this.#processes = processes;
   }
 
-  /** Notes a heartbeat of a lease, read just now, and judges the lease. `beat` is any value that each renewal changes. */
-  observe({ token, owner, leaseMs }: Lease, beat: string | number): LeaseState {
+  /**
+   * Notes a heartbeat of a lease, read just now, and judges the lease. `beat` is any value that each renewal changes. `readFrom` is
+   * the monotonic time from before it was read, because this process may have been stopped since. It can be absent if
+   * nobody could renew the lease between the read and this call.
+   */
+  observe({ token, owner, leaseMs }: Lease, beat: string | number, readFrom?: number): LeaseState {
     if (this.hasExited(owner)) return { state: 'expired', expiresInMs: null };
     const now = this.#clock.monotonic();
     const before = this.#seen.get(token);
@@ -41,7 +45,7 @@ export class HeartbeatWatch {
       this.#seen.set(token, { beat, since: now, isRenewed: before !== undefined });
       return this.#unexpired(owner, before !== undefined, leaseMs);
     }
-    const remaining = before.since + leaseMs - now;
+    const remaining = before.since + leaseMs - (readFrom ?? now);
     if (remaining <= 0) return { state: 'expired', expiresInMs: null };
     return this.#unexpired(owner, before.isRenewed, remaining);
   }

@@ -28,6 +28,16 @@ describe('a lease whose heartbeat is watched', () => {
     expect(watch.observe(elsewhere, 1)).toEqual(expired);
   });
 
+  it('does not expire while the process that read its heartbeat was stopped after the read', () => {
+    const clock = new ManualClock();
+    const watch = new HeartbeatWatch(clock);
+    watch.observe(elsewhere, 1);
+    clock.advance(leaseMs - 1);
+    const readFrom = clock.monotonic();
+    clock.advance(1_000);
+    expect(watch.observe(elsewhere, 1, readFrom)).toEqual({ state: 'unknown', expiresInMs: 1 });
+  });
+
   it('runs if its heartbeat changed, and expires a whole lease after the change was seen', () => {
     const clock = new ManualClock();
     const watch = new HeartbeatWatch(clock);

@@ -116,16 +116,15 @@ export class DispatchHandle {
   }
 
   readAll(): CapturedEvent[] {
-    return readAllEvents(this.#range());
+    return this.#read(readAllEvents);
   }
 
   readRecent(count: number): CapturedEvent[] {
-    return readRecentEvents(this.#range(), count);
+    return this.#read((range) => readRecentEvents(range, count));
   }
 
   readPage(options: ReadEventsOptions): EventPage {
-    const range = this.#range();
-    return readEventPage(range, this.#positions, options);
+    return this.#read((range) => readEventPage(range, this.#positions, options));
   }
 
   /** Removes the file and releases the claim. The caller then closes the handle. @throws STORE_LOCKED */
@@ -271,6 +270,30 @@ export class DispatchHandle {
     const { events, head } = this.#writer;
     const now = this.#context.clock.monotonic();
     ignoreRefusal(() => head.acknowledge(this.#file.open, events.acknowledged, now));
+  }
+
+  /**
+   * Reads events. A takeover puts a copy in the place of the file, and the owner that lost the dispatch can still write into the
+   * old one. So what was read from a file that is no longer at the path is read again.
+   */
+  #read<T>(work: (range: EventRange) => T): T {
+    for (;;) {
+      const range = this.#range();
+      let result: T;
+      try {
+        result = work(range);
+      } catch (error) {
+        if (this.#isReplaced()) continue;
+        throw error;
+      }
+      if (!this.#isReplaced()) return result;
+    }
+  }
+
+  #isReplaced(): boolean {
+    if (this.#writer !== null) return false;
+    const stats = orMissing(() => this.#context.files.stat(this.name.paths.file));
+    return stats !== null && stats.ino !== this.#file.inode;
   }
 
   /** The range of the events now, including when another process has changed or replaced the file. */

@@ -38,10 +38,9 @@ export class LockChain {
 
   /** The locks of a place from the recorded number on, in their order. The owner of the last one has the place. */
   follow({ path, recorded }: LockPlace, from: number = recorded()): LockFile[] {
-    const { files } = this.#system;
     const found: LockFile[] = [];
     for (let epoch = 0; ; epoch = Math.max(epoch + 1, from)) {
-      const lock = readLockFile(files, lockPath(path, epoch), epoch);
+      const lock = readLockFile(this.#system, lockPath(path, epoch), epoch);
       if (lock !== null) found.push(lock);
       else if (epoch > from) return found;
     }
@@ -73,10 +72,11 @@ export class LockChain {
     this.#watch.forget(token);
   }
 
-  #judge({ path, lease, isEmpty, beat }: LockFile): LeaseState {
-    if (lease !== null) return this.#watch.observe(lease, beat);
+  #judge({ path, lease, isEmpty, beat, readFrom }: LockFile): LeaseState {
+    if (lease !== null) return this.#watch.observe(lease, beat, readFrom);
     if (!isEmpty) return { state: 'unknown', expiresInMs: null };
-    return this.#watch.observe({ token: path, owner: unknownOwner, leaseMs: this.#leaseMs }, beat);
+    const unknown = { token: path, owner: unknownOwner, leaseMs: this.#leaseMs };
+    return this.#watch.observe(unknown, beat, readFrom);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Lease, orMissing, parseLease } from '@hansard/store-kit';
-import type { Files } from '../files.ts';
 import { OpenFile } from '../lines/open-file.ts';
+import type { StoreSystem } from '../store-system.ts';
 
 /** A lock file, as it was read. */
 export interface LockFile {
@@ -14,18 +14,26 @@ export interface LockFile {
   readonly inode: number;
   /** The time of its heartbeat. */
   readonly beat: number;
+  /** The monotonic time from before it was read. */
+  readonly readFrom: number;
 }
 
 /** Null if there is no such file. */
-export function readLockFile(files: Files, path: string, epoch: number): LockFile | null {
+export function readLockFile(
+  { files, clock }: Pick<StoreSystem, 'files' | 'clock'>,
+  path: string,
+  epoch: number,
+): LockFile | null {
   // Costs less than a refused `open`, and most locks that are looked for do not exist.
   if (orMissing(() => files.lstat(path)) === null) return null;
+  const readFrom = clock.monotonic();
   const file = orMissing(() => OpenFile.open(files, path, 'read'));
   if (file === null) return null;
   try {
     const text = file.readText();
     const { ino, mtimeMs } = file.stats();
-    return { path, epoch, lease: parseLease(text), isEmpty: text === '', inode: ino, beat: mtimeMs };
+    const lease = parseLease(text);
+    return { path, epoch, lease, isEmpty: text === '', inode: ino, beat: mtimeMs, readFrom };
   } finally {
     file.close();
   }

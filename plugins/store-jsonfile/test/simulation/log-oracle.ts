@@ -99,7 +99,11 @@ export class LogOracle {
   claimed(process: number, dispatch: number, claim: ClaimInProgress, monotonic: number): boolean {
     const facts = this.#facts(dispatch);
     const owner = facts.claim;
-    if (claim.isAgain) return false;
+    if (claim.isAgain) {
+      // Somebody may have ended its claim before this one, or meanwhile.
+      facts.claim ??= { process, isSure: false };
+      return false;
+    }
     // Also after a creation that failed at its end.
     facts.isCreated = true;
     facts.claim = { process, isSure: true };
@@ -190,7 +194,7 @@ export class LogOracle {
     }
   }
 
-  /** Checks the bytes at the path of a dispatch: every acknowledged event is there once, and in order. */
+  /** Checks the bytes at the path of a dispatch: it has every acknowledged event once, and in order. */
   checkFile(dispatch: number, bytes: Buffer | null): void {
     const { acknowledged, isCreated } = this.#facts(dispatch);
     if (!isCreated) return;
@@ -199,7 +203,7 @@ export class LogOracle {
     this.#check(`the file of dispatch ${dispatch}`, dispatch, acknowledged, ids);
   }
 
-  /** Every acknowledged event is there once, and after the events whose append had ended before its own began. */
+  /** Has every acknowledged event once, and after the events whose append had ended before its own began. */
   #check(place: string, dispatch: number, acknowledged: readonly string[], ids: readonly string[]): void {
     const { appendOf } = this.#facts(dispatch);
     const found = new Set<string>();

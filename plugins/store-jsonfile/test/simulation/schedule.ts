@@ -1,5 +1,5 @@
-import { randomFrom } from '@hansard/testing';
 import type { Fault, Operation } from './messages.ts';
+import { randomFrom } from './random-from.ts';
 
 /** One decision of the scheduler. A decision that is not possible when its turn comes is passed over. */
 export type Decision =

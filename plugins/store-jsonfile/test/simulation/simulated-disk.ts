@@ -1,4 +1,4 @@
-import { randomFrom } from '@hansard/testing';
+import { randomFrom } from './random-from.ts';
 
 /** The facts about a file that a store reads. */
 export interface FileFacts {
