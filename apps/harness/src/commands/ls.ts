@@ -115,6 +115,7 @@ async function dispatchTable(
       { column: 'dispatch', least: leastOfId, keep: 'end' },
       { column: 'model', least: 8 },
       { column: 'role', least: 8 },
+      { column: 'status', least: 8 },
     ],
   });
   return withNote(table, envelopes);

@@ -235,10 +235,10 @@ export class DispatchHandle {
     this.#writer = writer;
     this.#checkedAt = now;
     try {
-      if (lost.length > 0) {
+      // A head that is damaged in one of its slots is written again.
+      if (lost.length > 0 || head.whole.includes(false))
         this.#writeHead({ acknowledged: events.acknowledged });
-        claims.removeLost(this.name);
-      }
+      if (lost.length > 0) claims.removeLost(this.name);
     } catch (error) {
       this.#endWriting();
       throw error;
