@@ -190,7 +190,7 @@ export class LogOracle {
     }
   }
 
-  /** Checks the bytes at the path of a dispatch: every acknowledged event is there once, and in order. */
+  /** Checks the bytes at the path of a dispatch: every acknowledged event exists once, and in order. */
   checkFile(dispatch: number, bytes: Buffer | null): void {
     const { acknowledged, isCreated } = this.#facts(dispatch);
     if (!isCreated) return;
@@ -199,7 +199,7 @@ export class LogOracle {
     this.#check(`the file of dispatch ${dispatch}`, dispatch, acknowledged, ids);
   }
 
-  /** Every acknowledged event is there once, and after the events whose append had ended before its own began. */
+  /** Every acknowledged event exists once, and after the events whose append had ended before its own began. */
   #check(place: string, dispatch: number, acknowledged: readonly string[], ids: readonly string[]): void {
     const { appendOf } = this.#facts(dispatch);
     const found = new Set<string>();
