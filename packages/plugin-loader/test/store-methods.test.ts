@@ -40,6 +40,20 @@ describe('a store', () => {
     expect(await loadStore({ capabilities: claiming, [method]: () => undefined })).toBeUndefined();
   });
 
+  it.each([
+    ['writers', 'dispatch', ['getClaim', 'breakClaim']],
+    ['integrity', 'checksum', ['verifyDispatch', 'acceptLoss']],
+  ])('that claims %s: %s must have both methods', async (capability, value, methods) => {
+    const claiming = { ...capabilities, [capability]: value };
+    const [first = '', second = ''] = methods;
+    const method = () => undefined;
+    expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`has no ${first}, ${second}\\.$`));
+    expect(await loadStore({ capabilities: claiming, [first]: method })).toMatch(
+      new RegExp(`has no ${second}\\.$`),
+    );
+    expect(await loadStore({ capabilities: claiming, [first]: method, [second]: method })).toBeUndefined();
+  });
+
   it('must say what it can do', async () => {
     expect(await loadStore({})).toMatch(/has no capabilities\.$/);
   });

@@ -5,16 +5,20 @@ import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from 
 import { expect, it } from 'vitest';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
 
+/** Short, so that the cases in which a process stops wait little for it. */
+const leaseMs = 600;
+
 /** The store with what the kit needs to open it in other processes and to damage its files. */
 const store: StoreUnderTest = {
   capabilities: jsonFileStoreCapabilities,
+  leaseMs,
   create: () => {
     const root = mkdtempSync(join(tmpdir(), 'hansard-jsonfile-'));
-    const open = () => openJsonFileStore({ root });
+    const open = () => openJsonFileStore({ root, leaseMs });
     return {
       store: open(),
       reopen: open,
-      elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [root] },
+      elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [root, leaseMs] },
       damage: (taskDir, dispatchId) => {
         const file = join(root, taskDir, 'dispatches', `${dispatchId}.json`);
         return { bytes: readFileSync(file), write: (bytes) => writeFileSync(file, bytes) };

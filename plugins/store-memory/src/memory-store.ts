@@ -50,6 +50,8 @@ interface Dispatch {
   readonly log: EventLog;
   readonly listeners: Set<MergedCalls>;
   isClaimed: boolean;
+  /** The number of its claims. */
+  epoch: number;
 }
 
 /** The store contract in memory. Every method is synchronous. Created by {@link createMemoryStore}. */
@@ -71,14 +73,16 @@ export class MemoryStore implements DispatchStoreProvider {
       log: new EventLog(),
       listeners: new Set<MergedCalls>(),
       isClaimed: envelope.status === 'running',
+      epoch: envelope.status === 'running' ? 1 : 0,
     };
     this.#dispatches.set(taskDir, dispatches.set(dispatchId, dispatch));
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     const dispatch = this.#dispatch(taskDir, dispatchId);
+    if (!dispatch.isClaimed) dispatch.epoch += 1;
     dispatch.isClaimed = true;
-    return { envelope: envelopeOf(dispatch) };
+    return { envelope: envelopeOf(dispatch), epoch: dispatch.epoch };
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {

@@ -160,7 +160,7 @@ export const brokenClaims: readonly BrokenStore[] = [
 
         override claimDispatch(taskDir: string, dispatchId: string) {
           const claim = super.claimDispatch(taskDir, dispatchId);
-          return { envelope: created.get(dispatchId) ?? claim.envelope };
+          return { ...claim, envelope: created.get(dispatchId) ?? claim.envelope };
         }
       })();
     },

@@ -15,20 +15,24 @@ const capabilities: StoreCapabilities = {
   integrity: 'checksum',
 };
 
+/** Short, so that the cases in which a process stops wait little for it. */
+const leaseMs = 600;
+
 /**
  * The store with what the kit needs to open it in other processes. Damage of its file is tested in `integrity/`: the kit expects that
  * a store with damaged bytes opens, and a database whose header is damaged does not.
  */
 const store: StoreUnderTest = {
   capabilities,
+  leaseMs,
   create: () => {
     const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-'));
     const path = join(folder, 'hansard.sqlite');
-    const open = () => openSqliteStore({ path });
+    const open = () => openSqliteStore({ path, leaseMs });
     return {
       store: open(),
       reopen: open,
-      elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [path] },
+      elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [path, leaseMs] },
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },

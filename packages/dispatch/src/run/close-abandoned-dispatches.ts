@@ -42,14 +42,8 @@ export async function closeAbandonedDispatches(
 /** Whether the owner of the claim is gone. A dispatch without a claim was released, so its owner meant to leave it running. */
 async function isAbandoned(store: DispatchStore, dispatch: DispatchRef): Promise<boolean> {
   if (store.capabilities.writers === 'process') return true;
-  try {
-    const claim = await store.getClaim(dispatch);
-    return claim !== null && (claim.isOwn || claim.state === 'expired');
-  } catch (error) {
-    // A store without `getClaim` refuses the claim of a dispatch whose owner may be running.
-    if (isStoreError(error, 'STORE_UNSUPPORTED')) return true;
-    throw error;
-  }
+  const claim = await store.getClaim(dispatch);
+  return claim !== null && (claim.isOwn || claim.state === 'expired');
 }
 
 async function closeAbandoned(

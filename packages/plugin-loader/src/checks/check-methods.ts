@@ -9,11 +9,19 @@ import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 /** A plugin may provide a type that is not known here. */
 const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;
 
-const methodOfCapability = {
-  search: 'searchEvents',
-  watch: 'watchEvents',
-  deleteDispatch: 'deleteDispatch',
-} as const satisfies Partial<Record<keyof StoreCapabilities, keyof DispatchStoreProvider>>;
+/** The value of each capability that needs methods, and the methods. */
+const methodsOfCapabilities = {
+  writers: ['dispatch', ['getClaim', 'breakClaim']],
+  search: [true, ['searchEvents']],
+  watch: [true, ['watchEvents']],
+  deleteDispatch: [true, ['deleteDispatch']],
+  integrity: ['checksum', ['verifyDispatch', 'acceptLoss']],
+} as const satisfies {
+  readonly [Name in keyof StoreCapabilities]?: readonly [
+    StoreCapabilities[Name],
+    ReadonlyArray<keyof DispatchStoreProvider>,
+  ];
+};
 
 /**
  * Checks that a provider has the methods of its type, and a store those of its capabilities. The provider types of third
@@ -36,9 +44,9 @@ export function checkMethods(provider: object, { id, provides }: PluginManifest)
 
 function claimedMethods({ capabilities }: Readonly<Record<string, unknown>>, provides: string): string[] {
   if (provides !== 'DispatchStoreProvider' || !isRecord(capabilities)) return [];
-  return Object.entries(methodOfCapability)
-    .filter(([capability]) => capabilities[capability] === true)
-    .map(([, method]) => method);
+  return Object.entries(methodsOfCapabilities).flatMap(([capability, [value, methods]]) =>
+    capabilities[capability] === value ? methods : [],
+  );
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -194,7 +194,7 @@ export interface DispatchClaim {
   /** The envelope as it is when the claim is made. */
   readonly envelope: DispatchEnvelope;
   /** A whole number from 1, greater than that of every earlier claim of this dispatch. */
-  readonly epoch?: number;
+  readonly epoch: number;
 }
 
 /** The claim of a dispatch, as any process can see it. */

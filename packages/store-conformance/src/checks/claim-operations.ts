@@ -1,6 +1,6 @@
 import type { ClaimState, DispatchVerification } from '@hansard/provider';
 import { sameContent } from './expectations.ts';
-import { claimMethod, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
+import { holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
 import { sampleEvent } from './sample-data.ts';
 import type { StoreOperation } from './store-operation.ts';
 
@@ -13,7 +13,7 @@ export const claimOperations: readonly StoreOperation[] = [
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
     needsClaim: true,
-    call: (store, task, dispatch) => claimMethod(store, 'getClaim')(task, dispatch),
+    call: (store, task, dispatch) => optionalMethod(store, 'getClaim')(task, dispatch),
     verify: async (answer) => {
       const { isOwn, state, expiresInMs } = (answer ?? {}) as Partial<ClaimState>;
       const expected = { isOwn: true, state: 'running', expiresInMs: null };
@@ -27,7 +27,7 @@ export const claimOperations: readonly StoreOperation[] = [
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
     call: async (store, task, dispatch) => {
-      const breakClaim = claimMethod(store, 'breakClaim');
+      const breakClaim = optionalMethod(store, 'breakClaim');
       await store.releaseDispatch(task, dispatch);
       await breakClaim(task, dispatch);
     },

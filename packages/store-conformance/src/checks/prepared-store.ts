@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
 import type { CaseContext } from '../run/case-context.ts';
-import { skipCase } from '../run/conformance-case.ts';
 import { sameContent } from './expectations.ts';
 import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
 
@@ -51,19 +50,16 @@ export async function holdsEvents(
   sameContent(page, { events: expected, first: 0, next: expected.length - 1 }, 'readEvents');
 }
 
-/** A method of claims, which a store with `writers: 'dispatch'` has; the case is skipped for one that does not have it yet. */
-export function claimMethod<Name extends 'getClaim' | 'breakClaim'>(
-  store: DispatchStoreProvider,
-  name: Name,
-): NonNullable<DispatchStoreProvider[Name]> {
-  const method = store[name];
-  if (method === undefined) skipCase(`the store has no ${name}`);
-  return (method as CallableFunction).bind(store) as NonNullable<DispatchStoreProvider[Name]>;
-}
-
 /** An optional method, which a capability requires. */
 export function optionalMethod<
-  Name extends 'searchEvents' | 'watchEvents' | 'deleteDispatch' | 'verifyDispatch' | 'acceptLoss',
+  Name extends
+    | 'searchEvents'
+    | 'watchEvents'
+    | 'deleteDispatch'
+    | 'verifyDispatch'
+    | 'acceptLoss'
+    | 'getClaim'
+    | 'breakClaim',
 >(store: DispatchStoreProvider, name: Name): NonNullable<DispatchStoreProvider[Name]> {
   const method = store[name];
   assert.equal(typeof method, 'function', `the capabilities claim ${name}, but the store has no such method`);

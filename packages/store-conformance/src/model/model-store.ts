@@ -15,6 +15,8 @@ import {
 interface ModelDispatch {
   envelope: DispatchEnvelope;
   events: CapturedEvent[];
+  /** The number of its claims. */
+  epoch: number;
 }
 
 /** The data of a model. Give it to a second model to open it again. */
@@ -77,15 +79,17 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       enter(taskDir, envelope.dispatchId);
       const dispatches = data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
       if (dispatches.has(envelope.dispatchId)) fail('STORE_DISPATCH_EXISTS');
-      const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [] };
+      const epoch = envelope.status === 'running' ? 1 : 0;
+      const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [], epoch };
       dispatches.set(envelope.dispatchId, dispatch);
       data.dispatches.set(taskDir, dispatches);
       if (envelope.status === 'running') claimed.add(dispatch);
     },
     claimDispatch(taskDir: string, dispatchId: string) {
       const dispatch = find(taskDir, dispatchId);
+      if (!claimed.has(dispatch)) dispatch.epoch += 1;
       claimed.add(dispatch);
-      return { envelope: structuredClone(dispatch.envelope) };
+      return { envelope: structuredClone(dispatch.envelope), epoch: dispatch.epoch };
     },
     releaseDispatch(taskDir: string, dispatchId: string) {
       enter(taskDir, dispatchId);

@@ -2,13 +2,18 @@ import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync }
 import { type CapturedEvent, type DispatchEnvelope, StoreError, type StoreRepair } from '@hansard/provider';
 import { dispatchExists, eventConflict, hasSameContent, orMissing, withFile } from '@hansard/store-kit';
 
-/** One line of a dispatch's file: its new envelope, or the events of one append. */
-type DispatchRecord = { readonly envelope: DispatchEnvelope } | { readonly events: readonly CapturedEvent[] };
+/** One line of a dispatch's file: its new envelope, the events of one append, or the epoch of a claim. */
+type DispatchRecord =
+  | { readonly envelope: DispatchEnvelope }
+  | { readonly events: readonly CapturedEvent[] }
+  | { readonly epoch: number };
 
 /** The content of the file of one dispatch. A batch is one line, so a torn line contains all of it or nothing. */
 export interface DispatchLog {
   readonly file: string;
   envelope: DispatchEnvelope;
+  /** The epoch of the last claim. 1 is that of the creation. */
+  epoch: number;
   readonly events: CapturedEvent[];
   readonly positions: Map<string, number>;
   /** The repair that was made when the file was opened. */
@@ -19,7 +24,14 @@ export interface DispatchLog {
 export function createDispatchLog(file: string, taskDir: string, envelope: DispatchEnvelope): DispatchLog {
   if (existsSync(file)) throw dispatchExists(taskDir, envelope.dispatchId);
   withFile('create', file, () => writeFileSync(file, toLine({ envelope }), { flag: 'wx' }));
-  return { file, envelope: structuredClone(envelope), events: [], positions: new Map(), repaired: null };
+  return {
+    file,
+    envelope: structuredClone(envelope),
+    epoch: 1,
+    events: [],
+    positions: new Map(),
+    repaired: null,
+  };
 }
 
 /** Reads a file, or returns null if there is none. An incomplete last line is removed. @throws STORE_CORRUPT */
@@ -42,12 +54,14 @@ export function readDispatchLog(file: string): DispatchLog | null {
   const log: DispatchLog = {
     file,
     envelope: first.envelope,
+    epoch: 1,
     events: [],
     positions: new Map(),
     repaired: cutTorn(file, text, torn),
   };
   for (const record of records) {
     if ('envelope' in record) log.envelope = record.envelope;
+    else if ('epoch' in record) log.epoch = record.epoch;
     else addEvents(log, record.events);
   }
   return log;
@@ -84,6 +98,12 @@ export function writeEnvelope(log: DispatchLog, envelope: DispatchEnvelope): voi
   log.envelope = structuredClone(envelope);
 }
 
+/** Counts a new claim. Its epoch is in the file, so that it grows after the store was opened again. */
+export function writeEpoch(log: DispatchLog): void {
+  write(log.file, { epoch: log.epoch + 1 });
+  log.epoch += 1;
+}
+
 function addEvents(log: DispatchLog, events: readonly CapturedEvent[]): void {
   for (const event of events) {
     log.positions.set(event.id, log.events.length);
@@ -102,7 +122,9 @@ function toLine(record: DispatchRecord): string {
 function parseLine(file: string, line: string, number: number): DispatchRecord {
   try {
     const record = JSON.parse(line);
-    if (!('envelope' in record) && !Array.isArray(record.events)) throw new TypeError('It is not a record.');
+    const isKnown =
+      'envelope' in record || Array.isArray(record.events) || Number.isSafeInteger(record.epoch);
+    if (!isKnown) throw new TypeError('It is not a record.');
     return record;
   } catch (cause) {
     throw new StoreError(

@@ -35,6 +35,7 @@ import {
   type DispatchLog,
   readDispatchLog,
   writeEnvelope,
+  writeEpoch,
 } from './dispatch-log.ts';
 
 export const exampleStoreCapabilities: StoreCapabilities = {
@@ -122,8 +123,9 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
     },
     claimDispatch(taskDir, dispatchId) {
       const log = getLog(taskDir, dispatchId);
+      if (!claimed.has(log.file)) writeEpoch(log);
       claimed.add(log.file);
-      return { envelope: structuredClone(log.envelope) };
+      return { envelope: structuredClone(log.envelope), epoch: log.epoch };
     },
     releaseDispatch(taskDir, dispatchId) {
       claimed.delete(logFile(taskDir, dispatchId));

@@ -87,6 +87,8 @@ export const endMutants: readonly Mutant[] = [
     'capabilities/contract-version',
     () => ({ contract: 2 as never }),
   ],
+  ['shows no claims', 'capabilities/claim-methods', () => ({ getClaim: undefined as never })],
+  ['breaks no claims', 'capabilities/claim-methods', () => ({ breakClaim: undefined as never })],
   [
     'has no method to verify',
     'capabilities/integrity-methods',

@@ -63,7 +63,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         if (!skipDamaged) throw corrupt(damage);
         const [taskDir = '', dispatchId = ''] = place;
         const envelope = world.data.dispatches.get(taskDir)?.get(dispatchId)?.envelope as DispatchEnvelope;
-        const whole = new Map([[dispatchId, { envelope, events: [...damage.events] }]]);
+        const whole = new Map([[dispatchId, { envelope, events: [...damage.events], epoch: 1 }]]);
         return action(createModelStore({ tasks: new Map(), dispatches: new Map([[taskDir, whole]]) }));
       },
       ...place,

@@ -4,9 +4,9 @@ import { claim, endedEnvelope, late, release, takesNoWrite } from '../../checks/
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
-  claimMethod,
   dispatchId,
   holdsEvents,
+  optionalMethod,
   prepared,
   taskDir,
 } from '../../checks/prepared-store.ts';
@@ -15,7 +15,7 @@ import { caseFamily } from '../../run/conformance-case.ts';
 
 const needs = ['durability', 'writers'] as const;
 
-/** `getClaim` and `breakClaim`. Skipped for a store that does not have them yet. */
+/** `getClaim` and `breakClaim` between two openings. */
 export const claimStateCases = caseFamily('claims', [
   {
     name: 'state',
@@ -24,8 +24,8 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
-      const own = () => claimMethod(store, 'getClaim')(taskDir, dispatchId);
-      const others = () => claimMethod(second, 'getClaim')(taskDir, dispatchId);
+      const own = () => optionalMethod(store, 'getClaim')(taskDir, dispatchId);
+      const others = () => optionalMethod(second, 'getClaim')(taskDir, dispatchId);
       await beginDispatch(store);
       sameState(await own(), true);
       sameState(await others(), false);
@@ -47,7 +47,7 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store }) => {
       await store.createDispatch(taskDir, endedEnvelope);
-      sameContent(await claimMethod(store, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+      sameContent(await optionalMethod(store, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
     },
   },
   {
@@ -57,11 +57,11 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
-      const breakClaim = claimMethod(second, 'breakClaim');
+      const breakClaim = optionalMethod(second, 'breakClaim');
       await beginDispatch(store, prepared.events);
       await breakClaim(taskDir, dispatchId);
       await takesNoWrite(store, 'after its claim was broken');
-      sameContent(await claimMethod(second, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+      sameContent(await optionalMethod(second, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
       await claim(store);
       await store.appendEvent(taskDir, dispatchId, late);
       await holdsEvents(second, [...prepared.events, late]);
@@ -74,11 +74,11 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
-      const breakClaim = claimMethod(second, 'breakClaim');
+      const breakClaim = optionalMethod(second, 'breakClaim');
       await beginDispatch(store, prepared.events);
-      const { epoch: before = 0 } = await store.claimDispatch(taskDir, dispatchId);
+      const { epoch: before } = await store.claimDispatch(taskDir, dispatchId);
       await breakClaim(taskDir, dispatchId);
-      const { epoch: after = 1 } = await second.claimDispatch(taskDir, dispatchId);
+      const { epoch: after } = await second.claimDispatch(taskDir, dispatchId);
       assert.ok(after > before, `the epoch is ${after} after ${before}`);
       await second.appendEvent(taskDir, dispatchId, sampleEvent('of-the-second'));
       await takesNoWrite(store, 'after another opening took the broken claim');
@@ -96,7 +96,7 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
-      const breakClaim = claimMethod(second, 'breakClaim');
+      const breakClaim = optionalMethod(second, 'breakClaim');
       await beginDispatch(store, prepared.events);
       await store.createDispatch(taskDir, { ...endedEnvelope, dispatchId: 'FREE' });
       await breakClaim(taskDir, 'FREE');

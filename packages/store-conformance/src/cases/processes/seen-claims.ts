@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ClaimState } from '@hansard/provider';
 import { claim, late } from '../../checks/claim-checks.ts';
 import { sameContent } from '../../checks/expectations.ts';
-import { claimMethod, dispatchId, holdsEvents, taskDir } from '../../checks/prepared-store.ts';
+import { dispatchId, holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent } from '../../checks/sample-data.ts';
 import { startProcess } from '../../processes/store-process.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
@@ -12,7 +12,7 @@ import { codeOf, leaseOf } from './other-process.ts';
 
 const needs = ['durability', 'writers'] as const;
 
-/** `getClaim` and `breakClaim` of what another process has claimed. Skipped for a store that does not have them yet. */
+/** `getClaim` and `breakClaim` of what another process has claimed. */
 export const seenClaimCases = caseFamily('processes', [
   {
     name: 'claim-seen',
@@ -21,7 +21,7 @@ export const seenClaimCases = caseFamily('processes', [
       'getClaim shows the claim of another process with its process id, and null after that process was killed or released it',
     needs,
     run: async (context) => {
-      const getClaim = claimMethod(context.store, 'getClaim');
+      const getClaim = optionalMethod(context.store, 'getClaim');
       await prepareFree(context);
       const child = await startProcess(context);
       await child.call('claimDispatch', taskDir, dispatchId);
@@ -42,7 +42,7 @@ export const seenClaimCases = caseFamily('processes', [
     needs,
     run: async (context) => {
       const { store } = context;
-      const breakClaim = claimMethod(store, 'breakClaim');
+      const breakClaim = optionalMethod(store, 'breakClaim');
       await prepareFree(context);
       const child = await startProcess(context);
       await child.call('claimDispatch', taskDir, dispatchId);
@@ -76,7 +76,7 @@ export const seenClaimCases = caseFamily('processes', [
     needs,
     run: async (context) => {
       const { store } = context;
-      const getClaim = claimMethod(store, 'getClaim');
+      const getClaim = optionalMethod(store, 'getClaim');
       const leaseMs = leaseOf(context);
       await prepareFree(context);
       const child = await startProcess(context);

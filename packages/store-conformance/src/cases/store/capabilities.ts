@@ -44,6 +44,16 @@ export const capabilityCases = caseFamily('capabilities', [
     },
   },
   {
+    name: 'claim-methods',
+    rule: 6,
+    title: 'a store with several writers can show the claim of a dispatch, and break it',
+    needs: ['writers'],
+    run: async ({ store }) => {
+      assert.equal(typeof store.getClaim, 'function', 'getClaim is missing');
+      assert.equal(typeof store.breakClaim, 'function', 'breakClaim is missing');
+    },
+  },
+  {
     name: 'integrity-methods',
     rule: 7,
     title: 'a store that detects changed bytes can verify a dispatch, and accept its loss',
