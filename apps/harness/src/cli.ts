@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { neutraliseControls } from '@hansard/views/basics';
 import { Command, CommanderError } from 'commander';
 import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf } from './commands/help.ts';
@@ -9,12 +8,16 @@ import type { CliContext } from './terminal/context.ts';
 
 /** Runs the `hansard` command. It prints only through the context and never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
+  const usageErrors: string[] = [];
   try {
-    const program = await createProgram(context, namedCommands(args));
+    const program = await createProgram(context, namedCommands(args), usageErrors);
     await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
     return exitCode.done;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    if (error instanceof CommanderError) {
+      await printUsageErrors(context, usageErrors);
+      return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    }
     if (error instanceof Error && error.name === 'AbortError' && context.readSignal.aborted)
       return context.signal.aborted ? exitCode.failed : exitCode.done;
     const { reportError } = await import('./terminal/report-error.ts');
@@ -22,13 +25,21 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   }
 }
 
+/** They quote the arguments, which can be the names of files. What makes them harmless is loaded only if there are any. */
+async function printUsageErrors({ stderr }: CliContext, usageErrors: readonly string[]): Promise<void> {
+  if (usageErrors.length === 0) return;
+  const { neutraliseControls } = await import('@hansard/views/basics');
+  stderr.write(neutraliseControls(usageErrors.join('')));
+}
+
 /**
  * The program with all its commands. The `loaded` commands are complete; the others have a name, arguments and a
- * description.
+ * description. Wrong usage is added to `usageErrors`.
  */
 export async function createProgram(
   context: CliContext,
   loaded: readonly CommandRow[] = commandTable,
+  usageErrors: string[] = [],
 ): Promise<Command> {
   const program = new Command('hansard')
     .description('The record of what agents say, do and cause.')
@@ -54,8 +65,7 @@ export async function createProgram(
       .exitOverride()
       .configureOutput({
         writeOut: (text) => context.stdout.write(text),
-        // Usage errors quote the arguments, which can be the names of files.
-        writeErr: (text) => context.stderr.write(neutraliseControls(text)),
+        writeErr: (text) => usageErrors.push(text),
       });
   }
   return program;

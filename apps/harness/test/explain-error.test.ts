@@ -42,7 +42,7 @@ describe('the command, stopped by an error,', () => {
       advice: error.advice,
       exitCode: exitCode.damaged,
     });
-    expect(error.advice).toContain('Copy the file');
+    expect(error.advice).toContain('--accept-loss');
   });
 
   it('names its own options and commands where that helps more', () => {
