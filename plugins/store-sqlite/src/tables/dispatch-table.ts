@@ -55,7 +55,12 @@ export class DispatchTable {
         throw this.#lostError(taskDir, dispatchId, slot.length);
     }
     // From the index, in which the row was looked for.
-    this.#assertComplete(taskDir, this.#statements.listIds.all(taskDir));
+    const ids = this.#statements.listIds.all(taskDir);
+    this.#assertComplete(taskDir, ids);
+    if (ids.some((row) => row.dispatchId === dispatchId))
+      throw corrupt(this.#file, `the index of task ${taskDir} does not find dispatch ${dispatchId}`, {
+        details: { dispatchId },
+      });
     return null;
   }
 

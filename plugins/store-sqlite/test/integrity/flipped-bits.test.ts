@@ -12,6 +12,9 @@ const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 
 /** The number of bits that are tried; `all` tries each. */
 const wanted = process.env.HANSARD_FLIPPED_BITS ?? '500';
 
+/** Bits that once passed unnoticed. In byte 20425, one hid a dispatch from a search of the index, but not from its list. */
+const knownBits = [20_425 * 8];
+
 /** Reads everything of a database; the errors of the contract that refused something. */
 function readAll(path: string): StoreError[] {
   const refusals: StoreError[] = [];
@@ -65,7 +68,7 @@ it(`a bit of a database that flips is refused with its place, or everything read
   const count = wanted === 'all' ? bits : Number(wanted);
   let refused = 0;
   for (let index = 0; index < count; index += 1) {
-    const bit = wanted === 'all' ? index : Math.floor(random() * bits);
+    const bit = knownBits[index] ?? (wanted === 'all' ? index : Math.floor(random() * bits));
     const bytes = Buffer.from(whole);
     bytes[bit >> 3] = (whole[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     for (const suffix of ['-wal', '-shm', '-lengths']) rmSync(`${path}${suffix}`, { force: true });
