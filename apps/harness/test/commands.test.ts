@@ -235,7 +235,7 @@ describe('hansard', () => {
     expect(files).toHaveLength(3);
     for (const file of files) {
       const text = readFileSync(join(folder, file), 'utf8');
-      const { events, ...envelope } = JSON.parse(text);
+      const { events, envelope } = JSON.parse(text);
       expect(envelope).toMatchObject({ dispatchId: file.slice(0, -'.json'.length), status: 'completed' });
       for (const event of events)
         expect(text.split('\n').filter((one) => one.includes(JSON.stringify(event)))).toHaveLength(1);

@@ -16,8 +16,13 @@ describe('the cases with real processes', () => {
   });
 
   it.each(processMutants)('fail for a store that %s: %s', async (fault, caseId) => {
-    const [result] = await runStoreConformance(sharedStoreUnderTest(fault), [caseId]);
-    expect(result?.status).toBe('failed');
+    // A race can be missed once, on a busy machine.
+    const statuses: unknown[] = [];
+    while (statuses.length < 3 && statuses.at(-1) !== 'failed') {
+      const [result] = await runStoreConformance(sharedStoreUnderTest(fault), [caseId]);
+      statuses.push(result?.status);
+    }
+    expect(statuses.at(-1)).toBe('failed');
   });
 
   it.each(caseIds)('are skipped with a reason for a fixture without `elsewhere`: %s', async (caseId) => {

@@ -26,7 +26,7 @@ export function readHead(file: OpenFile): DispatchHead {
   if (head !== null) {
     const at = head.start - eventsLine.length;
     if (file.read(at, head.start).toString('latin1') === eventsLine) return head;
-    throw corrupt(file.path, at, 'the events do not begin here');
+    throw corrupt(file.path, at, 'the events do not begin here', { wholeEvents: 0 });
   }
   const first = file.read(0, smallestSlot).toString('latin1');
   const [, format] = /^\{"format":(\d+),/.exec(first) ?? [];
@@ -37,6 +37,7 @@ export function readHead(file: OpenFile): DispatchHead {
     Number(format) > diskFormatVersion
       ? `it has format ${format}, and this version of Hansard reads formats up to ${diskFormatVersion}`
       : 'both copies of the head are damaged',
+    { wholeEvents: 0 },
   );
 }
 
