@@ -1,11 +1,12 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { openSqliteStore } from '@hansard/store-sqlite';
-import { type CommandLine, commandLine } from './command-line.ts';
+import { type Answer, type CommandLine, commandLine } from './command-line.ts';
 
 /** The files below the folder of a store that end so, as text. */
 function textsOf(cwd: string, end: string): string[] {
@@ -95,4 +96,11 @@ export async function recordedIn({ config, open }: DurableStore): Promise<Comman
     await dispatch.end({ status: 'completed' });
   }
   return line;
+}
+
+/** Runs the command at a terminal where somebody types a line. */
+export function typed(line: CommandLine, args: readonly string[], text: string): Promise<Answer> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  stdin.end(`${text}\n`);
+  return line.start(args, { signal: new AbortController().signal, stdin });
 }

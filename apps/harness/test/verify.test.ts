@@ -1,9 +1,8 @@
-import { PassThrough } from 'node:stream';
 import type { CapturedEvent } from '@hansard/events';
 import type { DispatchVerification } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import type { Answer, CommandLine } from './command-line.ts';
-import { durableStores, recordedIn } from './durable-stores.ts';
+import { durableStores, recordedIn, typed } from './durable-stores.ts';
 
 interface Row extends DispatchVerification {
   readonly taskDir: string;
@@ -12,13 +11,6 @@ interface Row extends DispatchVerification {
 
 const one = 'a/tasks/one';
 const damagedArgs = ['verify', 'a/one', 'D2SECOND'] as const;
-
-/** The same command at a terminal where somebody types a line. */
-function typed(line: CommandLine, args: readonly string[], text: string): Promise<Answer> {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  stdin.end(`${text}\n`);
-  return line.start(args, { signal: new AbortController().signal, stdin });
-}
 
 const textsIn = (answer: Answer) =>
   (answer.json() as CapturedEvent[]).flatMap(({ type, data }) =>
