@@ -15,13 +15,19 @@ export function damagedLine(
 ): StoreError {
   let wholeEvents = 0;
   const from = start + firstSeparator.length;
+  // No event is before damage of the line that opens them.
+  let isDamaged = file.read(start, from).toString('latin1') !== firstSeparator;
+  // Beyond `offset`, because the event there can be whole although the separator after it is damaged.
+  const to = Math.max(offset, file.stats().size);
   inspectLines(
-    { file, from, crc: null, to: offset, isChecked },
+    { file, from, crc: null, to, isChecked },
     {
-      onEvent: () => {
-        wholeEvents += 1;
+      onEvent: (event) => {
+        if (!isDamaged && event.offset <= offset) wholeEvents += 1;
       },
-      onDamage: () => {},
+      onDamage: () => {
+        isDamaged = true;
+      },
     },
   );
   return corrupt(file.path, offset, reason, { wholeEvents });
