@@ -98,6 +98,10 @@ export function reliabilityDoc(): string {
     '',
     ...simulationTable(),
     '',
+    'A loss of power in the middle of an append over several sectors can leave its end on the disk without its beginning. `store-jsonfile` cannot tell that from',
+    'damage, and refuses the dispatch as STORE_CORRUPT. The file then still has every acknowledged event, `hansard show --damaged` reads them, and',
+    '`hansard verify --accept-loss` makes the dispatch usable again. The last row of the table counts these refusals.',
+    '',
     '## Views',
     '',
     '`pnpm campaign:truth` compares every view with random sessions whose true course is known (parallel agents, repeated texts, whispers, hooks,',
@@ -123,6 +127,7 @@ function simulationTable(): string[] {
     ['crashes', 'crashes'],
     ['failing system calls', 'faults'],
     ['checked reads', 'reads'],
+    ['calls refused after a loss of power', 'torn'],
   ];
   return [
     `| durability | ${names.join(' | ')} |`,

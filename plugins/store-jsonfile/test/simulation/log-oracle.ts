@@ -34,6 +34,8 @@ interface Claim {
 
 interface DispatchFacts {
   isCreated: boolean;
+  /** Whether the power was lost during an append. */
+  isTorn: boolean;
   readonly appends: Append[];
   /** The append of each event. */
   readonly appendOf: Map<string, Append>;
@@ -173,6 +175,18 @@ export class LogOracle {
     for (const id of ids) this.#facts(dispatch).refused.add(id);
   }
 
+  /**
+   * The power was lost during an append. A write of several sectors can be on the disk in part, with its end. The store cannot tell this from damage,
+   * so it can refuse the dispatch as STORE_CORRUPT. All acknowledged events are in the file all the same.
+   */
+  lostPower({ dispatch }: Append): void {
+    this.#facts(dispatch).isTorn = true;
+  }
+
+  isTorn(dispatch: number): boolean {
+    return this.#facts(dispatch).isTorn;
+  }
+
   beginRead(process: number, dispatch: number): ReadInProgress {
     return { process, dispatch, acknowledged: [...this.#facts(dispatch).acknowledged] };
   }
@@ -229,6 +243,7 @@ export class LogOracle {
     if (facts === undefined) {
       facts = {
         isCreated: false,
+        isTorn: false,
         appends: [],
         appendOf: new Map(),
         acknowledged: [],
