@@ -98,7 +98,7 @@ export function reliabilityDoc(): string {
     '',
     ...simulationTable(),
     '',
-    'A loss of power in the middle of an append over several sectors can leave its end on the disk without its beginning. `store-jsonfile` cannot tell that from',
+    'A loss of power in the middle of an append over several sectors can leave its end on the disk without its beginning. `store-jsonfile` cannot distinguish that from',
     'damage, and refuses the dispatch as STORE_CORRUPT. The file then still has every acknowledged event, `hansard show --damaged` reads them, and',
     '`hansard verify --accept-loss` makes the dispatch usable again. The last row of the table counts these refusals.',
     '',

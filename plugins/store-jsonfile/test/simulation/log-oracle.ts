@@ -176,7 +176,7 @@ export class LogOracle {
   }
 
   /**
-   * The power was lost during an append. A write of several sectors can be on the disk in part, with its end. The store cannot tell this from damage,
+   * The power was lost during an append. A write of several sectors can be on the disk in part, with its end. The store cannot distinguish this from damage,
    * so it can refuse the dispatch as STORE_CORRUPT. All acknowledged events are in the file all the same.
    */
   lostPower({ dispatch }: Append): void {
