@@ -66,7 +66,11 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'processes/reader-beside-writer',
       (good) => ({
         appendEvents: (taskDir, dispatchId, events) => {
-          for (const event of events) good.appendEvent(taskDir, dispatchId, event);
+          for (const event of events) {
+            good.appendEvent(taskDir, dispatchId, event);
+            const until = performance.now() + 5;
+            while (performance.now() < until) good.getTask(taskDir);
+          }
         },
       }),
     ],

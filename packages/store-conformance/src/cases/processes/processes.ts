@@ -86,7 +86,8 @@ export const processCases = caseFamily('processes', [
       for (let turn = 0; turn < 40; turn += 1) {
         await child.acknowledge(1);
         for (let read = 0; read < 4; read += 1) {
-          await new Promise(setImmediate);
+          // A moment, so that the writer is somewhere in its next batch.
+          await setTimeout(1);
           const { first: count } = await context.store.readEvents(taskDir, dispatchId, { last: 0 });
           // The batches have 1, 2, 3 and 4 events.
           assert.ok([0, 1, 3, 6].includes(count % 10), `a read found ${count} events, which divides a batch`);
