@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { type CapturedEvent, type DispatchEnvelope, StoreError, type StoreRepair } from '@hansard/provider';
 import { dispatchExists, eventConflict, hasSameContent, orMissing, withFile } from '@hansard/store-kit';
 
@@ -20,10 +20,13 @@ export interface DispatchLog {
   readonly repaired: Omit<StoreRepair, 'taskDir' | 'dispatchId'> | null;
 }
 
-/** @throws STORE_DISPATCH_EXISTS */
+/** The file is renamed into place when it is whole, so that a killed process leaves no empty one. @throws STORE_DISPATCH_EXISTS */
 export function createDispatchLog(file: string, taskDir: string, envelope: DispatchEnvelope): DispatchLog {
   if (existsSync(file)) throw dispatchExists(taskDir, envelope.dispatchId);
-  withFile('create', file, () => writeFileSync(file, toLine({ envelope }), { flag: 'wx' }));
+  withFile('create', file, () => {
+    writeFileSync(`${file}.tmp`, toLine({ envelope }));
+    renameSync(`${file}.tmp`, file);
+  });
   return {
     file,
     envelope: structuredClone(envelope),
