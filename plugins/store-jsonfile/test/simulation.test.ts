@@ -17,6 +17,17 @@ it.each(['process', 'disk'] as const)(
   },
 );
 
+/** The campaign found a fault with it: a lock below that of an owner that exited before it recorded its number. */
+const seedOfGap = 1_000_487;
+
+it.each(['process', 'disk'] as const)(
+  'with durability %s, the seed that found a fault holds',
+  (durability) => {
+    const { found } = search({ ...base, durability, firstSeed: seedOfGap, steps: 1 });
+    expect(found?.text ?? null).toBeNull();
+  },
+);
+
 it.each<[PlantedFault, SimulationOptions['durability']]>([
   ['missing sync', 'disk'],
   ['wall clock', 'process'],
