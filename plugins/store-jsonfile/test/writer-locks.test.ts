@@ -231,17 +231,20 @@ describe('the right to write a dispatch', () => {
     },
   );
 
-  it('is blocked for a lease by locks that a loss of power emptied', () => {
-    const root = makeRoot();
-    const time = manualTime();
-    const store = withEnded(root, {}, time);
-    for (const epoch of [2, 3]) writeFileSync(lockFile(root, 'd1', epoch), '');
-    expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
-    time.clock.advance(leaseMs);
-    store.claimDispatch(taskDir, 'd1');
-    store.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
-  });
+  it.each(['', '{', '{"pid":4711,"host":"a', '\0\0\0', '\0\0\0"token":"a"}'])(
+    'is blocked for a lease by locks that a loss of power emptied: %j',
+    (content) => {
+      const root = makeRoot();
+      const time = manualTime();
+      const store = withEnded(root, {}, time);
+      for (const epoch of [2, 3]) writeFileSync(lockFile(root, 'd1', epoch), content);
+      expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+      time.clock.advance(leaseMs);
+      store.claimDispatch(taskDir, 'd1');
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
+    },
+  );
 
   it('is not taken from a lock that this version cannot read, until a person ends that claim', () => {
     const root = makeRoot();

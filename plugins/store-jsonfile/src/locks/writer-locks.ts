@@ -33,7 +33,7 @@ export interface TakenLock {
  * To take a lock:
  * 1. Read the recorded number. Follow the locks from there to the first free number above it.
  * 2. If the lease of the last lock has not expired (`LockChain`), refuse with STORE_LOCKED. A lock that is not a lease
- *    counts as taken; an empty one, which a loss of power leaves, until a lease has passed.
+ *    counts as taken; a torn one, which a loss of power leaves, until a lease has passed.
  * 3. Link a heartbeat of this opening to the free number. Of several openings exactly one succeeds; the others begin again.
  * 4. Look for the number above the new link. If it is taken, the new link has filled a gap: leave it as a lost lock, and begin again.
  *    Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
