@@ -4,17 +4,20 @@ import {
   type ClaimState,
   type DispatchClaim,
   type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
   isStoreError,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type StopWatching,
   type StoreCapabilities,
   type StoreRepair,
   type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, storeClosed, toFileError, withFile } from '@hansard/store-kit';
+import { assertDispatchPath, pageOfDispatches, storeClosed, toFileError, withFile } from '@hansard/store-kit';
 import { dispatchPaths, names } from './disk-format.ts';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
@@ -23,10 +26,11 @@ import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-fil
 import { DispatchHandle } from './dispatch/dispatch-handle.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { HandleCache } from './dispatch/handle-cache.ts';
-import { listDispatches } from './dispatch/list-dispatches.ts';
+import { type ListedDispatch, listDispatches } from './dispatch/list-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
+import { ScopeWatch } from './scope-watch.ts';
 import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
@@ -43,6 +47,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #index: TaskIndex;
   readonly #handles = new HandleCache();
   readonly #watchers: DispatchWatchers;
+  readonly #scopes: ScopeWatch;
   readonly #repairs: StoreRepair[] = [];
   readonly #later: LaterWork;
   readonly #integrity: DispatchIntegrity;
@@ -55,6 +60,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.#root = root;
     this.#system = system;
     this.#watchers = new DispatchWatchers(system.files);
+    this.#scopes = new ScopeWatch(system.files, system.clock, root);
     this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
     this.#later = new LaterWork(system.clock);
     this.#context = {
@@ -77,6 +83,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       createDispatchFile(this.#context, this.#root, name, envelope);
     });
     this.#index.refresh(paths.task, dispatchId);
+    this.#scopes.notify(taskDir);
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
@@ -113,14 +120,14 @@ export class JsonFileStore implements DispatchStoreProvider {
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notify(paths.file);
+    this.#notify(taskDir, paths.file);
     return envelope;
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
     const handle = this.#handle(taskDir, dispatchId);
     try {
-      if (handle.append(event)) this.#watchers.notify(handle.name.paths.file);
+      if (handle.append(event)) this.#notify(taskDir, handle.name.paths.file);
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
@@ -130,19 +137,20 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handle(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
-      if (handle.appendAll(events)) this.#watchers.notify(file);
+      if (handle.appendAll(events)) this.#notify(taskDir, file);
     });
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    return this.listDispatches(taskDir).map(({ envelope, error }) => {
+    return this.#list(taskDir).map(({ envelope, error }) => {
       if (envelope === null) throw error;
       return envelope;
     });
   }
 
-  listDispatches(taskDir: string): DispatchListing[] {
-    return listDispatches(this.#system.files, this.#taskFolder(taskDir));
+  listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
+    const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
+    return { dispatches: dispatches.map((listed) => this.#withActivity(listed)), next };
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
@@ -175,6 +183,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       this.#system.files.makeFolder(folder);
       this.#index.putRecord(folder, task);
     });
+    this.#scopes.notify(taskDir);
   }
 
   getTask(taskDir: string): TaskRecord | null {
@@ -183,15 +192,17 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   listTasks(): TaskListing[] {
-    this.#assertOpen();
-    const { files } = this.#system;
-    return withFile('list', this.#root, () => [...walkTaskDirs(files, this.#root)])
-      .sort()
-      .map((taskDir) => listTask(files, taskDir, join(this.#root, taskDir)))
+    return this.#taskDirs()
+      .map((taskDir) => listTask(this.#system.files, taskDir, join(this.#root, taskDir)))
       .filter((listing) => listing !== null);
   }
 
-  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
+  watch({ taskDir, dispatchId }: WatchScope, onChange: () => void): StopWatching {
+    if (taskDir === undefined || dispatchId === undefined) {
+      if (taskDir === undefined) this.#assertOpen();
+      else this.#taskFolder(taskDir);
+      return this.#scopes.add(taskDir === undefined ? {} : { taskDir }, onChange);
+    }
     const handle = this.#handle(taskDir, dispatchId);
     const { paths } = handle.name;
     return withFile('watch', paths.folder, () => {
@@ -206,7 +217,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     withFile('delete', paths.file, () => handle.remove());
     this.#handles.close(handle);
     this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notify(paths.file);
+    this.#notify(taskDir, paths.file);
   }
 
   verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
@@ -220,7 +231,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#handles.get(taskDir, dispatchId);
     if (handle !== null) this.#handles.close(handle);
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
-    this.#watchers.notify(file);
+    this.#notify(taskDir, file);
     return verification;
   }
 
@@ -235,6 +246,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       const errors: unknown[] = [];
       const steps = [
         () => this.#watchers.close(),
+        () => this.#scopes.close(),
         ...this.#context.claims.all().map((name) => () => this.#release(name)),
         () => this.#later.doAll(),
         () => this.#handles.closeAll(),
@@ -254,6 +266,44 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+  }
+
+  #notify(taskDir: string, file: string): void {
+    this.#watchers.notify(file);
+    this.#scopes.notify(taskDir);
+  }
+
+  #taskDirs(): string[] {
+    this.#assertOpen();
+    return withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]).sort();
+  }
+
+  #list(taskDir: string): ListedDispatch[] {
+    return listDispatches(this.#system.files, taskDir, this.#taskFolder(taskDir));
+  }
+
+  /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
+  #listAll(taskDir: string | undefined): ListedDispatch[] {
+    return (taskDir === undefined ? this.#taskDirs() : [taskDir]).flatMap((task) => {
+      try {
+        return this.#list(task);
+      } catch (error) {
+        if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+        return [{ taskDir: task, dispatchId: null, envelope: null, error }];
+      }
+    });
+  }
+
+  #withActivity(listed: ListedDispatch): DispatchListing {
+    const { taskDir, dispatchId, envelope } = listed;
+    if (dispatchId === null || envelope === null) return { ...listed, lastActiveAt: null };
+    try {
+      const [last] = this.getRecentEvents(taskDir, dispatchId, 1);
+      return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      return { ...listed, lastActiveAt: null };
+    }
   }
 
   #handle(taskDir: string, dispatchId: string): DispatchHandle {

@@ -117,7 +117,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     storeWithDispatch(path).close();
     const reader = asReader(path, () => openStore(path, { watchInterval: 2 }));
     const notified = new Promise<void>((resolve) => {
-      asReader(path, () => reader.watchEvents(taskDir, dispatchId, resolve));
+      asReader(path, () => reader.watch({ taskDir, dispatchId }, resolve));
     });
     const writer = openClaimed(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a'));
@@ -164,13 +164,13 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     const path = temporaryPath();
     const writer = storeWithDispatch(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a', 'apple'));
-    writer.searchEvents(taskDir, 'apple');
+    writer.searchEvents('apple', { taskDir });
     const reader = asReader(path, () => openStore(path));
-    const search = () => asReader(path, () => reader.searchEvents(taskDir, 'apple').length);
+    const search = () => asReader(path, () => reader.searchEvents('apple', { taskDir }).length);
     expect(search()).toBe(1);
     writer.appendEvent(taskDir, dispatchId, textEvent('b', 'apple'));
     expect(codeOf(search)).toBe('STORE_UNAVAILABLE');
-    writer.searchEvents(taskDir, 'apple');
+    writer.searchEvents('apple', { taskDir });
     expect(search()).toBe(2);
   });
 

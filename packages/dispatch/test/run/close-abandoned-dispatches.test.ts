@@ -157,13 +157,16 @@ describe('dispatches that a process left running when it exited', () => {
   it('are ended beside one that cannot be read, which is reported, or fails where nobody takes the report', async () => {
     const unreadable = new StoreError('STORE_CORRUPT', 'lost-1 is damaged');
     const provider = changedStore((store) => ({
-      async listDispatches(task) {
-        const envelopes = await store.getDispatchEnvelopes(task);
-        return envelopes.map((envelope) =>
-          envelope.dispatchId === 'lost-1'
-            ? { dispatchId: 'lost-1', envelope: null, error: unreadable }
-            : { dispatchId: envelope.dispatchId, envelope },
-        );
+      async listDispatches(options) {
+        const { dispatches, next } = await store.listDispatches(options);
+        return {
+          dispatches: dispatches.map((listing) =>
+            listing.dispatchId === 'lost-1'
+              ? { ...listing, envelope: null, lastActiveAt: null, error: unreadable }
+              : listing,
+          ),
+          next,
+        };
       },
     }));
     const store = await leftBehind(provider);

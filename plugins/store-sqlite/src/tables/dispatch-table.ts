@@ -23,6 +23,9 @@ export interface DispatchTableSetup {
   readonly isChecked: boolean;
 }
 
+/** A dispatch without the time of its last event. */
+export type ListedDispatch = Omit<DispatchListing, 'lastActiveAt'>;
+
 type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'epoch' | 'envelope'>;
 
 /** The dispatches without their events. A row has a checksum, and the row of its task says how many there are. */
@@ -72,13 +75,13 @@ export class DispatchTable {
   }
 
   /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
-  list(taskDir: string): DispatchListing[] {
+  list(taskDir: string): ListedDispatch[] {
     const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : () => [];
     const rows = this.#statements.listDispatches.all(taskDir);
     const envelopes: DispatchEnvelope[] = [];
-    const damaged: DispatchListing[] = [];
+    const damaged: ListedDispatch[] = [];
     const fail = (dispatchId: string, error: StoreError) =>
-      damaged.push({ dispatchId, envelope: null, error });
+      damaged.push({ taskDir, dispatchId, envelope: null, error });
     for (const row of rows) {
       try {
         envelopes.push(this.decode(this.#checked(row, row.dispatchId)));
@@ -96,7 +99,7 @@ export class DispatchTable {
     }
     const whole = envelopes
       .sort(compareByStart)
-      .map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
+      .map((envelope) => ({ taskDir, dispatchId: envelope.dispatchId, envelope }));
     return [...whole, ...damaged];
   }
 

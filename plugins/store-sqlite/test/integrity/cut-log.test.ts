@@ -101,7 +101,9 @@ describe('the log of a killed store', () => {
       expect(codeOf(() => store.getDispatchEnvelope(taskDir, dispatchId))).toBe('STORE_CORRUPT');
       expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_CORRUPT');
     }
-    expect(store.listDispatches(taskDir).map(({ dispatchId, error }) => [dispatchId, error?.code])).toEqual([
+    expect(
+      store.listDispatches({ taskDir }).dispatches.map(({ dispatchId, error }) => [dispatchId, error?.code]),
+    ).toEqual([
       ['RELEASED', 'STORE_CORRUPT'],
       ['RUNNING', 'STORE_CORRUPT'],
     ]);
