@@ -141,11 +141,11 @@ describe('dispatches that a process left running when it exited', () => {
 
   it('are left alone where they ended after they were listed', async () => {
     const provider = changedStore((store) => ({
-      async getDispatchEnvelopes(task) {
-        const listed = await store.getDispatchEnvelopes(task);
-        await store.claimDispatch(task, 'lost-1');
-        await store.updateDispatch(task, 'lost-1', { status: 'completed' });
-        await store.releaseDispatch(task, 'lost-1');
+      async listDispatches(options) {
+        const listed = await store.listDispatches(options);
+        await store.claimDispatch(taskDir, 'lost-1');
+        await store.updateDispatch(taskDir, 'lost-1', { status: 'completed' });
+        await store.releaseDispatch(taskDir, 'lost-1');
         return listed;
       },
     }));
