@@ -17,16 +17,15 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, pageOfDispatches, storeClosed, toFileError, withFile } from '@hansard/store-kit';
-import { dispatchPaths, names } from './disk-format.ts';
+import { pageOfDispatches, toFileError, withFile } from '@hansard/store-kit';
+import { names } from './disk-format.ts';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
-import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-file.ts';
-import { DispatchHandle } from './dispatch/dispatch-handle.ts';
+import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
-import { HandleCache } from './dispatch/handle-cache.ts';
 import { type ListedDispatch, listDispatches } from './dispatch/list-dispatches.ts';
+import { OpenDispatches } from './dispatch/open-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
@@ -34,7 +33,7 @@ import { ScopeWatch } from './scope-watch.ts';
 import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
-import { resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
+import { walkTaskDirs } from './task-folder.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
@@ -45,15 +44,12 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #locks: WriterLocks;
   readonly #context: DispatchContext;
   readonly #index: TaskIndex;
-  readonly #handles = new HandleCache();
+  readonly #dispatches: OpenDispatches;
   readonly #watchers: DispatchWatchers;
   readonly #scopes: ScopeWatch;
   readonly #repairs: StoreRepair[] = [];
-  readonly #later: LaterWork;
   readonly #integrity: DispatchIntegrity;
-  #isClosed = false;
 
-  /** `root` is a real path, without symbolic links. */
   constructor(root: string, capabilities: StoreCapabilities, leaseMs: number, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
@@ -62,21 +58,22 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.#watchers = new DispatchWatchers(system.files);
     this.#scopes = new ScopeWatch(system.files, system.clock, root);
     this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
-    this.#later = new LaterWork(system.clock);
+    const later = new LaterWork(system.clock);
     this.#context = {
       ...system,
       claims: new DispatchClaims(system, this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
-      later: this.#later,
+      later,
     };
+    this.#dispatches = new OpenDispatches(this.#context, root);
     this.#integrity = new DispatchIntegrity(this.#context);
-    this.#index = new TaskIndex(system, this.#locks, this.#later, sync);
+    this.#index = new TaskIndex(system, this.#locks, later, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const { dispatchId } = envelope;
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     const { paths } = name;
     withFile('create', paths.file, () => {
       this.#system.files.makeFolder(paths.folder);
@@ -87,17 +84,18 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('claim', handle.name.paths.file, () => handle.claim());
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const name = this.#name(taskDir, dispatchId);
-    if (this.#context.claims.has(name)) withFile('release', name.paths.file, () => this.#release(name));
+    const name = this.#dispatches.name(taskDir, dispatchId);
+    if (this.#context.claims.has(name))
+      withFile('release', name.paths.file, () => this.#dispatches.release(name));
   }
 
   getClaim(taskDir: string, dispatchId: string): ClaimState | null {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.lock, () => {
       handle.assertExists();
       return this.#context.claims.stateOf(handle.name);
@@ -105,18 +103,18 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   breakClaim(taskDir: string, dispatchId: string): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     withFile('release', handle.name.paths.lock, () => {
       handle.assertExists();
       const state = this.#context.claims.stateOf(handle.name);
       if (state === null) return;
       if (!state.isOwn) handle.claim(true);
-      this.#release(handle.name);
+      this.#dispatches.release(handle.name);
     });
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
@@ -125,7 +123,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     try {
       if (handle.append(event)) this.#notify(taskDir, handle.name.paths.file);
     } catch (error) {
@@ -134,7 +132,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
       if (handle.appendAll(events)) this.#notify(taskDir, file);
@@ -154,31 +152,31 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    const { file } = this.#name(taskDir, dispatchId).paths;
+    const { file } = this.#dispatches.name(taskDir, dispatchId).paths;
     return withFile('read', file, () => readDispatchEnvelope(this.#system.files, file));
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readAll());
   }
 
   getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readRecent(count));
   }
 
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
     if (options.skipDamaged === true) {
-      const name = this.#name(taskDir, dispatchId);
+      const name = this.#dispatches.name(taskDir, dispatchId);
       return withFile('read', name.paths.file, () => this.#integrity.readWhole(name, options));
     }
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readPage(options));
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
-    const folder = this.#taskFolder(taskDir);
+    const folder = this.#dispatches.taskFolder(taskDir);
     withFile('write', folder, () => {
       this.#system.files.makeFolder(folder);
       this.#index.putRecord(folder, task);
@@ -187,7 +185,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   getTask(taskDir: string): TaskRecord | null {
-    const folder = this.#taskFolder(taskDir);
+    const folder = this.#dispatches.taskFolder(taskDir);
     return withFile('read', folder, () => readTaskRecord(this.#system.files, folder));
   }
 
@@ -199,11 +197,11 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   watch({ taskDir, dispatchId }: WatchScope, onChange: () => void): StopWatching {
     if (taskDir === undefined || dispatchId === undefined) {
-      if (taskDir === undefined) this.#assertOpen();
-      else this.#taskFolder(taskDir);
+      if (taskDir === undefined) this.#dispatches.assertOpen();
+      else this.#dispatches.taskFolder(taskDir);
       return this.#scopes.add(taskDir === undefined ? {} : { taskDir }, onChange);
     }
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     return withFile('watch', paths.folder, () => {
       handle.assertExists();
@@ -212,54 +210,50 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     withFile('delete', paths.file, () => handle.remove());
-    this.#handles.close(handle);
+    this.#dispatches.close(taskDir, dispatchId);
     this.#index.refresh(paths.task, dispatchId);
     this.#notify(taskDir, paths.file);
   }
 
   verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     return withFile('verify', name.paths.file, () => this.#integrity.verify(name));
   }
 
   acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): DispatchVerification {
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     const { file } = name.paths;
-    const handle = this.#handles.get(taskDir, dispatchId);
-    if (handle !== null) this.#handles.close(handle);
+    this.#dispatches.close(taskDir, dispatchId);
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
     this.#notify(taskDir, file);
     return verification;
   }
 
   getRepairs(): StoreRepair[] {
-    this.#assertOpen();
+    this.#dispatches.assertOpen();
     return [...this.#repairs];
   }
 
   close(): void {
-    if (this.#isClosed) return;
+    if (this.#dispatches.isClosed) return;
     withFile('close', this.#root, () => {
       const errors: unknown[] = [];
-      const steps = [
+      const ends = [
         () => this.#watchers.close(),
         () => this.#scopes.close(),
-        ...this.#context.claims.all().map((name) => () => this.#release(name)),
-        () => this.#later.doAll(),
-        () => this.#handles.closeAll(),
+        ...this.#dispatches.closing(),
         () => this.#locks.releaseAll(),
       ];
-      for (const step of steps) {
+      for (const step of ends) {
         try {
           step();
         } catch (error) {
           errors.push(error);
         }
       }
-      this.#isClosed = true;
       if (errors.length > 0) throw errors[0];
     });
   }
@@ -274,12 +268,12 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   #taskDirs(): string[] {
-    this.#assertOpen();
+    this.#dispatches.assertOpen();
     return withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]).sort();
   }
 
   #list(taskDir: string): ListedDispatch[] {
-    return listDispatches(this.#system.files, taskDir, this.#taskFolder(taskDir));
+    return listDispatches(this.#system.files, taskDir, this.#dispatches.taskFolder(taskDir));
   }
 
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
@@ -304,46 +298,5 @@ export class JsonFileStore implements DispatchStoreProvider {
       if (!isStoreError(error)) throw error;
       return { ...listed, lastActiveAt: null };
     }
-  }
-
-  #handle(taskDir: string, dispatchId: string): DispatchHandle {
-    this.#assertOpen();
-    return this.#handles.get(taskDir, dispatchId) ?? this.#open(taskDir, dispatchId);
-  }
-
-  #open(taskDir: string, dispatchId: string): DispatchHandle {
-    const name = this.#name(taskDir, dispatchId);
-    return this.#handles.add(
-      withFile('open', name.paths.file, () => DispatchHandle.open(this.#context, name)),
-    );
-  }
-
-  /** Releases a claim, including when the head cannot be written. If the file is missing, there is no head to write. */
-  #release(name: DispatchName): void {
-    try {
-      this.#handle(name.taskDir, name.dispatchId).finish();
-    } catch (error) {
-      // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') && !isStoreError(error, 'STORE_LOCKED'))
-        throw error;
-    } finally {
-      this.#context.claims.release(name);
-    }
-  }
-
-  #name(taskDir: string, dispatchId: string): DispatchName {
-    this.#assertOpen();
-    assertDispatchPath(taskDir, dispatchId);
-    const folder = this.#taskFolder(taskDir);
-    return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
-  }
-
-  #taskFolder(taskDir: string): string {
-    this.#assertOpen();
-    return withFile('look up', this.#root, () => resolveTaskFolder(this.#system.files, this.#root, taskDir));
-  }
-
-  #assertOpen(): void {
-    if (this.#isClosed) throw storeClosed(this.#root);
   }
 }

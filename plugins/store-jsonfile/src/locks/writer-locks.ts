@@ -37,7 +37,7 @@ export interface TakenLock {
  * 3. Link a heartbeat of this opening to the free number. Of several openings exactly one succeeds; the others begin again.
  * 4. Look for the number above the new link. If it is taken, the new link has filled a gap: leave it as a lost lock, and begin again.
  *    Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
- * 5. If the owner of a lost lock is not proven to have exited, fence it: see `DispatchHandle`.
+ * 5. If the owner of a lost lock is not proven to have exited, fence it: see `fenceDispatch`.
  * 6. Record the own number in the dispatch, then remove the lost locks.
  *
  * An owner cannot know that it lost a lock, because it may have been stopped for any time. It checks its lock (`isKept`) before a
