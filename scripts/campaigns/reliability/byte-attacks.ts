@@ -20,7 +20,7 @@ import {
 import { checkFlippedBit } from '../../../plugins/store-sqlite/test/integrity/flip-bit.ts';
 import type { Attack, StoreName } from './attack.ts';
 
-/** Cuts the file of a killed process at the byte of the seed, so that consecutive seeds cut it at every byte. */
+/** Cuts the file of a killed process at a byte. As many consecutive seeds as the file has bytes cut it at every byte. */
 function cutFiles(folder: string): Attack {
   const sample = writeCutSample(folder, makeEvents(1, 420));
   const count = sample.bytes.length + 1;
@@ -28,7 +28,8 @@ function cutFiles(folder: string): Attack {
     unit: 'cuts',
     count,
     round: (seed) => {
-      const size = seed % count;
+      // A prime, so that fewer seeds are spread over the file.
+      const size = (seed * 7_919) % count;
       const outcome = checkReadOfCut(sample, size);
       checkRepairOfCut(sample, size);
       return {

@@ -14,6 +14,12 @@ export interface CutSample {
   readonly bytes: Buffer;
   readonly events: readonly CapturedEvent[];
   readonly complete: readonly { readonly size: number; readonly count: number }[];
+  /** The number of events that the head says are acknowledged. A cut before their end is damage. */
+  readonly acknowledged: number;
+}
+
+interface Head {
+  readonly acknowledged: { readonly events: number };
 }
 
 /** Writes a dispatch of single events and batches of three in turn. The first two events are single ones. */
@@ -34,7 +40,11 @@ export function writeCutSample(root: string, events: readonly CapturedEvent[]): 
   // Closing the store would write the number of acknowledged events.
   const bytes = readFileSync(file);
   store.close();
-  return { root, file, events, complete, bytes };
+  const head = JSON.parse(bytes.toString()) as Head & { readonly copy: Head };
+  // The two copies of the head are written in turn.
+  const acknowledged = Math.max(head.acknowledged.events, head.copy.acknowledged.events);
+  expect(acknowledged).toBeGreaterThanOrEqual(events.length - 256);
+  return { root, file, events, complete, bytes, acknowledged };
 }
 
 export function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
@@ -46,9 +56,10 @@ export function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
   }
 }
 
-/** The last state of which everything is in the first bytes of the file; null if they do not reach the first one. */
-function wholeIn({ complete }: CutSample, size: number) {
-  return complete.findLast((each) => each.size <= size) ?? null;
+/** The last state of which everything is in the first bytes of the file; null if that has fewer events than are acknowledged. */
+function wholeIn({ complete, acknowledged }: CutSample, size: number) {
+  const whole = complete.findLast((each) => each.size <= size);
+  return whole === undefined || whole.count < acknowledged ? null : whole;
 }
 
 /** Reads the file cut at a byte: the events that were complete, or STORE_CORRUPT. The file is not changed. */
