@@ -136,7 +136,8 @@ describe('hansard, given something wrong,', () => {
     using line = commandLine();
     const create = 'create: () => new Promise(() => {})';
     const files = {
-      'slow/plugin.json': '{"id":"slow","provides":"DispatchStoreProvider","entry":"./index.mjs","apiVersion":1}',
+      'slow/plugin.json':
+        '{"id":"slow","provides":"DispatchStoreProvider","entry":"./index.mjs","apiVersion":1}',
       'slow/index.mjs': `export default { id: 'slow', provides: 'DispatchStoreProvider', apiVersion: 1, ${create} };`,
       'hansard.config.json': '{ "store": { "plugin": "./slow", "createTimeoutMs": 20 } }',
     };
