@@ -53,7 +53,7 @@ async function readTask(
   try {
     return await store.getTask(taskDir);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
     onUnreadable(error, 'task');
     return null;
   }

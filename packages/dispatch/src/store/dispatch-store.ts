@@ -28,6 +28,8 @@ export interface WriteAccess extends WriterOptions {
   readonly waitMs?: number;
   /** Receives the STORE_LOCKED and the milliseconds of each wait, before it begins. */
   readonly onWait?: (refusal: StoreError, waitMs: number) => void;
+  /** Ends a wait, which then fails with its STORE_LOCKED. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ReadAccess {

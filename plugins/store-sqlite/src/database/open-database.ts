@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
+import { assertRegularFiles } from './assert-regular-files.ts';
 import { FilePlace } from './file-place.ts';
 import { createViews } from './format-1.ts';
 import { createTables, type DatabaseFormat, formatOf } from './schema.ts';
@@ -31,6 +32,7 @@ export interface OpenedDatabase {
 export function openDatabase(options: DatabaseOptions): OpenedDatabase {
   const { file } = options;
   try {
+    assertRegularFiles(file);
     if (!doesExist(file)) return openAbsent(file);
     return openPresent(options);
   } catch (error) {
