@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreWithClock } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/open-sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';
@@ -25,7 +25,7 @@ function lengthIn(path: string, number = 1): number {
 function killedStore(): string {
   const path = temporaryPath();
   const clock = new ManualClock();
-  const store = openStoreWithClock({ path }, clock);
+  const store = openStoreOn({ path }, { clock });
   onTestFinished(() => store.close());
   store.createDispatch(taskDir, envelope({ dispatchId: 'RELEASED' }));
   for (const event of released) store.appendEvent(taskDir, 'RELEASED', event);
@@ -144,7 +144,7 @@ describe('the file of acknowledged lengths', () => {
   it('is at most 256 events or a second behind, and exact after a release', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
-    const store = openStoreWithClock({ path }, clock);
+    const store = openStoreOn({ path }, { clock });
     onTestFinished(() => store.close());
     store.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
     for (const [index, event] of growingEvents(1_000).entries()) {
