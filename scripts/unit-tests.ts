@@ -27,6 +27,7 @@ export const slowTests: readonly string[] = [
   'plugins/store-sqlite/test/conformance-processes.test.ts',
   'plugins/store-sqlite/test/integrity/cut-log.test.ts',
   'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
+  'plugins/store-sqlite/test/simulation/simulation.test.ts',
   'scripts/test/regular-expressions.test.ts',
 ];
 

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemClock } from '@hansard/provider';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnection } from '../src/store-connection.ts';
+import { thisSystem } from '../src/store-system.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
         busyTimeout: 5_000,
         leaseMs: 15_000,
         access: 'private',
-        clock: systemClock,
+        ...thisSystem,
       }),
     );
     onTestFinished(() => connection.close());

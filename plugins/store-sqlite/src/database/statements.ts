@@ -130,6 +130,7 @@ export function prepareStatements(database: DatabaseSync) {
       `SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
     getDispatchNumbered: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`),
+    hasDispatch: read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
     listDispatches: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
     listIds: read<{ dispatchId: string }>(
       'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
@@ -176,7 +177,11 @@ export function prepareStatements(database: DatabaseSync) {
     putClaim: write('INSERT OR REPLACE INTO claims (dispatch, epoch, token) VALUES (?, ?, ?)'),
     deleteClaim: write('DELETE FROM claims WHERE dispatch = ?'),
     deleteClaimsOf: write('DELETE FROM claims WHERE token = ?'),
-    putOpening: write('INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+    /** Renews the heartbeat of an opening that has one: its timer may have stopped since. */
+    putOpening: write(
+      `INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET beat = excluded.beat`,
+    ),
     renewOpening: write('UPDATE openings SET beat = ? WHERE token = ?'),
     deleteOpening: write('DELETE FROM openings WHERE token = ?'),
     deleteIdleOpening: write(
