@@ -3,8 +3,8 @@ import { definePlugin, StoreError } from '@hansard/provider';
 import { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
 
 export { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
-export { type SetupSqlOptions, setupSql } from './setup-sql.ts';
 export type { PostgresStore } from './postgres-store.ts';
+export { type SetupSqlOptions, setupSql } from './setup-sql.ts';
 
 interface PostgresStoreConfig extends Omit<PostgresStoreOptions, 'url'> {
   readonly url?: string;

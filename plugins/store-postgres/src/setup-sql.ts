@@ -31,5 +31,5 @@ export function setupSql({ schema = 'hansard', writer, reader }: SetupSqlOptions
       `GRANT DELETE ON ${on('openings')} TO ${role};`,
     );
   }
-  return `BEGIN;${tablesSql(quoted)}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
+  return `BEGIN;${tablesSql(schema)}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
 }

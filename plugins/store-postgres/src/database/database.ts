@@ -41,6 +41,7 @@ export class Database {
   readonly #pool: Pool;
   readonly #options: DatabaseOptions;
   readonly #sockets = new Set<Socket>();
+  #isCut = false;
 
   constructor({ name, client }: ServerAddress, options: DatabaseOptions) {
     this.name = name;
@@ -104,8 +105,9 @@ export class Database {
     }
   }
 
-  /** Cuts all connections, so that statements under way fail. */
+  /** Cuts all connections and opens no other one, so that statements under way fail. */
   cut(): void {
+    this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
@@ -116,6 +118,7 @@ export class Database {
   }
 
   async #withClient<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#isCut) throw new Error('Connection terminated');
     const client = await this.#pool.connect();
     let failure: unknown;
     try {

@@ -22,9 +22,10 @@ const oldestServer = 140_000;
  * events.line            the event as `encodeEvent` writes it; a text, because `jsonb` changes or refuses some values
  * accepted_losses        the rows of a damaged dispatch stay in `events` under the old number; see accept-loss.ts
  */
-export const tablesSql = (schema: string): string => `
+export const tablesSql = (name: string, schema = quoteName(name)): string => `
 DO $$ BEGIN
-  IF to_regnamespace('${schema}') IS NULL THEN CREATE SCHEMA ${schema}; END IF;
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${name}')
+  THEN CREATE SCHEMA ${schema}; END IF;
 END $$;
 CREATE TABLE ${schema}.meta (version integer NOT NULL);
 CREATE TABLE ${schema}.tasks (
@@ -85,16 +86,18 @@ interface ServerRow {
   readonly exists: boolean;
 }
 
+/** The list of tables is read as such: functions like `to_regclass` may answer from a cache of the connection. */
 const serverStatement = (schema: string): Statement<ServerRow> => ({
   name: '',
   text: `SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num')::int AS version,
-           to_regclass('${schema}.meta') IS NOT NULL AS exists`,
+           EXISTS (SELECT FROM pg_tables WHERE schemaname = '${schema}' AND tablename = 'meta') AS exists`,
 });
 
 /** The tables of one store. The first write creates them; a database without them is an empty store. */
 export class Schema {
   /** The quoted name. */
   readonly quoted: string;
+  readonly #name: string;
   readonly #database: Database;
   readonly #mayCreate: boolean;
   #isReady = false;
@@ -102,6 +105,7 @@ export class Schema {
 
   constructor(database: Database, name: string, mayCreate: boolean) {
     this.quoted = quoteName(name);
+    this.#name = name;
     this.#database = database;
     this.#mayCreate = mayCreate;
   }
@@ -112,7 +116,7 @@ export class Schema {
    */
   async isReady(session: Pick<Session, 'run'> = this.#database): Promise<boolean> {
     if (this.#isReady) return true;
-    const { rows } = await session.run(serverStatement(this.quoted));
+    const { rows } = await session.run(serverStatement(this.#name));
     const [server] = rows;
     if (server === undefined) return false;
     this.#assertServer(server);
@@ -145,7 +149,7 @@ export class Schema {
       const key = checksumOf(this.quoted) | 0;
       await session.run({ name: '', text: `SELECT pg_advisory_xact_lock(1212240196, ${key})` });
       if (await this.isReady(session)) return;
-      await session.run({ name: '', text: tablesSql(this.quoted) });
+      await session.run({ name: '', text: tablesSql(this.#name) });
     });
     this.#isReady = true;
   }
