@@ -28,6 +28,14 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
   };
 }
 
+/** The event that counts what an accepted loss has lost. */
+export const notice: CapturedEvent = {
+  id: 'notice',
+  type: 'system:notice',
+  timestamp: '2026-03-01T09:00:02.000Z',
+  data: { text: 'Events are lost.' },
+};
+
 /** Events with the ids `e000000`, `e000001` …. */
 export function events(count: number, first = 0): CapturedEvent[] {
   return Array.from({ length: count }, (_, index) => {

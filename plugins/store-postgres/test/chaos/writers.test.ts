@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, events, idsOf, taskDir } from '../sample-data.ts';
+import { dispatchId, envelope, events, idsOf, notice, taskDir } from '../sample-data.ts';
 import { codeOf, newStores } from '../server/stores.ts';
 import { useServer } from '../server/test-server.ts';
 
@@ -31,7 +31,7 @@ describe('writers of one database', () => {
     await expect(store.appendEvents(taskDir, dispatchId, events(3, 7))).rejects.toMatchObject(lost);
     expect(await codeOf(store.getDispatchEvents(taskDir, dispatchId))).toBe('STORE_CORRUPT');
     expect((await stores.sql('SELECT max(position) AS last FROM S.events')).rows).toEqual([{ last: 6 }]);
-    await store.acceptLoss(taskDir, dispatchId, { ...events(1, 99)[0], id: 'notice' } as never);
+    await store.acceptLoss(taskDir, dispatchId, notice);
     await store.appendEvents(taskDir, dispatchId, events(1, 10));
     expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual([
       ...idsOf(events(7)),
