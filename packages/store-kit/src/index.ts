@@ -32,7 +32,7 @@ export {
   toOwner,
 } from './process-owner.ts';
 export { hasSameContent } from './same-content.ts';
-export { splitWords, stringsOf } from './search-text.ts';
+export { foldWord, splitWords, stringsOf, unsearchableKeys } from './search-text.ts';
 export {
   cursorAfterEnd,
   dispatchExists,

@@ -37,6 +37,8 @@ export interface CaseContext {
   readonly elsewhere: StoreModule | undefined;
   /** The stored bytes of a dispatch. */
   readonly damage: StoreFixture['damage'];
+  /** Whether a server keeps the data. */
+  readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
@@ -78,6 +80,7 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
     leaseMs: options.leaseMs,
     elsewhere: fixture.elsewhere,
     damage: fixture.damage,
+    hasServer: fixture.hasServer ?? false,
     async reopen() {
       await newest.close();
       newest = await open();

@@ -3,11 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
-<<<<<<< HEAD
-import { assertRegularFiles } from './assert-regular-files.ts';
-=======
 import type { StoreSystem } from '../store-system.ts';
->>>>>>> sql13b
+import { assertRegularFiles } from './assert-regular-files.ts';
 import { FilePlace } from './file-place.ts';
 import { createViews } from './format-1.ts';
 import { createTables, type DatabaseFormat, formatOf } from './schema.ts';

@@ -1,12 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
-import { splitWords, stringsOf } from '@hansard/store-kit';
+import { splitWords, stringsOf, unsearchableKeys } from '@hansard/store-kit';
 import type { BacklogRow, HitRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { EventReader } from './event-reader.ts';
-
-/** Keys of strings that people do not search for: ids of calls and encoded bytes. */
-const unsearchable = new Set(['toolCallId', 'signature', 'replay', 'base64', 'encoded']);
 
 /** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;
@@ -66,7 +63,7 @@ export class EventSearch {
     let position = first;
     let characters = 0;
     for (const event of this.#reader.events(found, first, Math.min(length, first + eventsAtOnce))) {
-      const text = stringsOf(event, unsearchable).join('\n');
+      const text = stringsOf(event, unsearchableKeys).join('\n');
       this.#statements.insertSearchText.run(number, position, text);
       position += 1;
       characters += text.length;
