@@ -19,7 +19,6 @@ import {
 } from '@hansard/provider';
 import { pageOfDispatches, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
-import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
@@ -74,12 +73,8 @@ export class JsonFileStore implements DispatchStoreProvider {
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const { dispatchId } = envelope;
     const name = this.#dispatches.name(taskDir, dispatchId);
-    const { paths } = name;
-    withFile('create', paths.file, () => {
-      this.#system.files.makeFolder(paths.folder);
-      createDispatchFile(this.#context, this.#root, name, envelope);
-    });
-    this.#index.refresh(paths.task, dispatchId);
+    withFile('create', name.paths.file, () => this.#dispatches.create(name, envelope));
+    this.#index.refresh(name.paths.task, dispatchId);
     this.#scopes.notify(taskDir);
   }
 
@@ -89,7 +84,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const name = this.#dispatches.name(taskDir, dispatchId);
+    const name = this.#dispatches.openName(taskDir, dispatchId);
     if (this.#context.claims.has(name))
       withFile('release', name.paths.file, () => this.#dispatches.release(name));
   }

@@ -27,7 +27,7 @@ export function openDispatchFile(files: Files, name: DispatchName, access: 'read
   if (open === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
   try {
     const { start } = readHead(open);
-    return { open, inode: open.stats().ino, start };
+    return { open, inode: open.inode, start };
   } catch (error) {
     open.close();
     throw error;
