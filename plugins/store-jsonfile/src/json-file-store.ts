@@ -186,7 +186,7 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   listTasks(): TaskListing[] {
     return this.#taskDirs()
-      .map((taskDir) => listTask(this.#system.files, taskDir, join(this.#root, taskDir)))
+      .map((taskDir) => listTask(this.#system.files, this.#root, taskDir))
       .filter((listing) => listing !== null);
   }
 
@@ -277,7 +277,10 @@ export class JsonFileStore implements DispatchStoreProvider {
       try {
         return this.#list(task);
       } catch (error) {
-        if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+        // A link that leads one task out of the store does not end the listing of the others.
+        const isOfTask = taskDir === undefined && isStoreError(error, 'STORE_INVALID_PATH');
+        if (!isOfTask && !isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE'))
+          throw error;
         return [{ taskDir: task, dispatchId: null, envelope: null, error }];
       }
     });
