@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Attack, type StoreName, storeNames } from './reliability/attack.ts';
@@ -83,5 +83,8 @@ async function run(attack: string, store: StoreName, { unit, count, round }: Att
 
 function write(key: string, campaign: object): void {
   const before = JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<string, unknown>;
-  writeFileSync(resultsFile, `${JSON.stringify({ ...before, [key]: campaign }, null, 2)}\n`);
+  // In one step, because other campaigns may write it too.
+  const temporary = new URL(`reliability.${process.pid}.tmp`, import.meta.url);
+  writeFileSync(temporary, `${JSON.stringify({ ...before, [key]: campaign }, null, 2)}\n`);
+  renameSync(temporary, resultsFile);
 }
