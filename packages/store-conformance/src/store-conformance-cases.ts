@@ -14,6 +14,9 @@ import { pathCases } from './cases/dispatches/paths.ts';
 import { searchCases } from './cases/dispatches/search.ts';
 import { taskCases } from './cases/dispatches/tasks.ts';
 import { watchCases } from './cases/dispatches/watch.ts';
+import { displacedCases } from './cases/faults/displaced.ts';
+import { faultCases } from './cases/faults/faults.ts';
+import { powerCases } from './cases/faults/power.ts';
 import { appendCases } from './cases/log/appends.ts';
 import { appendAtOnceCases } from './cases/log/appends-at-once.ts';
 import { idempotenceCases } from './cases/log/idempotence.ts';
@@ -67,6 +70,9 @@ export const runnableCases: readonly RunnableCase[] = [
   ...deleteCases,
   ...modelCases,
   ...damageCases,
+  ...faultCases,
+  ...powerCases,
+  ...displacedCases,
   ...killedCases,
   ...processCases,
   ...racingCases,
