@@ -8,6 +8,7 @@ import { damageCases } from './cases/damage/damage.ts';
 import { deleteCases } from './cases/dispatches/delete.ts';
 import { dispatchCases } from './cases/dispatches/dispatches.ts';
 import { envelopeCases } from './cases/dispatches/envelopes.ts';
+import { listedCases } from './cases/dispatches/listed.ts';
 import { listingCases } from './cases/dispatches/listings.ts';
 import { nameCases } from './cases/dispatches/names.ts';
 import { pathCases } from './cases/dispatches/paths.ts';
@@ -58,6 +59,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...taskCases,
   ...nameCases,
   ...listingCases,
+  ...listedCases,
   ...pathCases,
   ...closedCases,
   ...reopenedCases,
