@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
+import { type Files, systemFiles } from '../src/files.ts';
 import { makeEnvelope } from './envelope.ts';
 import {
   codeOf,
@@ -121,6 +122,23 @@ describe('the right to write a dispatch', () => {
     leaveLock(lockFile(root, 'd1', 3), 'other', {});
     expect(() => store.claimDispatch(taskDir, 'd1')).toThrow(String(process.pid));
     expect([2, 3].filter((epoch) => existsSync(lockFile(root, 'd1', epoch)))).toEqual([3]);
+  });
+
+  it('is seen while another store takes it over from a process that has exited', () => {
+    const root = makeRoot();
+    const taker = withEnded(root);
+    leaveExpiredLock(lockFile(root, 'd1', 2));
+    let isTaken = false;
+    const lstat: Files['lstat'] = (path) => {
+      if (path.endsWith('.lock.2') && !isTaken) {
+        isTaken = true;
+        taker.claimDispatch(taskDir, 'd1');
+      }
+      return systemFiles.lstat(path);
+    };
+    const observer = openStore(root, {}, { files: { ...systemFiles, lstat } });
+    expect(observer.getClaim(taskDir, 'd1')).toMatchObject({ isOwn: false, state: 'running' });
+    expect(isTaken).toBe(true);
   });
 
   it('has a number that grows with each claim, by any store, and stays with a repeated claim', () => {

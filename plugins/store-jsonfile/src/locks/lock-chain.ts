@@ -41,13 +41,25 @@ export class LockChain {
     this.#watch = new HeartbeatWatch(system.clock, system.processes);
   }
 
-  /** The locks of a place from the recorded number on, in their order. The owner of the last one has the place. */
-  follow({ path, recorded }: LockPlace, from: number = recorded()): LockFile[] {
+  /** The locks of a place from the recorded number on, in their order. */
+  follow({ path }: LockPlace, from: number): LockFile[] {
     const found: LockFile[] = [];
     for (let epoch = 0; ; epoch = Math.max(epoch + 1, from)) {
       const lock = readLockFile(this.#system, lockPath(path, epoch), epoch);
       if (lock !== null) found.push(lock);
       else if (epoch > from) return found;
+    }
+  }
+
+  /**
+   * The last lock of a place, whose owner has it; undefined if the place is free. A lock that is removed while the numbers are read
+   * can have been followed by another: the recorded number says so.
+   */
+  last(place: LockPlace): LockFile | undefined {
+    for (;;) {
+      const recorded = place.recorded();
+      const last = this.follow(place, recorded).at(-1);
+      if (last !== undefined || place.recorded() === recorded) return last;
     }
   }
 

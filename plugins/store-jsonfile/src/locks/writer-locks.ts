@@ -115,13 +115,13 @@ export class WriterLocks {
       const owner = `this open store of process ${own.heartbeat.lease.owner.pid}`;
       return { owner, isOwn: true, state: 'running', expiresInMs: null };
     }
-    const last = this.#chain.follow(place).at(-1);
+    const last = this.#chain.last(place);
     return last === undefined || this.#isOwnRemainder(last) ? null : this.#chain.stateOf(last);
   }
 
   /** The STORE_LOCKED that `take` would throw now; null if it would not. */
   refusal(place: LockPlace): StoreError | null {
-    return this.#refusalBy(place, this.#chain.follow(place).at(-1));
+    return this.#refusalBy(place, this.#chain.last(place));
   }
 
   /** Step 6: removes the lost locks, after the dispatch has recorded the number of this one. */
