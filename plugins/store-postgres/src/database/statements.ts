@@ -241,7 +241,8 @@ export function statementsFor(schema: string) {
     /** A text that changes with every change in a scope, for connections that cannot listen. */
     fingerprint: statement<{ fingerprint: string }>(
       `SELECT concat_ws(' ', count(*), sum(number), sum(version), sum(${length('d.number')}),
-         (SELECT concat_ws(' ', count(*), sum(version)) FROM ${schema}.tasks WHERE $1::text IS NULL OR task_dir = $1)) AS fingerprint
+         (SELECT concat_ws(' ', count(*), sum(version)) FROM ${schema}.tasks
+          WHERE $2::text IS NULL AND ($1::text IS NULL OR task_dir = $1))) AS fingerprint
        FROM ${schema}.dispatches d
        WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)`,
     ),
