@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
-import { previewWithoutSecrets } from '@hansard/plugin-loader';
+import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
 import { mistypedKeys } from './mistyped-keys.ts';
@@ -22,11 +22,19 @@ const pluginUseSchema = z
           .min(1)
           .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
         config: jsonObjectSchema.optional().describe("The configuration, by the plugin's own configSchema."),
+        createTimeoutMs: z
+          .int()
+          .min(1)
+          .max(longestTimeout)
+          .optional()
+          .describe(
+            'The longest time that the plugin may take to load, and again to create its provider, such as to connect to a server. Absent: 10000, ten seconds.',
+          ),
       }),
     ],
     {
       error:
-        'Invalid input: expected the name of a plugin, or { "plugin": …, "config": { … } } without other keys',
+        'Invalid input: expected the name of a plugin, or { "plugin": …, "config": { … }, "createTimeoutMs": … } without other keys',
     },
   )
   .describe('A plugin, by itself or with its configuration.');

@@ -115,6 +115,11 @@ describe('hansard, given something wrong,', () => {
       /prices is true: Write the path of a file, or false/,
     ],
     [
+      'a time limit that no timer can keep',
+      '{ "store": { "plugin": "@hansard/store-jsonfile", "createTimeoutMs": 0 } }',
+      /createTimeoutMs is 0/,
+    ],
+    [
       'a mistyped key for the store',
       '{ "store": { "plugin": "@hansard/store-jsonfile", "config": { "rot": "x" } } }',
       /config\.rot is "x": must NOT have additional properties; did you mean "root"\?/,
@@ -125,6 +130,26 @@ describe('hansard, given something wrong,', () => {
     const answer = await line.hansard('ls');
     expect(answer.err).toMatch(message);
     expect(answer.code).toBe(2);
+  });
+
+  it('a store that does not start within createTimeoutMs is named with that option', async () => {
+    using line = commandLine();
+    const create = 'create: () => new Promise(() => {})';
+    const files = {
+      'slow/plugin.json':
+        '{"id":"slow","provides":"DispatchStoreProvider","entry":"./index.mjs","apiVersion":1}',
+      'slow/index.mjs': `export default { id: 'slow', provides: 'DispatchStoreProvider', apiVersion: 1, ${create} };`,
+      'hansard.config.json': '{ "store": { "plugin": "./slow", "createTimeoutMs": 20 } }',
+    };
+    mkdirSync(join(line.cwd, 'slow'));
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(line.cwd, file), text);
+    const { code, err } = await line.hansard('ls');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(
+        'PLUGIN_CREATE_TIMEOUT: Plugin slow did not create its provider within 20 ms (createTimeoutMs).',
+      ),
+    ]);
   });
 
   it('a configuration with a key that is near no other gets no guess', async () => {

@@ -4,13 +4,14 @@ import { isStoreError } from '@hansard/provider';
 import { durableStores } from './durable-stores.ts';
 
 /**
- * Claims the dispatch D1FIRST of a/one and prints `claimed`. For each line of its input, appends an event with that id and prints
- * `appended`, or the code of the error. Arguments: the folder of the command, the name of the store.
+ * Claims a dispatch and prints `claimed`. For each line of its input, appends an event with that id and prints
+ * `appended`, or the code of the error. Arguments: the folder of the command, the name of the
+ * store, the task and the id of the dispatch.
  */
-const [cwd = '', name = ''] = process.argv.slice(2);
+const [cwd = '', name = '', taskDir = '', dispatchId = ''] = process.argv.slice(2);
 const store = durableStores.find((one) => one.name === name)?.open(cwd);
 if (store === undefined) throw new Error(`There is no store called ${name}.`);
-await store.claimDispatch('a/tasks/one', 'D1FIRST');
+await store.claimDispatch(taskDir, dispatchId);
 writeSync(1, 'claimed\n');
 for await (const id of createInterface({ input: process.stdin })) {
   const event = {
@@ -20,7 +21,7 @@ for await (const id of createInterface({ input: process.stdin })) {
     data: { text: id },
   } as const;
   try {
-    await store.appendEvent('a/tasks/one', 'D1FIRST', event);
+    await store.appendEvent(taskDir, dispatchId, event);
     writeSync(1, 'appended\n');
   } catch (error) {
     writeSync(1, `${isStoreError(error) ? error.code : error}\n`);

@@ -17,6 +17,15 @@ export interface Answer {
   json(): unknown[];
 }
 
+interface StartOptions {
+  readonly signal: AbortSignal;
+  readonly onOutput?: (text: string) => void;
+  readonly stdin?: CliContext['stdin'];
+  readonly env?: CliContext['env'];
+  /** The output is a terminal of so many columns. */
+  readonly columns?: number;
+}
+
 /** A folder of its own with a `hansard` command that runs in it. */
 export interface CommandLine extends Disposable {
   readonly cwd: string;
@@ -26,40 +35,16 @@ export interface CommandLine extends Disposable {
   /** The same, read by somebody who goes away at the first output, as `head` does; its exit code. */
   processUntilFirstOutput(...args: string[]): Promise<number | null>;
   /** Like `hansard`, with a signal, and a look at each piece of output as it comes. */
-  start(
-    args: readonly string[],
-    options: {
-      readonly signal: AbortSignal;
-      readonly onOutput?: (text: string) => void;
-      readonly stdin?: CliContext['stdin'];
-      readonly env?: CliContext['env'];
-      /** The output is a terminal of so many columns. */
-      readonly columns?: number;
-    },
-  ): Promise<Answer>;
+  start(args: readonly string[], options: StartOptions): Promise<Answer>;
 }
 
 export function commandLine(): CommandLine {
   const cwd = mkdtempSync(join(tmpdir(), 'hansard-cli-'));
-  const start: CommandLine['start'] = async (args, options) => {
-    const { signal, onOutput, stdin = new PassThrough(), columns, env = {} } = options;
-    const out = collect(onOutput);
-    const err = collect();
-    const context = {
-      stdout: columns === undefined ? out.stream : Object.assign(out.stream, { isTTY: true, columns }),
-      stderr: err.stream,
-      stdin,
-      cwd,
-      env,
-      signal,
-      readSignal: signal,
-    };
-    return answer(await runCli(args, context), out.text(), err.text());
-  };
+  const start: CommandLine['start'] = (args, options) => hansardIn(cwd, args, options);
   return {
     cwd,
     start,
-    hansard: (...args) => start(args, { signal: new AbortController().signal }),
+    hansard: (...args) => hansardIn(cwd, args),
     process: (...args) => runProcess(args, cwd),
     processUntilFirstOutput: (...args) => {
       const child = spawnProcess(args, cwd);
@@ -68,6 +53,27 @@ export function commandLine(): CommandLine {
     },
     [Symbol.dispose]: () => rmSync(cwd, { recursive: true, force: true }),
   };
+}
+
+/** Runs `hansard` in a folder, in this process. */
+export async function hansardIn(
+  cwd: string,
+  args: readonly string[],
+  options: StartOptions = { signal: new AbortController().signal },
+): Promise<Answer> {
+  const { signal, onOutput, stdin = new PassThrough(), columns, env = {} } = options;
+  const out = collect(onOutput);
+  const err = collect();
+  const context = {
+    stdout: columns === undefined ? out.stream : Object.assign(out.stream, { isTTY: true, columns }),
+    stderr: err.stream,
+    stdin,
+    cwd,
+    env,
+    signal,
+    readSignal: signal,
+  };
+  return answer(await runCli(args, context), out.text(), err.text());
 }
 
 function answer(code: number, out: string, err: string): Answer {

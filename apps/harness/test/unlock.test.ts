@@ -11,11 +11,15 @@ const dispatch = { taskDir: 'a/tasks/one', dispatchId: 'D1FIRST' };
 /** A process that has claimed D1FIRST until the test ends. */
 async function startOwner({ cwd }: CommandLine, { name }: DurableStore) {
   const script = join(import.meta.dirname, 'claim-owner.ts');
-  const child = spawn(process.execPath, ['--conditions=@hansard/source', script, cwd, name], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    timeout: 30_000,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@hansard/source', script, cwd, name, dispatch.taskDir, dispatch.dispatchId],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      timeout: 30_000,
+      killSignal: 'SIGKILL',
+    },
+  );
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => (await lines.next()).value ?? 'the process has ended';

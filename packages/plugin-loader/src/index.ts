@@ -1,5 +1,5 @@
 export { previewWithoutSecrets } from './checks/hide-secrets.ts';
-export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
+export { type LoadPluginsOptions, loadPlugins, longestTimeout } from './load-plugins.ts';
 export type { LoadedPlugins, LoadedProvider } from './loaded-plugins.ts';
 export {
   type PluginManifest,

@@ -23,7 +23,13 @@ import { importEntry } from './start/import-entry.ts';
 
 /** A possible plugin: a reference of the configuration, or a folder that the configuration does not name. */
 export type Candidate =
-  | { readonly named: true; readonly reference: string; readonly config: unknown }
+  | {
+      readonly named: true;
+      readonly reference: string;
+      readonly config: unknown;
+      /** Absent: the limit of the context. */
+      readonly limitMs?: number | undefined;
+    }
   | { readonly named: false; readonly found: FolderPlugin };
 
 export interface LoadContext extends CreateOptions {
@@ -42,7 +48,8 @@ export interface LoadOutcome {
 
 /** Runs the checks for one candidate, in the order of `loadChecks`. Never rejects. */
 export async function loadPlugin(candidate: Candidate, context: LoadContext): Promise<LoadOutcome> {
-  const { clock, limitMs } = context;
+  const { clock } = context;
+  const limitMs = (candidate.named ? candidate.limitMs : undefined) ?? context.limitMs;
   const timings: Partial<Record<LoadCheck, number>> = {};
   let entry: Omit<PluginReportEntry, 'state'> = { ...introduce(candidate), timings };
   let check: LoadCheck = 'find';
@@ -79,7 +86,7 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
     const config = await pass('configuration', () => checkConfiguration(manifest, candidate.config));
     const module = await pass('import', () => importEntry(manifest, files, clock, limitMs));
     const plugin = await pass('export', () => checkExport(module, manifest));
-    const provider = await pass('create', () => createProvider(plugin, config, context));
+    const provider = await pass('create', () => createProvider(plugin, config, { ...context, limitMs }));
     try {
       await pass('contract', () => checkContract(provider, manifest));
       await pass('methods', () => checkMethods(provider, manifest));

@@ -21,13 +21,17 @@ export interface LoadPluginsOptions {
   readonly folders?: readonly string[];
   /** Plugin ids, package names and paths that are never loaded, even if `plugins` names them. */
   readonly deny?: readonly string[];
-  /** The time limit for importing a plugin, and again for creating its provider, in milliseconds. Absent: 10,000. */
+  /**
+   * The time limit for importing a plugin, and again for creating its provider, in milliseconds, unless its reference has
+   * one. Absent: 10,000.
+   */
   readonly createTimeoutMs?: number;
   /** Absent: the time of the system. */
   readonly clock?: Clock;
 }
 
-const longestTimer = 2 ** 31 - 1;
+/** The greatest `createTimeoutMs`, because no timer takes longer. */
+export const longestTimeout = 2 ** 31 - 1;
 
 /**
  * Finds, checks and loads plugins, one after the other in the order of the configuration. A bad plugin does not stop the
@@ -37,8 +41,9 @@ const longestTimer = 2 ** 31 - 1;
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {
   const { folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
-  if (!Number.isInteger(createTimeoutMs) || createTimeoutMs < 1 || createTimeoutMs > longestTimer)
-    throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimer}.`);
+  for (const limitMs of [createTimeoutMs, ...limitsOf(options.plugins), ...limitsOf(options.configurations)])
+    if (!Number.isInteger(limitMs) || limitMs < 1 || limitMs > longestTimeout)
+      throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimeout}.`);
   const start = clock.monotonic();
   const baseDir = resolve(options.baseDir);
   const found = await searchFolders(folders, baseDir);
@@ -60,8 +65,8 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
     ),
   );
   const outcomes: LoadOutcome[] = [];
-  for (const { plugin, config } of plugins)
-    outcomes.push(await loadPlugin({ named: true, reference: plugin, config }, context));
+  for (const { plugin, config, createTimeoutMs: limitMs } of plugins)
+    outcomes.push(await loadPlugin({ named: true, reference: plugin, config, limitMs }, context));
   const named = new Set(outcomes.map(({ entry }) => entry.source.location));
   for (const plugin of found.plugins) {
     if (named.has(plugin.source.location)) continue;
@@ -73,6 +78,10 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
   const errors = outcomes.flatMap(({ error }) => error ?? []);
   const loaded = outcomes.flatMap((outcome) => outcome.loaded ?? []);
   return new ProviderSet(report, errors, loaded, discarded);
+}
+
+function limitsOf(references: readonly PluginReference[] = []): number[] {
+  return references.flatMap(({ createTimeoutMs }) => createTimeoutMs ?? []);
 }
 
 async function searchFolders(

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { definedOnly } from '@hansard/events';
 import type { PluginReference } from './plugin-reference.ts';
 
 /**
- * Returns one reference for each plugin, in the place of the first, with the configuration that any of them gives. Plugins
+ * Returns one reference for each plugin, in the place of the first, with the configuration that any of them gives, and
+ * the first time limit. Plugins
  * that only `configurations` name are left out. If two configurations differ, both references stay, and the second is
  * refused later. `locate` returns null for a plugin that is not found.
  */
@@ -25,8 +27,11 @@ export async function mergeReferences(
       if (!isToLoad) return;
       if (location !== null) places.set(location, merged.length);
       merged.push(reference);
-    } else if (earlier.config === undefined) merged[place] = { ...earlier, config: reference.config };
-    else if (reference.config !== undefined && !isDeepStrictEqual(earlier.config, reference.config))
+      return;
+    }
+    merged[place] = { ...reference, ...definedOnly(earlier) };
+    const { config } = reference;
+    if (earlier.config !== undefined && config !== undefined && !isDeepStrictEqual(earlier.config, config))
       merged.push(reference);
   }
 }

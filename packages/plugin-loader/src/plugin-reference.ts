@@ -3,4 +3,6 @@ export interface PluginReference {
   readonly plugin: string;
   /** Absent: the configuration of another reference to the same plugin, or none. Two that differ are an error. */
   readonly config?: unknown;
+  /** As in the options of `loadPlugins`, for this plugin. Absent: that of another reference to the same plugin, or of the options. */
+  readonly createTimeoutMs?: number | undefined;
 }

@@ -132,8 +132,14 @@ describe('loading', () => {
   });
 
   it('refuses a time limit that no timer can keep', async () => {
-    for (const createTimeoutMs of [0, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 31])
+    for (const createTimeoutMs of [0, -1, 1.5, Number.POSITIVE_INFINITY, 2 ** 31]) {
       await expect(loadPlugins({ baseDir: '.', plugins: [], createTimeoutMs })).rejects.toThrow(TypeError);
+      const plugins = [{ plugin: './one', createTimeoutMs }];
+      await expect(loadPlugins({ baseDir: '.', plugins })).rejects.toThrow(TypeError);
+      await expect(loadPlugins({ baseDir: '.', plugins: [], configurations: plugins })).rejects.toThrow(
+        TypeError,
+      );
+    }
   });
 });
 
@@ -183,6 +189,54 @@ describe('the time limit', () => {
       { id: 'next', state: 'loaded' },
     ]);
     expect(clock.timers).toBe(0);
+  });
+
+  it('of a plugin counts for that plugin only, and its error names the plugin and the option', async () => {
+    const { baseDir, plugin } = createWorkspace();
+    for (const id of ['patient', 'other']) plugin(id, { manifest: { id } });
+    const clock = new ManualClock();
+    const config = creating(() => new Promise(() => undefined));
+    const loading = loadPlugins({
+      baseDir,
+      clock,
+      plugins: [
+        { plugin: './patient', config, createTimeoutMs: 60_000 },
+        { plugin: './other', config },
+      ],
+    });
+    await clock.timersSet(2);
+    clock.advance(59_999);
+    expect(clock.timers).toBe(1);
+    clock.advance(1);
+    await clock.timersSet(4);
+    clock.advance(10_000);
+    expect((await loading).errors.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'PLUGIN_CREATE_TIMEOUT',
+        'Plugin patient did not create its provider within 60000 ms (createTimeoutMs).',
+      ],
+      [
+        'PLUGIN_CREATE_TIMEOUT',
+        'Plugin other did not create its provider within 10000 ms (createTimeoutMs).',
+      ],
+    ]);
+  });
+
+  it.each([
+    ['its only reference with a limit', [{ plugin: './slow' }], [{ plugin: './slow', createTimeoutMs: 40 }]],
+    [
+      'the first of two',
+      [{ plugin: './slow', createTimeoutMs: 40 }],
+      [{ plugin: './slow', createTimeoutMs: 90_000 }],
+    ],
+  ])('of a plugin is that of %s', async (_, plugins, configurations) => {
+    const { baseDir, plugin } = createWorkspace();
+    plugin('slow', { entry: 'await new Promise(() => {})' });
+    const clock = new ManualClock();
+    const loading = loadPlugins({ baseDir, clock, plugins, configurations });
+    await clock.timersSet(1);
+    clock.advance(40);
+    expect((await loading).errors).toMatchObject([{ code: 'PLUGIN_IMPORT_FAILED' }]);
   });
 
   it('closes a provider that arrives too late, and nobody gets it', async () => {

@@ -60,7 +60,7 @@ export const pluginErrors = defineErrors({
   },
   PLUGIN_CREATE_TIMEOUT: {
     when: '`create` did not finish within the time limit.',
-    advice: 'Find out what it waits for, or raise the limit.',
+    advice: 'Find out what it waits for, or raise `createTimeoutMs` of that plugin.',
     details: ['plugin', 'limitMs'],
   },
   PLUGIN_METHOD_MISSING: {

@@ -29,6 +29,7 @@ export async function loadParts(given: LoadSessionOptions, needsRoot = false): P
     write: true,
     ...writerOptions(options),
     ...options.wait,
+    signal: options.signal,
   });
   let parts: SessionParts | null = null;
   try {

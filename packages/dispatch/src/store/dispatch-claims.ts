@@ -1,10 +1,12 @@
 import {
   type Awaitable,
   type ClaimState,
+  type Clock,
   type DispatchClaim,
   isStoreError,
   StoreError,
 } from '@hansard/provider';
+import { onAbort } from '../async/on-abort.ts';
 import { newEnvelope } from '../intake/envelope-intake.ts';
 import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
@@ -53,7 +55,7 @@ export class DispatchClaims implements StoreClaims {
   /** Claims a dispatch of the provider. While its claim can expire within `waitMs`, waits for that and tries again. */
   async #claimStored(
     stored: ProviderDispatch,
-    { waitMs = 0, onWait }: Omit<WriteAccess, 'write'>,
+    { waitMs = 0, onWait, signal }: Omit<WriteAccess, 'write'>,
   ): Promise<DispatchClaim> {
     const { clock } = this.#context;
     for (const until = clock.monotonic() + waitMs; ; ) {
@@ -63,7 +65,7 @@ export class DispatchClaims implements StoreClaims {
         const { expiresInMs } = isStoreError(error, 'STORE_LOCKED') ? error.details : {};
         if (typeof expiresInMs !== 'number' || clock.monotonic() + expiresInMs > until) throw error;
         onWait?.(error as StoreError, expiresInMs);
-        await new Promise<void>((resolve) => void clock.after(expiresInMs, resolve));
+        if (await isAbortedWithin(clock, expiresInMs, signal)) throw error;
         this.#context.assertOpen();
       }
     }
@@ -149,4 +151,20 @@ export class DispatchClaims implements StoreClaims {
   #stored(dispatch: DispatchRef): ProviderDispatch {
     return new ProviderDispatch(this.#context.provider, dispatch);
   }
+}
+
+/** Waits for a time, but no longer than until the signal aborts. */
+function isAbortedWithin(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve(true);
+    const forget = onAbort(signal, () => {
+      cancel();
+      forget();
+      resolve(true);
+    });
+    const cancel = clock.after(ms, () => {
+      forget();
+      resolve(false);
+    });
+  });
 }

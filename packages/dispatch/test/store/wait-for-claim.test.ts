@@ -25,9 +25,10 @@ async function refusedWith(...times: (number | null)[]) {
   await createDispatch(store, taskDir, { role: 'worker', dispatchId: 'far' });
   claims = 0;
   const waits: number[] = [];
-  const open = (waitMs?: number) =>
+  const open = (waitMs?: number, signal?: AbortSignal) =>
     store.openDispatch(dispatch, {
       write: true,
+      signal,
       ...(waitMs === undefined ? {} : { waitMs }),
       onWait: ({ code }, ms) => {
         expect(code).toBe('STORE_LOCKED');
@@ -75,5 +76,18 @@ describe('a claim whose owner cannot be checked', () => {
     clock.advance(600);
     await refused;
     expect(waits).toEqual([600]);
+  });
+
+  it('is not waited for after the signal aborts, before or during a wait', async () => {
+    const { clock, open, claims } = await refusedWith(15_000, 15_000);
+    await expect(open(20_000, AbortSignal.abort())).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+    expect([clock.timers, claims()]).toEqual([0, 1]);
+    const stop = new AbortController();
+    const opened = open(20_000, stop.signal);
+    const refused = expect(opened).rejects.toMatchObject({ code: 'STORE_LOCKED' });
+    await clock.timersSet(1);
+    stop.abort();
+    await refused;
+    expect([clock.timers, claims()]).toEqual([0, 2]);
   });
 });

@@ -26,7 +26,7 @@ export async function createProvider(
   return withinTime(creating, limitMs, clock, () => {
     const error = new PluginError(
       'PLUGIN_CREATE_TIMEOUT',
-      `Plugin ${id} did not create its provider within ${limitMs} ms.`,
+      `Plugin ${id} did not create its provider within ${limitMs} ms (createTimeoutMs).`,
       { details: { plugin: id, limitMs } },
     );
     abort.abort(error);

@@ -29,7 +29,7 @@ export async function importEntry(
       import(/* @vite-ignore */ pathToFileURL(file).href),
       limitMs,
       clock,
-      () => new Error(`its code did not run to its end within ${limitMs} ms`),
+      () => new Error(`its code did not run to its end within ${limitMs} ms (createTimeoutMs)`),
     );
   } catch (cause) {
     throw new PluginError(

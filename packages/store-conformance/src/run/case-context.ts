@@ -43,6 +43,8 @@ export interface CaseContext {
   readonly losePower: StoreFixture['losePower'];
   /** Moves or replaces the file of a dispatch. */
   readonly displace: StoreFixture['displace'];
+  /** Whether a server keeps the data. */
+  readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
@@ -97,6 +99,7 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
         await fixture.losePower?.(seed);
       }),
     displace: fixture.displace,
+    hasServer: fixture.hasServer ?? false,
     async reopen() {
       await newest.close();
       newest = await open();

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreWithClock } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/open-sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';
@@ -52,7 +52,9 @@ describe('the log of a killed store', () => {
       expect(codeOf(() => store.getDispatchEnvelope(taskDir, dispatchId))).toBe('STORE_CORRUPT');
       expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_CORRUPT');
     }
-    expect(store.listDispatches(taskDir).map(({ dispatchId, error }) => [dispatchId, error?.code])).toEqual([
+    expect(
+      store.listDispatches({ taskDir }).dispatches.map(({ dispatchId, error }) => [dispatchId, error?.code]),
+    ).toEqual([
       ['RELEASED', 'STORE_CORRUPT'],
       ['RUNNING', 'STORE_CORRUPT'],
     ]);
@@ -95,7 +97,7 @@ describe('the file of acknowledged lengths', () => {
   it('is at most 256 events or a second behind, and exact after a release', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
-    const store = openStoreWithClock({ path }, clock);
+    const store = openStoreOn({ path }, { clock });
     onTestFinished(() => store.close());
     store.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
     for (const [index, event] of growingEvents(1_000).entries()) {

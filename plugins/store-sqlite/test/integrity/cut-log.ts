@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
-import { openStoreWithClock } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/open-sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf } from '../temporary-store.ts';
@@ -20,7 +20,7 @@ export const latest = growingEvents(20, 600);
 export function writeKilledStore(folder: string): string {
   const path = join(folder, 'written.sqlite');
   const clock = new ManualClock();
-  const store = openStoreWithClock({ path }, clock);
+  const store = openStoreOn({ path }, { clock });
   store.createDispatch(taskDir, envelope({ dispatchId: 'RELEASED' }));
   for (const event of released) store.appendEvent(taskDir, 'RELEASED', event);
   store.updateDispatch(taskDir, 'RELEASED', { status: 'completed' });
