@@ -17,6 +17,8 @@ export type Request =
   | {
       readonly raceFor: readonly [taskDir: string, dispatchId: string];
       readonly prefix: string;
+      /** The number of the first batch. */
+      readonly first: number;
       readonly attempts: number;
     };
 
@@ -102,7 +104,7 @@ async function appendBatch(
 
 async function race(
   store: DispatchStoreProvider,
-  { raceFor, prefix, attempts }: Extract<Request, { raceFor: unknown }>,
+  { raceFor, prefix, first, attempts }: Extract<Request, { raceFor: unknown }>,
 ): Promise<RaceOutcome> {
   const appended: number[] = [];
   let refused = 0;
@@ -118,7 +120,7 @@ async function race(
       return false;
     }
   };
-  for (let index = 0; index < attempts; index += 1) {
+  for (let index = first; index < first + attempts; index += 1) {
     const claimed = await succeeds(() => store.claimDispatch(...raceFor));
     if (await succeeds(() => appendBatch(store, raceFor, { prefix, index, textLength: 10 }))) {
       appended.push(index);

@@ -97,13 +97,21 @@ export class StoreProcess {
 
   /** Tries so many times to claim a dispatch, append a batch and release it, as fast as it can. */
   async race(place: readonly [string, string], prefix: string, attempts: number): Promise<RaceOutcome> {
-    this.send({ raceFor: place, prefix, attempts });
-    const reply = await this.next();
-    if (reply === null || !('raced' in reply)) throw new Error(`A write failed: ${JSON.stringify(reply)}`);
-    const { appended, refused } = reply.raced;
+    let appended: readonly number[] = [];
+    let refused = 0;
+    let unclaimed = 0;
+    // A reply after a few attempts, so that a busy machine is not taken for a process that does not answer.
+    for (let first = 0; first < attempts; first += 20) {
+      this.send({ raceFor: place, prefix, first, attempts: Math.min(20, attempts - first) });
+      const reply = await this.next();
+      if (reply === null || !('raced' in reply)) throw new Error(`A write failed: ${JSON.stringify(reply)}`);
+      appended = [...appended, ...reply.raced.appended];
+      refused += reply.raced.refused;
+      unclaimed += reply.raced.unclaimed;
+    }
     for (const index of appended) this.#count('acknowledgedEvents', sizeOfBatch(index));
     this.#count('refused', refused);
-    return reply.raced;
+    return { appended, refused, unclaimed };
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {

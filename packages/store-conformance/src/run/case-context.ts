@@ -37,14 +37,14 @@ export interface CaseContext {
   readonly elsewhere: StoreModule | undefined;
   /** The stored bytes of a dispatch. */
   readonly damage: StoreFixture['damage'];
-  /** Whether a server keeps the data. */
-  readonly hasServer: boolean;
   /** Makes calls of the system fail. */
   readonly faults: StoreFixture['faults'];
   /** Loses power. The openings before are not closed any more: `openBeside` opens the remainder. */
   readonly losePower: StoreFixture['losePower'];
   /** Moves or replaces the file of a dispatch. */
   readonly displace: StoreFixture['displace'];
+  /** Whether a server keeps the data. */
+  readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
@@ -91,7 +91,6 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
     leaseMs: options.leaseMs,
     elsewhere: fixture.elsewhere,
     damage: fixture.damage,
-    hasServer: fixture.hasServer ?? false,
     faults: fixture.faults,
     losePower:
       fixture.losePower &&
@@ -100,6 +99,7 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
         await fixture.losePower?.(seed);
       }),
     displace: fixture.displace,
+    hasServer: fixture.hasServer ?? false,
     async reopen() {
       await newest.close();
       newest = await open();

@@ -15,8 +15,6 @@ export interface StoreFixture {
    * damaged bytes are skipped.
    */
   readonly damage?: (taskDir: string, dispatchId: string) => Awaitable<StoredBytes>;
-  /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
-  readonly hasServer?: boolean;
   /**
    * Makes calls of the operating system fail, for every opening of this fixture in this process. Without it the cases with
    * failing calls are skipped.
@@ -32,6 +30,8 @@ export interface StoreFixture {
    * moved file are skipped.
    */
   readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
+  /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
+  readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
   readonly dispose: () => Awaitable<void>;
 }

@@ -15,7 +15,7 @@ export const racingCases = caseFamily('processes', [
     title:
       'three processes that claim, append and release as fast as they can have each acknowledged batch in the log, once and whole',
     needs: ['durability', 'writers'],
-    run: (context) => raceForDispatch(context, 150),
+    run: (context) => raceForDispatch(context, 40),
   },
 ]);
 
