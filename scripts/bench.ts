@@ -4,6 +4,7 @@ for (const name of [
   'append',
   'batches',
   'sqlite-integrity',
+  'listings',
   'reads',
   'sessions',
   'session-appends',

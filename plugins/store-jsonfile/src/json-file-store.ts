@@ -1,38 +1,36 @@
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
-import {
-  type ClaimState,
-  type DispatchClaim,
-  type DispatchListing,
-  type DispatchPage,
-  type DispatchStoreProvider,
-  type DispatchVerification,
-  type EventPage,
-  isStoreError,
-  type ListDispatchesOptions,
-  type ReadEventsOptions,
-  type StopWatching,
-  type StoreCapabilities,
-  type StoreRepair,
-  type TaskListing,
-  type WatchScope,
+import type {
+  ClaimState,
+  DispatchClaim,
+  DispatchPage,
+  DispatchStoreProvider,
+  DispatchVerification,
+  EventPage,
+  ListDispatchesOptions,
+  ReadEventsOptions,
+  StopWatching,
+  StoreCapabilities,
+  StoreRepair,
+  TaskListing,
+  WatchScope,
 } from '@hansard/provider';
-import { pageOfDispatches, toFileError, withFile } from '@hansard/store-kit';
+import { toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
-import { type ListedDispatch, listDispatches } from './dispatch/list-dispatches.ts';
 import { OpenDispatches } from './dispatch/open-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
+import { runAll } from './run-all.ts';
 import { ScopeWatch } from './scope-watch.ts';
 import type { StoreSystem } from './store-system.ts';
-import { listTask, readTaskRecord } from './task/task-file.ts';
+import { Listings } from './task/listings.ts';
+import { readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
-import { walkTaskDirs } from './task-folder.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
@@ -43,6 +41,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #locks: WriterLocks;
   readonly #context: DispatchContext;
   readonly #index: TaskIndex;
+  readonly #listings: Listings;
   readonly #dispatches: OpenDispatches;
   readonly #watchers: DispatchWatchers;
   readonly #scopes: ScopeWatch;
@@ -67,14 +66,14 @@ export class JsonFileStore implements DispatchStoreProvider {
     };
     this.#dispatches = new OpenDispatches(this.#context, root);
     this.#integrity = new DispatchIntegrity(this.#context);
+    this.#listings = new Listings(system, root);
     this.#index = new TaskIndex(system, this.#locks, later, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
-    const { dispatchId } = envelope;
-    const name = this.#dispatches.name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, envelope.dispatchId);
     withFile('create', name.paths.file, () => this.#dispatches.create(name, envelope));
-    this.#index.refresh(name.paths.task, dispatchId);
+    this.#index.refresh(name.paths.task, name.dispatchId);
     this.#scopes.notify(taskDir);
   }
 
@@ -135,15 +134,13 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    return this.#list(taskDir).map(({ envelope, error }) => {
-      if (envelope === null) throw error;
-      return envelope;
-    });
+    this.#dispatches.assertOpen();
+    return this.#listings.envelopes(taskDir);
   }
 
   listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
-    const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
-    return { dispatches: dispatches.map((listed) => this.#withActivity(listed)), next };
+    this.#dispatches.assertOpen();
+    return this.#listings.page(options);
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
@@ -185,9 +182,8 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   listTasks(): TaskListing[] {
-    return this.#taskDirs()
-      .map((taskDir) => listTask(this.#system.files, this.#root, taskDir))
-      .filter((listing) => listing !== null);
+    this.#dispatches.assertOpen();
+    return this.#listings.tasks();
   }
 
   watch({ taskDir, dispatchId }: WatchScope, onChange: () => void): StopWatching {
@@ -234,23 +230,13 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   close(): void {
     if (this.#dispatches.isClosed) return;
-    withFile('close', this.#root, () => {
-      const errors: unknown[] = [];
-      const ends = [
-        () => this.#watchers.close(),
-        () => this.#scopes.close(),
-        ...this.#dispatches.closing(),
-        () => this.#locks.releaseAll(),
-      ];
-      for (const step of ends) {
-        try {
-          step();
-        } catch (error) {
-          errors.push(error);
-        }
-      }
-      if (errors.length > 0) throw errors[0];
-    });
+    const steps = [
+      () => this.#watchers.close(),
+      () => this.#scopes.close(),
+      ...this.#dispatches.closing(),
+      () => this.#locks.releaseAll(),
+    ];
+    withFile('close', this.#root, () => runAll(steps));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -260,41 +246,5 @@ export class JsonFileStore implements DispatchStoreProvider {
   #notify(taskDir: string, file: string): void {
     this.#watchers.notify(file);
     this.#scopes.notify(taskDir);
-  }
-
-  #taskDirs(): string[] {
-    this.#dispatches.assertOpen();
-    return withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]).sort();
-  }
-
-  #list(taskDir: string): ListedDispatch[] {
-    return listDispatches(this.#system.files, taskDir, this.#dispatches.taskFolder(taskDir));
-  }
-
-  /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
-  #listAll(taskDir: string | undefined): ListedDispatch[] {
-    return (taskDir === undefined ? this.#taskDirs() : [taskDir]).flatMap((task) => {
-      try {
-        return this.#list(task);
-      } catch (error) {
-        // A link that leads one task out of the store does not end the listing of the others.
-        const isOfTask = taskDir === undefined && isStoreError(error, 'STORE_INVALID_PATH');
-        if (!isOfTask && !isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE'))
-          throw error;
-        return [{ taskDir: task, dispatchId: null, envelope: null, error }];
-      }
-    });
-  }
-
-  #withActivity(listed: ListedDispatch): DispatchListing {
-    const { taskDir, dispatchId, envelope } = listed;
-    if (dispatchId === null || envelope === null) return { ...listed, lastActiveAt: null };
-    try {
-      const [last] = this.getRecentEvents(taskDir, dispatchId, 1);
-      return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
-    } catch (error) {
-      if (!isStoreError(error)) throw error;
-      return { ...listed, lastActiveAt: null };
-    }
   }
 }

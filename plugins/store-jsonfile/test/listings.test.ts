@@ -1,0 +1,57 @@
+import { systemClock } from '@hansard/provider';
+import { expect, it } from 'vitest';
+import { openJsonFileStore } from '../src/open-json-file-store.ts';
+import { thisSystem } from '../src/store-system.ts';
+import { makeEnvelope } from './envelope.ts';
+import { makeRoot, openStore, taskDir } from './sample.ts';
+
+const titles = (store: ReturnType<typeof openStore>) =>
+  store.listDispatches({ taskDir }).dispatches.map(({ envelope }) => envelope?.title);
+
+it('a listing has each change of another opening at once, although the size of the file stays', () => {
+  const root = makeRoot();
+  const writer = openStore(root);
+  const reader = openStore(root);
+  writer.createDispatch(taskDir, makeEnvelope('d1'));
+  for (let at = 100; at < 200; at += 1) {
+    writer.updateDispatch(taskDir, 'd1', { title: `title ${at}` });
+    expect(titles(reader)).toEqual([`title ${at}`]);
+  }
+});
+
+it('a listing opens no dispatch again that has not changed, and each that has', () => {
+  const root = makeRoot();
+  const writer = openStore(root);
+  for (const id of ['d1', 'd2', 'd3']) writer.createDispatch(taskDir, makeEnvelope(id));
+  const opened: string[] = [];
+  const files = {
+    ...thisSystem.files,
+    open(path: string, flags: number) {
+      opened.push(path.slice(path.lastIndexOf('/') + 1));
+      return thisSystem.files.open(path, flags);
+    },
+  };
+  // What has just changed is not kept. By this clock it is older.
+  const clock = { ...systemClock, now: () => systemClock.now() + 1_000 };
+  const reader = openJsonFileStore({ root }, { ...thisSystem, files, clock });
+  reader.listDispatches({ taskDir });
+  expect(new Set(opened)).toEqual(new Set(['d1.json', 'd2.json', 'd3.json']));
+  opened.length = 0;
+  const before = reader.listDispatches({ taskDir }).dispatches;
+  expect(opened).toEqual([]);
+  writer.updateDispatch(taskDir, 'd2', { title: 'changed' });
+  expect(titles(reader)).toEqual(
+    [undefined, 'changed', undefined].map((title) => title ?? before[0]?.envelope?.title),
+  );
+  expect(new Set(opened)).toEqual(new Set(['d2.json']));
+  reader.close();
+});
+
+it('a caller that changes an envelope of a listing changes no other listing', () => {
+  const root = makeRoot();
+  const store = openStore(root);
+  store.createDispatch(taskDir, makeEnvelope('d1'));
+  const [listed] = store.listDispatches({ taskDir }).dispatches;
+  Object.assign(listed?.envelope ?? {}, { title: 'not stored' });
+  expect(titles(store)).not.toContain('not stored');
+});
