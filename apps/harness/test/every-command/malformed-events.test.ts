@@ -21,17 +21,19 @@ const most = 8;
 /** Copies of an event, each with another value in the place of one of its data, or without it, so that it is not an event. */
 function malformed(event: CapturedEvent, random: () => number): CapturedEvent[] {
   const data = event.data as Record<string, unknown>;
-  return Object.keys(data)
+  const changed = Object.keys(data)
     .flatMap((key) => [
       ...strangers.map((stranger) => ({ ...data, [key]: stranger })),
       Object.fromEntries(Object.entries(data).filter(([other]) => other !== key)),
     ])
+    .map((value) => ({ value, order: random() }))
+    .sort((one, other) => one.order - other.order)
+    .map(({ value }) => value);
+  // An event without any data is always among them.
+  return [{}, ...changed]
     .map((value, at) => ({ ...event, id: `malformed-${at}`, data: value }) as CapturedEvent)
     .filter((copy) => !isEvent(copy))
-    .map((copy) => ({ copy, order: random() }))
-    .sort((one, other) => one.order - other.order)
-    .slice(0, most)
-    .map(({ copy }) => copy);
+    .slice(0, most);
 }
 
 it(`events of a wrong shape are STORE_CORRUPT with their place, or harmless, in every command (HANSARD_SEED=${seed})`, {
