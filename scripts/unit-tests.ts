@@ -9,7 +9,7 @@ export const testFiles = [
 ];
 
 /** Why a test is not a unit test. */
-export type HeavyReason = 'engine' | 'package' | 'process' | 'mock' | 'slow';
+export type HeavyReason = 'engine' | 'server' | 'package' | 'process' | 'mock' | 'slow';
 
 /** Files that need more than four seconds of a processor by themselves, where no import says so. */
 export const slowTests: readonly string[] = [
@@ -27,6 +27,7 @@ export const slowTests: readonly string[] = [
   'plugins/store-sqlite/test/conformance-processes.test.ts',
   'plugins/store-sqlite/test/integrity/cut-log.test.ts',
   'plugins/store-sqlite/test/integrity/flipped-bits.test.ts',
+  'plugins/store-sqlite/test/simulation/simulation.test.ts',
   'scripts/test/regular-expressions.test.ts',
 ];
 
@@ -34,12 +35,13 @@ const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimpor
 
 /**
  * Why a test file is left out of `pnpm test:unit`, or null. The imports decide, those of its helpers included:
- * `scripts/engines` needs an engine or a browser, `scripts/pack.ts` needs built packages. A file that itself imports
+ * `scripts/engines` needs an engine or a browser, `test-server.ts` of `store-postgres` starts PostgreSQL, `scripts/pack.ts` needs built packages. A file that itself imports
  * `node:child_process` starts processes, and one that replaces modules (`vi.mock`) needs a worker of its own.
  */
 export function heavyReason(file: string, read: (path: string) => string = readSource): HeavyReason | null {
   const reached = reachableFrom(file, read);
   if ([...reached].some((path) => path.startsWith('scripts/engines/'))) return 'engine';
+  if (reached.has('plugins/store-postgres/test/server/test-server.ts')) return 'server';
   if (reached.has('scripts/pack.ts') || reached.has('scripts/running-pnpm.ts')) return 'package';
   if (/^(?:import\b[^'\n]*|\} )from 'node:child_process'/m.test(read(file))) return 'process';
   if (/^\s*vi\.(?:mock|doMock|resetModules)\(/m.test(read(file))) return 'mock';

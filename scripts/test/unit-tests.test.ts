@@ -19,6 +19,12 @@ describe('pnpm test:unit', () => {
     expect(heavyReason('packages/a/test/b.test.ts', read)).toBe('engine');
   });
 
+  it('leaves out a test that starts a database server', () => {
+    const test = 'plugins/store-postgres/test/a.test.ts';
+    const read = files({ [test]: "import { useServer } from './server/test-server.ts';" });
+    expect(heavyReason(test, read)).toBe('server');
+  });
+
   it('leaves out a test that needs built packages', () => {
     const read = files({ 'scripts/test/b.test.ts': "import { packPackages } from '../pack.ts';" });
     expect(heavyReason('scripts/test/b.test.ts', read)).toBe('package');

@@ -1,4 +1,5 @@
-import { StoreError } from '@hansard/provider';
+import { toTimestamp } from '@hansard/events';
+import { type ListDispatchesOptions, StoreError, type WatchScope } from '@hansard/provider';
 
 /** @throws TypeError if the number is not whole or is below the minimum */
 export function assertCount(name: string, value: number, least: number): void {
@@ -14,4 +15,21 @@ export function assertCursor(after: number): void {
     `A cursor is the position of an event, or -1 for the beginning; it is ${String(after)}.`,
     { details: { after } },
   );
+}
+
+/** @throws TypeError for a dispatch without its task */
+export function assertScope({ taskDir, dispatchId }: WatchScope): void {
+  if (dispatchId === undefined || taskDir !== undefined) return;
+  throw new TypeError(`The dispatch ${dispatchId} needs its taskDir, because ids are unique in a task only.`);
+}
+
+/** The options with `startedSince` in the form of the stored times. @throws TypeError */
+export function checkListing(options: ListDispatchesOptions): ListDispatchesOptions {
+  const { limit, startedSince } = options;
+  if (limit !== undefined) assertCount('limit', limit, 1);
+  if (startedSince === undefined) return options;
+  const since = Date.parse(startedSince);
+  if (Number.isNaN(since))
+    throw new TypeError(`startedSince must be a time such as 2026-03-01T09:00:00Z; it is ${startedSince}.`);
+  return { ...options, startedSince: toTimestamp(since) };
 }

@@ -23,9 +23,11 @@ export async function openTaskSource(
   taskDir: string,
   { envelopes, onUnreadable = fail, onPage }: TaskSourceOptions = {},
 ): Promise<TaskSource> {
-  const listings = await store.listDispatches(taskDir);
-  for (const { error } of listings) if (error !== undefined) onUnreadable(error, 'dispatch');
-  const relatives = listings.flatMap(({ envelope }) => envelope ?? []);
+  const relatives: DispatchEnvelope[] = [];
+  for await (const { envelope, error } of store.dispatches({ taskDir })) {
+    if (error !== undefined) onUnreadable(error, 'dispatch');
+    if (envelope !== null) relatives.push(envelope);
+  }
   let count = 0;
   return {
     taskDir,

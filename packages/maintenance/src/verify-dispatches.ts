@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
-import { type DispatchVerification, isStoreError, type StoreError } from '@hansard/provider';
+import {
+  type DispatchListing,
+  type DispatchVerification,
+  isStoreError,
+  type StoreError,
+} from '@hansard/provider';
 
 export interface VerifyScope {
   /** Only this task. Absent: every task. */
@@ -47,14 +52,11 @@ async function* verifyTask(
   taskDir: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedDispatch, undefined> {
-  let listings: Awaited<ReturnType<DispatchStore['listDispatches']>>;
-  try {
-    listings = await store.listDispatches(taskDir);
-  } catch (error) {
-    yield unverified(taskDir, null, asDamage(error));
-    return;
-  }
-  for (const { dispatchId } of listings) {
+  for (const { dispatchId, error } of await listAll(store, taskDir)) {
+    if (dispatchId === null) {
+      yield unverified(taskDir, null, asDamage(error));
+      continue;
+    }
     // A synchronous store would keep timers and signals waiting until the end.
     await nextTurn(undefined, signal === undefined ? {} : { signal });
     try {
@@ -63,6 +65,12 @@ async function* verifyTask(
       if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
+}
+
+async function listAll(store: DispatchStore, taskDir: string): Promise<readonly DispatchListing[]> {
+  const listings: DispatchListing[] = [];
+  for await (const listing of store.dispatches({ taskDir })) listings.push(listing);
+  return listings;
 }
 
 async function verifyOne(store: DispatchStore, dispatch: DispatchRef): Promise<VerifiedDispatch> {

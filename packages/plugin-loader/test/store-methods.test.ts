@@ -32,7 +32,7 @@ describe('a store', () => {
 
   it.each([
     ['search', 'searchEvents'],
-    ['watch', 'watchEvents'],
+    ['watch', 'watch'],
     ['deleteDispatch', 'deleteDispatch'],
   ])('that claims %s must have %s', async (capability, method) => {
     const claiming = { ...capabilities, [capability]: true };

@@ -81,22 +81,21 @@ export { LoggedString } from './logged-string.ts';
 export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export { compareByStart } from './store/compare-by-start.ts';
+export type { DispatchListing, DispatchPage, ListDispatchesOptions } from './store/dispatch-listing.ts';
 export type {
   ClaimState,
   DispatchClaim,
   DispatchDamage,
-  DispatchListing,
   DispatchStoreProvider,
   DispatchVerification,
   EventPage,
   ReadEventsOptions,
-  SearchEventsOptions,
-  SearchHit,
-  StopWatching,
   StoreRepair,
   TaskListing,
 } from './store/dispatch-store-provider.ts';
+export type { SearchEventsOptions, SearchHit } from './store/event-search.ts';
 export type { StoreCapabilities } from './store/store-capabilities.ts';
 export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store/store-error.ts';
 export { assertDispatchId, assertTaskDir } from './store/store-path.ts';
+export type { StopWatching, WatchScope } from './store/watch-scope.ts';
 export type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

@@ -29,6 +29,7 @@ export const requiredMethods = {
     'appendEvent',
     'appendEvents',
     'getDispatchEnvelopes',
+    'listDispatches',
     'getDispatchEnvelope',
     'getDispatchEvents',
     'getRecentEvents',

@@ -1,3 +1,4 @@
+export type { CaseCounts } from './run/case-context.ts';
 export type { CapabilityFlag, StoreConformanceCase } from './run/conformance-case.ts';
 export { defineStoreConformance, type StoreConformanceOptions } from './run/define-store-conformance.ts';
 export { runStoreConformance, type StoreConformanceResult } from './run/run-store-conformance.ts';

@@ -26,6 +26,7 @@ import { retryCases } from './cases/log/retries.ts';
 import { valueCases } from './cases/log/values.ts';
 import { killedCases } from './cases/processes/killed.ts';
 import { processCases } from './cases/processes/processes.ts';
+import { racingCases } from './cases/processes/racing.ts';
 import { seenClaimCases } from './cases/processes/seen-claims.ts';
 import { capabilityCases } from './cases/store/capabilities.ts';
 import { closedCases } from './cases/store/closed.ts';
@@ -68,6 +69,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...damageCases,
   ...killedCases,
   ...processCases,
+  ...racingCases,
   ...seenClaimCases,
 ];
 

@@ -1,3 +1,4 @@
+export { ChangeListeners } from './change-listeners.ts';
 export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
 export { isSystemError, linkIfFree, orMissing, toFileError, withFile } from './file-system.ts';
 export { HeartbeatTimer } from './heartbeat-timer.ts';
@@ -14,6 +15,13 @@ export {
   unlockCommand,
 } from './lease.ts';
 export { type MergedCalls, mergeCalls } from './merged-calls.ts';
+export {
+  compareListings,
+  type ListingKey,
+  listingCursor,
+  pageOfDispatches,
+  readListingCursor,
+} from './page-of-dispatches.ts';
 export { defaultPageLimit, type PageRange, pageRange } from './page-range.ts';
 export {
   currentProcess,
@@ -24,7 +32,7 @@ export {
   toOwner,
 } from './process-owner.ts';
 export { hasSameContent } from './same-content.ts';
-export { splitWords, stringsOf } from './search-text.ts';
+export { foldWord, splitWords, stringsOf, unsearchableKeys } from './search-text.ts';
 export {
   cursorAfterEnd,
   dispatchExists,

@@ -1,4 +1,4 @@
-/** Calls of one listener of `watchEvents`. */
+/** Calls of one listener of `watch`. */
 export interface MergedCalls {
   /** Requests a call. It is made in a microtask, after the write has returned; requests until then become one call. */
   notify(): void;

@@ -8,6 +8,26 @@ export function splitWords(text: string): string[] {
   return text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? [];
 }
 
+/** Keys of strings that people do not search for: ids of calls and encoded bytes. */
+export const unsearchableKeys: ReadonlySet<string> = new Set([
+  'toolCallId',
+  'signature',
+  'replay',
+  'base64',
+  'encoded',
+]);
+
+/** The accents that SQLite's FTS5 removes from letters. */
+const accents = /[\u0300-\u036f]/g;
+
+/**
+ * A word as a search compares it: without case and accents, as with `unicode61 remove_diacritics 2` of SQLite's FTS5, for stores that
+ * keep their own index of words.
+ */
+export function foldWord(word: string): string {
+  return word.toLowerCase().normalize('NFD').replace(accents, '').normalize('NFC').replaceAll('ς', 'σ');
+}
+
 /** The strings in an event's data, at any depth and in their order, without those under a key of `leftOut`. */
 export function stringsOf({ data }: CapturedEvent, leftOut: ReadonlySet<string> = new Set()): string[] {
   const found: string[] = [];

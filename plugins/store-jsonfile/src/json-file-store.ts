@@ -4,33 +4,36 @@ import {
   type ClaimState,
   type DispatchClaim,
   type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
   isStoreError,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type StopWatching,
   type StoreCapabilities,
   type StoreRepair,
   type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, storeClosed, toFileError, withFile } from '@hansard/store-kit';
-import { dispatchPaths, names } from './disk-format.ts';
+import { pageOfDispatches, toFileError, withFile } from '@hansard/store-kit';
+import { names } from './disk-format.ts';
 import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
-import { type DispatchName, readDispatchEnvelope } from './dispatch/dispatch-file.ts';
-import { DispatchHandle } from './dispatch/dispatch-handle.ts';
+import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
-import { HandleCache } from './dispatch/handle-cache.ts';
-import { listDispatches } from './dispatch/list-dispatches.ts';
+import { type ListedDispatch, listDispatches } from './dispatch/list-dispatches.ts';
+import { OpenDispatches } from './dispatch/open-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
+import { ScopeWatch } from './scope-watch.ts';
 import type { StoreSystem } from './store-system.ts';
 import { listTask, readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
-import { resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
+import { walkTaskDirs } from './task-folder.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
@@ -41,56 +44,58 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #locks: WriterLocks;
   readonly #context: DispatchContext;
   readonly #index: TaskIndex;
-  readonly #handles = new HandleCache();
+  readonly #dispatches: OpenDispatches;
   readonly #watchers: DispatchWatchers;
+  readonly #scopes: ScopeWatch;
   readonly #repairs: StoreRepair[] = [];
-  readonly #later: LaterWork;
   readonly #integrity: DispatchIntegrity;
-  #isClosed = false;
 
-  /** `root` is a real path, without symbolic links. */
   constructor(root: string, capabilities: StoreCapabilities, leaseMs: number, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
     this.#system = system;
     this.#watchers = new DispatchWatchers(system.files);
+    this.#scopes = new ScopeWatch(system.files, system.clock, root);
     this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
-    this.#later = new LaterWork(system.clock);
+    const later = new LaterWork(system.clock);
     this.#context = {
       ...system,
       claims: new DispatchClaims(system, this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
-      later: this.#later,
+      later,
     };
+    this.#dispatches = new OpenDispatches(this.#context, root);
     this.#integrity = new DispatchIntegrity(this.#context);
-    this.#index = new TaskIndex(system, this.#locks, this.#later, sync);
+    this.#index = new TaskIndex(system, this.#locks, later, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const { dispatchId } = envelope;
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     const { paths } = name;
     withFile('create', paths.file, () => {
       this.#system.files.makeFolder(paths.folder);
       createDispatchFile(this.#context, this.#root, name, envelope);
     });
     this.#index.refresh(paths.task, dispatchId);
+    this.#scopes.notify(taskDir);
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('claim', handle.name.paths.file, () => handle.claim());
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const name = this.#name(taskDir, dispatchId);
-    if (this.#context.claims.has(name)) withFile('release', name.paths.file, () => this.#release(name));
+    const name = this.#dispatches.name(taskDir, dispatchId);
+    if (this.#context.claims.has(name))
+      withFile('release', name.paths.file, () => this.#dispatches.release(name));
   }
 
   getClaim(taskDir: string, dispatchId: string): ClaimState | null {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.lock, () => {
       handle.assertExists();
       return this.#context.claims.stateOf(handle.name);
@@ -98,101 +103,105 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   breakClaim(taskDir: string, dispatchId: string): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     withFile('release', handle.name.paths.lock, () => {
       handle.assertExists();
       const state = this.#context.claims.stateOf(handle.name);
       if (state === null) return;
       if (!state.isOwn) handle.claim(true);
-      this.#release(handle.name);
+      this.#dispatches.release(handle.name);
     });
   }
 
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notify(paths.file);
+    this.#notify(taskDir, paths.file);
     return envelope;
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     try {
-      if (handle.append(event)) this.#watchers.notify(handle.name.paths.file);
+      if (handle.append(event)) this.#notify(taskDir, handle.name.paths.file);
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
   }
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
-      if (handle.appendAll(events)) this.#watchers.notify(file);
+      if (handle.appendAll(events)) this.#notify(taskDir, file);
     });
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    return this.listDispatches(taskDir).map(({ envelope, error }) => {
+    return this.#list(taskDir).map(({ envelope, error }) => {
       if (envelope === null) throw error;
       return envelope;
     });
   }
 
-  listDispatches(taskDir: string): DispatchListing[] {
-    return listDispatches(this.#system.files, this.#taskFolder(taskDir));
+  listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
+    const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
+    return { dispatches: dispatches.map((listed) => this.#withActivity(listed)), next };
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    const { file } = this.#name(taskDir, dispatchId).paths;
+    const { file } = this.#dispatches.name(taskDir, dispatchId).paths;
     return withFile('read', file, () => readDispatchEnvelope(this.#system.files, file));
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readAll());
   }
 
   getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readRecent(count));
   }
 
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
     if (options.skipDamaged === true) {
-      const name = this.#name(taskDir, dispatchId);
+      const name = this.#dispatches.name(taskDir, dispatchId);
       return withFile('read', name.paths.file, () => this.#integrity.readWhole(name, options));
     }
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.file, () => handle.readPage(options));
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
-    const folder = this.#taskFolder(taskDir);
+    const folder = this.#dispatches.taskFolder(taskDir);
     withFile('write', folder, () => {
       this.#system.files.makeFolder(folder);
       this.#index.putRecord(folder, task);
     });
+    this.#scopes.notify(taskDir);
   }
 
   getTask(taskDir: string): TaskRecord | null {
-    const folder = this.#taskFolder(taskDir);
+    const folder = this.#dispatches.taskFolder(taskDir);
     return withFile('read', folder, () => readTaskRecord(this.#system.files, folder));
   }
 
   listTasks(): TaskListing[] {
-    this.#assertOpen();
-    const { files } = this.#system;
-    return withFile('list', this.#root, () => [...walkTaskDirs(files, this.#root)])
-      .sort()
-      .map((taskDir) => listTask(files, taskDir, join(this.#root, taskDir)))
+    return this.#taskDirs()
+      .map((taskDir) => listTask(this.#system.files, taskDir, join(this.#root, taskDir)))
       .filter((listing) => listing !== null);
   }
 
-  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
-    const handle = this.#handle(taskDir, dispatchId);
+  watch({ taskDir, dispatchId }: WatchScope, onChange: () => void): StopWatching {
+    if (taskDir === undefined || dispatchId === undefined) {
+      if (taskDir === undefined) this.#dispatches.assertOpen();
+      else this.#dispatches.taskFolder(taskDir);
+      return this.#scopes.add(taskDir === undefined ? {} : { taskDir }, onChange);
+    }
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     return withFile('watch', paths.folder, () => {
       handle.assertExists();
@@ -201,53 +210,50 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    const handle = this.#handle(taskDir, dispatchId);
+    const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
     withFile('delete', paths.file, () => handle.remove());
-    this.#handles.close(handle);
+    this.#dispatches.close(taskDir, dispatchId);
     this.#index.refresh(paths.task, dispatchId);
-    this.#watchers.notify(paths.file);
+    this.#notify(taskDir, paths.file);
   }
 
   verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     return withFile('verify', name.paths.file, () => this.#integrity.verify(name));
   }
 
   acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): DispatchVerification {
-    const name = this.#name(taskDir, dispatchId);
+    const name = this.#dispatches.name(taskDir, dispatchId);
     const { file } = name.paths;
-    const handle = this.#handles.get(taskDir, dispatchId);
-    if (handle !== null) this.#handles.close(handle);
+    this.#dispatches.close(taskDir, dispatchId);
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
-    this.#watchers.notify(file);
+    this.#notify(taskDir, file);
     return verification;
   }
 
   getRepairs(): StoreRepair[] {
-    this.#assertOpen();
+    this.#dispatches.assertOpen();
     return [...this.#repairs];
   }
 
   close(): void {
-    if (this.#isClosed) return;
+    if (this.#dispatches.isClosed) return;
     withFile('close', this.#root, () => {
       const errors: unknown[] = [];
-      const steps = [
+      const ends = [
         () => this.#watchers.close(),
-        ...this.#context.claims.all().map((name) => () => this.#release(name)),
-        () => this.#later.doAll(),
-        () => this.#handles.closeAll(),
+        () => this.#scopes.close(),
+        ...this.#dispatches.closing(),
         () => this.#locks.releaseAll(),
       ];
-      for (const step of steps) {
+      for (const step of ends) {
         try {
           step();
         } catch (error) {
           errors.push(error);
         }
       }
-      this.#isClosed = true;
       if (errors.length > 0) throw errors[0];
     });
   }
@@ -256,44 +262,41 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.close();
   }
 
-  #handle(taskDir: string, dispatchId: string): DispatchHandle {
-    this.#assertOpen();
-    return this.#handles.get(taskDir, dispatchId) ?? this.#open(taskDir, dispatchId);
+  #notify(taskDir: string, file: string): void {
+    this.#watchers.notify(file);
+    this.#scopes.notify(taskDir);
   }
 
-  #open(taskDir: string, dispatchId: string): DispatchHandle {
-    const name = this.#name(taskDir, dispatchId);
-    return this.#handles.add(
-      withFile('open', name.paths.file, () => DispatchHandle.open(this.#context, name)),
-    );
+  #taskDirs(): string[] {
+    this.#dispatches.assertOpen();
+    return withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]).sort();
   }
 
-  /** Releases a claim, including when the head cannot be written. If the file is missing, there is no head to write. */
-  #release(name: DispatchName): void {
+  #list(taskDir: string): ListedDispatch[] {
+    return listDispatches(this.#system.files, taskDir, this.#dispatches.taskFolder(taskDir));
+  }
+
+  /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
+  #listAll(taskDir: string | undefined): ListedDispatch[] {
+    return (taskDir === undefined ? this.#taskDirs() : [taskDir]).flatMap((task) => {
+      try {
+        return this.#list(task);
+      } catch (error) {
+        if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+        return [{ taskDir: task, dispatchId: null, envelope: null, error }];
+      }
+    });
+  }
+
+  #withActivity(listed: ListedDispatch): DispatchListing {
+    const { taskDir, dispatchId, envelope } = listed;
+    if (dispatchId === null || envelope === null) return { ...listed, lastActiveAt: null };
     try {
-      this.#handle(name.taskDir, name.dispatchId).finish();
+      const [last] = this.getRecentEvents(taskDir, dispatchId, 1);
+      return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
     } catch (error) {
-      // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') && !isStoreError(error, 'STORE_LOCKED'))
-        throw error;
-    } finally {
-      this.#context.claims.release(name);
+      if (!isStoreError(error)) throw error;
+      return { ...listed, lastActiveAt: null };
     }
-  }
-
-  #name(taskDir: string, dispatchId: string): DispatchName {
-    this.#assertOpen();
-    assertDispatchPath(taskDir, dispatchId);
-    const folder = this.#taskFolder(taskDir);
-    return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
-  }
-
-  #taskFolder(taskDir: string): string {
-    this.#assertOpen();
-    return withFile('look up', this.#root, () => resolveTaskFolder(this.#system.files, this.#root, taskDir));
-  }
-
-  #assertOpen(): void {
-    if (this.#isClosed) throw storeClosed(this.#root);
   }
 }

@@ -168,7 +168,7 @@ describe('watching a dispatch', () => {
     const store = openStore(root);
     const noticed = new Promise<void>((resolve) => {
       onTestFinished(
-        store.watchEvents(taskDir, 'd1', () => {
+        store.watch({ taskDir, dispatchId: 'd1' }, () => {
           if (store.getRecentEvents(taskDir, 'd1', 1).length > 0) resolve();
         }),
       );
@@ -185,7 +185,7 @@ describe('watching a dispatch', () => {
     const store = openClaimed(root);
     let calls = 0;
     let changed = Promise.withResolvers<void>();
-    const stop = store.watchEvents(taskDir, 'd1', () => {
+    const stop = store.watch({ taskDir, dispatchId: 'd1' }, () => {
       calls += 1;
       changed.resolve();
     });
@@ -207,7 +207,9 @@ describe('watching a dispatch', () => {
 
   it('is STORE_DISPATCH_NOT_FOUND for a missing dispatch', () => {
     const store = openStore(prepare());
-    expect(codeOf(() => store.watchEvents(taskDir, 'd1', () => {}))).toBe('STORE_DISPATCH_NOT_FOUND');
+    expect(codeOf(() => store.watch({ taskDir, dispatchId: 'd1' }, () => {}))).toBe(
+      'STORE_DISPATCH_NOT_FOUND',
+    );
   });
 });
 

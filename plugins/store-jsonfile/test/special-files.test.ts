@@ -151,7 +151,7 @@ describe.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('what 
     const shut = join(root, 'lab/tasks/shut');
     chmodSync(shut, 0);
     try {
-      expect(store.listDispatches(taskDir)).toMatchObject([
+      expect(store.listDispatches({ taskDir }).dispatches).toMatchObject([
         { dispatchId: 'd2', envelope: { dispatchId: 'd2' } },
         { dispatchId: 'd1', envelope: null, error: { code: 'STORE_UNAVAILABLE' } },
       ]);

@@ -28,7 +28,7 @@ describe('a value that no string can hold', () => {
     truncateSync(file, 600_000_000);
     expect(codeOf(() => store.getTask(taskDir))).toBe('STORE_TOO_LARGE');
     expect(store.listTasks()).toMatchObject([{ taskDir, error: { code: 'STORE_TOO_LARGE' } }]);
-    expect(store.listDispatches(taskDir)).toHaveLength(1);
+    expect(store.listDispatches({ taskDir }).dispatches).toHaveLength(1);
     truncateSync(file, 0);
   });
 });

@@ -1,46 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isStoreError } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
-import type { JsonFileStore } from '../src/index.ts';
 import { makeEnvelope } from './envelope.ts';
-import {
-  codeOf,
-  dispatchFile,
-  makeEvent,
-  makeEvents,
-  makeRoot,
-  openStore,
-  readDocument,
-  taskDir,
-} from './sample.ts';
+import { checkReadOfCut, checkRepairOfCut, late, reopened, writeCutSample } from './integrity/cut-file.ts';
+import { codeOf, dispatchFile, makeEvent, makeEvents, makeRoot, readDocument, taskDir } from './sample.ts';
 
-const late = makeEvent(99);
-
-/** A dispatch of single events and a batch, its bytes, and the number of complete events after each byte. */
+/** A dispatch of single events and a batch. */
 function makeSample(root: string, shuffled = false) {
-  const store = openStore(root);
-  const file = dispatchFile(root, 'd1');
   const ids = shuffled ? [2, 1, 6, 5, 4, 3] : [1, 2, 3, 4, 5, 6];
-  const events = ids.map((id) => makeEvent(id, 'ü“\u0000\ud800'));
-  const complete: { readonly size: number; readonly count: number }[] = [];
-  const note = (count: number) => {
-    const bytes = readFileSync(file);
-    complete.push({ size: bytes.lastIndexOf('\n]'), count });
-  };
-  store.createDispatch(taskDir, makeEnvelope('d1'));
-  note(0);
-  for (const [at, event] of events.slice(0, 2).entries()) {
-    store.appendEvent(taskDir, 'd1', event);
-    note(at + 1);
-  }
-  store.appendEvents(taskDir, 'd1', events.slice(2, 5));
-  note(5);
-  store.appendEvent(taskDir, 'd1', events[5] ?? late);
-  note(6);
-  // The file of a killed process: closing the store would write `eventBytes`.
-  const bytes = readFileSync(file);
-  store.close();
-  return { file, events, complete, bytes };
+  return writeCutSample(
+    root,
+    ids.map((id) => makeEvent(id, 'ü“\u0000\ud800')),
+  );
 }
 
 /** Every offset of a file, but only some offsets of the padding. */
@@ -50,80 +21,18 @@ function offsetsIn(bytes: Buffer): number[] {
   return [...Array(bytes.length + 1).keys()].filter((at) => at <= padding || at >= end || at % 250 === 0);
 }
 
-function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
-  const store = openStore(root);
-  try {
-    return use(store);
-  } finally {
-    store.close();
-  }
-}
-
 describe.each([
   ['whose ids grow', false],
   ['whose ids are in no order', true],
 ])('a dispatch %s, cut at any byte', (_, shuffled) => {
   it('reads as the events that were complete, and is not changed', () => {
-    const root = makeRoot();
-    const { file, events, complete, bytes } = makeSample(root, shuffled);
-    const [empty] = complete;
-    for (const size of offsetsIn(bytes)) {
-      const cut = bytes.subarray(0, size);
-      writeFileSync(file, cut);
-      const read = () => reopened(root, (store) => store.getDispatchEvents(taskDir, 'd1'));
-      if (size < (empty?.size ?? 0)) {
-        expect(codeOf(read), `cut at ${size}`).toBe('STORE_CORRUPT');
-      } else {
-        const count = complete.findLast((each) => each.size <= size)?.count;
-        expect(read(), `cut at ${size}`).toEqual(events.slice(0, count));
-        reopened(root, (store) => {
-          expect(store.getRecentEvents(taskDir, 'd1', 2)).toEqual(events.slice(0, count).slice(-2));
-          expect(store.readEvents(taskDir, 'd1').events).toHaveLength(count ?? -1);
-          expect(store.getRepairs()).toEqual([]);
-        });
-      }
-      expect(readFileSync(file).equals(cut)).toBe(true);
-    }
+    const sample = makeSample(makeRoot(), shuffled);
+    for (const size of offsetsIn(sample.bytes)) checkReadOfCut(sample, size);
   });
 
   it('is repaired by the next claim, which reports it, and accepts appends', () => {
-    const root = makeRoot();
-    const { file, events, complete, bytes } = makeSample(root, shuffled);
-    const [empty] = complete;
-    for (const size of offsetsIn(bytes)) {
-      writeFileSync(file, bytes.subarray(0, size));
-      const append = () =>
-        reopened(root, (store) => {
-          store.claimDispatch(taskDir, 'd1');
-          store.appendEvent(taskDir, 'd1', late);
-          return store.getRepairs();
-        });
-      if (size < (empty?.size ?? 0)) {
-        expect(codeOf(append)).toBe('STORE_CORRUPT');
-        continue;
-      }
-      const whole = complete.findLast((each) => each.size <= size) ?? { size: 0, count: 0 };
-      const repairs = append();
-      expect(readDocument(file).events, `cut at ${size}`).toEqual([...events.slice(0, whole.count), late]);
-      if (size === bytes.length) expect(repairs).toEqual([]);
-      else {
-        const isBracketsOnly =
-          bytes
-            .subarray(0, size)
-            .toString()
-            .match(/\n\]? ?\}?$/) !== null;
-        expect(repairs, `cut at ${size}`).toMatchObject([
-          { taskDir, dispatchId: 'd1', place: file, offset: whole.size },
-        ]);
-        if (size === whole.size || !isBracketsOnly)
-          expect(repairs[0]?.removedBytes, `cut at ${size}`).toBe(size - whole.size);
-      }
-      reopened(root, (store) => {
-        store.claimDispatch(taskDir, 'd1');
-        store.appendEvent(taskDir, 'd1', late);
-        expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(whole.count + 1);
-      });
-    }
+    const sample = makeSample(makeRoot(), shuffled);
+    for (const size of offsetsIn(sample.bytes)) checkRepairOfCut(sample, size);
   });
 });
 

@@ -105,6 +105,24 @@ describe('the right to write a dispatch', () => {
     expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2), makeEvent(3)]);
   });
 
+  it('can be claimed when a lock is missing below the last one, whose owner exited before it recorded its number', () => {
+    const root = makeRoot();
+    const store = withEnded(root);
+    leaveExpiredLock(lockFile(root, 'd1', 3));
+    expect(store.claimDispatch(taskDir, 'd1').epoch).toBe(4);
+    expect([2, 3, 4].filter((epoch) => existsSync(lockFile(root, 'd1', epoch)))).toEqual([4]);
+    store.appendEvent(taskDir, 'd1', makeEvent(1));
+    expect(store.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
+  });
+
+  it('is refused with the name of the owner when a lock is missing below the last one, and leaves none there', () => {
+    const root = makeRoot();
+    const store = withEnded(root);
+    leaveLock(lockFile(root, 'd1', 3), 'other', {});
+    expect(() => store.claimDispatch(taskDir, 'd1')).toThrow(String(process.pid));
+    expect([2, 3].filter((epoch) => existsSync(lockFile(root, 'd1', epoch)))).toEqual([3]);
+  });
+
   it('has a number that grows with each claim, by any store, and stays with a repeated claim', () => {
     const root = makeRoot();
     const [first, second] = [openStore(root), openStore(root)];
@@ -213,17 +231,20 @@ describe('the right to write a dispatch', () => {
     },
   );
 
-  it('is blocked for a lease by locks that a loss of power emptied', () => {
-    const root = makeRoot();
-    const time = manualTime();
-    const store = withEnded(root, {}, time);
-    for (const epoch of [2, 3]) writeFileSync(lockFile(root, 'd1', epoch), '');
-    expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
-    time.clock.advance(leaseMs);
-    store.claimDispatch(taskDir, 'd1');
-    store.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
-  });
+  it.each(['', '{', '{"pid":4711,"host":"a', '\0\0\0', '\0\0\0"token":"a"}'])(
+    'is blocked for a lease by locks that a loss of power emptied: %j',
+    (content) => {
+      const root = makeRoot();
+      const time = manualTime();
+      const store = withEnded(root, {}, time);
+      for (const epoch of [2, 3]) writeFileSync(lockFile(root, 'd1', epoch), content);
+      expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+      time.clock.advance(leaseMs);
+      store.claimDispatch(taskDir, 'd1');
+      store.appendEvent(taskDir, 'd1', makeEvent(1));
+      expect(store.getDispatchEvents(taskDir, 'd1')).toHaveLength(1);
+    },
+  );
 
   it('is not taken from a lock that this version cannot read, until a person ends that claim', () => {
     const root = makeRoot();

@@ -5,9 +5,12 @@ import {
   compareByStart,
   type DispatchClaim,
   type DispatchEnvelope,
+  type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
   type EventPage,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
@@ -15,14 +18,15 @@ import {
   type StoreCapabilities,
   type TaskListing,
   type TaskRecord,
+  type WatchScope,
 } from '@hansard/provider';
 import {
   assertDispatchPath,
+  ChangeListeners,
   dispatchExists,
   dispatchNotClaimed,
   dispatchNotFound,
-  type MergedCalls,
-  mergeCalls,
+  pageOfDispatches,
   pageRange,
   splitWords,
   storeClosed,
@@ -48,7 +52,6 @@ interface Dispatch {
   /** JSON, for the same reason as the lines of the log. */
   envelope: string;
   readonly log: EventLog;
-  readonly listeners: Set<MergedCalls>;
   isClaimed: boolean;
   /** The number of its claims. */
   epoch: number;
@@ -61,6 +64,7 @@ export class MemoryStore implements DispatchStoreProvider {
   /** By task, then by dispatch. */
   readonly #dispatches = new Map<string, Map<string, Dispatch>>();
   readonly #tasks = new Map<string, string>();
+  readonly #listeners = new ChangeListeners();
   #closed = false;
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
@@ -71,11 +75,11 @@ export class MemoryStore implements DispatchStoreProvider {
     const dispatch = {
       envelope: JSON.stringify(envelope),
       log: new EventLog(),
-      listeners: new Set<MergedCalls>(),
       isClaimed: envelope.status === 'running',
       epoch: envelope.status === 'running' ? 1 : 0,
     };
     this.#dispatches.set(taskDir, dispatches.set(dispatchId, dispatch));
+    this.#listeners.notify(taskDir, dispatchId);
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
@@ -93,7 +97,7 @@ export class MemoryStore implements DispatchStoreProvider {
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
     const dispatch = this.#claimed(taskDir, dispatchId);
     dispatch.envelope = JSON.stringify({ ...envelopeOf(dispatch), ...updates });
-    notify(dispatch);
+    this.#listeners.notify(taskDir, dispatchId);
     return envelopeOf(dispatch);
   }
 
@@ -104,12 +108,17 @@ export class MemoryStore implements DispatchStoreProvider {
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
     const dispatch = this.#claimed(taskDir, dispatchId);
     dispatch.log.append(events);
-    notify(dispatch);
+    this.#listeners.notify(taskDir, dispatchId);
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
     const envelopes = [...this.#dispatchesOf(taskDir).values()].map(envelopeOf);
     return envelopes.sort(compareByStart);
+  }
+
+  listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
+    this.#enter(options.taskDir);
+    return pageOfDispatches(this.#list(options.taskDir), options);
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
@@ -136,6 +145,7 @@ export class MemoryStore implements DispatchStoreProvider {
   putTask(taskDir: string, task: TaskRecord): void {
     this.#enter(taskDir);
     this.#tasks.set(taskDir, JSON.stringify(task));
+    this.#listeners.notify(taskDir);
   }
 
   getTask(taskDir: string): TaskRecord | null {
@@ -150,53 +160,43 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   /** Searches all strings in an event's data for whole words, as `splitWords` of the kit splits them; case is ignored. */
-  searchEvents(
-    taskDir: string,
-    query: string,
-    { dispatchId, limit = 100 }: SearchEventsOptions = {},
-  ): SearchHit[] {
+  searchEvents(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}): SearchHit[] {
+    this.#enter(taskDir);
     if (dispatchId !== undefined) assertDispatchId(dispatchId);
     const words = lowerCaseWords(query);
     if (words.length === 0) return [];
-    return this.getDispatchEnvelopes(taskDir)
-      .filter((envelope) => dispatchId === undefined || envelope.dispatchId === dispatchId)
-      .flatMap((envelope) =>
-        this.getDispatchEvents(taskDir, envelope.dispatchId).map((event, position) => ({
-          dispatchId: envelope.dispatchId,
-          position,
-          event,
-        })),
-      )
-      .filter(({ event }) => {
-        const found = new Set(stringsOf(event).flatMap(lowerCaseWords));
-        return words.every((word) => found.has(word));
-      })
-      .sort((left, right) => compare(left.event.timestamp, right.event.timestamp))
-      .slice(-limit);
+    const hits: SearchHit[] = [];
+    for (const [task, dispatches] of this.#tasksIn(taskDir)) {
+      for (const [id, { log }] of dispatches) {
+        if (dispatchId !== undefined && id !== dispatchId) continue;
+        for (const [position, event] of log.read(0, log.length).entries()) {
+          const found = new Set(stringsOf(event).flatMap(lowerCaseWords));
+          if (words.every((word) => found.has(word)))
+            hits.push({ taskDir: task, dispatchId: id, position, event });
+        }
+      }
+    }
+    return hits.sort((left, right) => compare(left.event.timestamp, right.event.timestamp)).slice(-limit);
   }
 
-  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
-    const { listeners } = this.#dispatch(taskDir, dispatchId);
-    const calls = mergeCalls(onChange);
-    listeners.add(calls);
-    return () => {
-      calls.stop();
-      listeners.delete(calls);
-    };
+  watch(scope: WatchScope, onChange: () => void): StopWatching {
+    const { taskDir, dispatchId } = scope;
+    this.#enter(taskDir);
+    if (taskDir !== undefined && dispatchId !== undefined) this.#dispatch(taskDir, dispatchId);
+    return this.#listeners.add(scope, onChange);
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
-    const dispatch = this.#dispatch(taskDir, dispatchId);
+    this.#dispatch(taskDir, dispatchId);
     const dispatches = this.#dispatchesOf(taskDir);
     dispatches.delete(dispatchId);
-    notify(dispatch);
+    this.#listeners.notify(taskDir, dispatchId);
     if (dispatches.size === 0) this.#dispatches.delete(taskDir);
   }
 
   close(): void {
     this.#closed = true;
-    for (const dispatches of this.#dispatches.values())
-      for (const { listeners } of dispatches.values()) for (const calls of listeners) calls.stop();
+    this.#listeners.stopAll();
     this.#tasks.clear();
     this.#dispatches.clear();
   }
@@ -213,6 +213,21 @@ export class MemoryStore implements DispatchStoreProvider {
   #dispatchesOf(taskDir: string): Map<string, Dispatch> {
     this.#enter(taskDir);
     return this.#dispatches.get(taskDir) ?? new Map<string, Dispatch>();
+  }
+
+  /** The tasks that have dispatches, or one of them. */
+  #tasksIn(taskDir: string | undefined): Iterable<[string, Map<string, Dispatch>]> {
+    return taskDir === undefined ? this.#dispatches : [[taskDir, this.#dispatchesOf(taskDir)]];
+  }
+
+  *#list(taskDir: string | undefined): Generator<DispatchListing> {
+    for (const [task, dispatches] of this.#tasksIn(taskDir)) {
+      for (const [dispatchId, dispatch] of dispatches) {
+        const envelope = envelopeOf(dispatch);
+        const [last] = dispatch.log.read(Math.max(0, dispatch.log.length - 1), dispatch.log.length);
+        yield { taskDir: task, dispatchId, envelope, lastActiveAt: last?.timestamp ?? envelope.startedAt };
+      }
+    }
   }
 
   #claimed(taskDir: string, dispatchId: string): Dispatch {
@@ -236,10 +251,6 @@ export class MemoryStore implements DispatchStoreProvider {
 
 function envelopeOf({ envelope }: Dispatch): DispatchEnvelope {
   return JSON.parse(envelope) as DispatchEnvelope;
-}
-
-function notify({ listeners }: Dispatch): void {
-  for (const calls of listeners) calls.notify();
 }
 
 function lowerCaseWords(text: string): string[] {

@@ -212,8 +212,8 @@ export const brokenStores: readonly BrokenStore[] = [
     caseIds: ['search/every-word'],
     create: () =>
       new (class extends MemoryStore {
-        override searchEvents(taskDir: string, query: string, options?: SearchEventsOptions) {
-          return query.split(' ').flatMap((word) => super.searchEvents(taskDir, word, options));
+        override searchEvents(query: string, options?: SearchEventsOptions) {
+          return query.split(' ').flatMap((word) => super.searchEvents(word, options));
         }
       })(),
   },
@@ -222,8 +222,8 @@ export const brokenStores: readonly BrokenStore[] = [
     caseIds: ['watch/stop'],
     create: () =>
       new (class extends MemoryStore {
-        override watchEvents(...args: Parameters<MemoryStore['watchEvents']>) {
-          super.watchEvents(...args);
+        override watch(...args: Parameters<MemoryStore['watch']>) {
+          super.watch(...args);
           return () => {};
         }
       })(),

@@ -1,13 +1,12 @@
-import type { StopWatching } from '@hansard/provider';
+import type { StopWatching, WatchScope } from '@hansard/provider';
 import { dispatchNotFound, type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import type { Statements } from './database/statements.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 interface Watcher {
-  readonly taskDir: string;
-  readonly dispatchId: string;
+  readonly scope: WatchScope;
   readonly calls: MergedCalls;
-  /** The state of the dispatch when the timer last saw it; every event and every update changes it. */
+  /** The state of the dispatch when the timer last saw it; every event and every update changes it. Undefined for a larger scope. */
   fingerprint: string | undefined;
 }
 
@@ -28,12 +27,16 @@ export class ChangeWatch {
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
-  watch(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
-    const fingerprint = this.#connection.use(({ statements }) =>
-      fingerprintOf(statements, taskDir, dispatchId),
-    );
-    if (fingerprint === undefined) throw dispatchNotFound(taskDir, dispatchId);
-    const watcher = { taskDir, dispatchId, calls: mergeCalls(onChange), fingerprint };
+  watch(scope: WatchScope, onChange: () => void): StopWatching {
+    const { taskDir, dispatchId } = scope;
+    const fingerprint = this.#connection.use(({ statements }) => {
+      // The changes that are made from now on.
+      this.#seen ??= { statements, dataVersion: statements.dataVersion.get()?.version };
+      return fingerprintOf(statements, scope);
+    });
+    if (taskDir !== undefined && dispatchId !== undefined && fingerprint === undefined)
+      throw dispatchNotFound(taskDir, dispatchId);
+    const watcher = { scope, calls: mergeCalls(onChange), fingerprint };
     this.#watchers.add(watcher);
     this.#timer ??= setInterval(() => this.#poll(), this.#interval);
     return () => {
@@ -43,10 +46,12 @@ export class ChangeWatch {
     };
   }
 
-  changed(taskDir: string, dispatchId: string): void {
+  /** Without a dispatch, the record of the task was changed. */
+  changed(taskDir: string, dispatchId: string | null): void {
     if (this.#watchers.size === 0) return;
-    for (const watcher of this.#watchers) {
-      if (watcher.dispatchId === dispatchId && watcher.taskDir === taskDir) watcher.calls.notify();
+    for (const { scope, calls } of this.#watchers) {
+      if (scope.taskDir !== undefined && scope.taskDir !== taskDir) continue;
+      if (scope.dispatchId === undefined || scope.dispatchId === dispatchId) calls.notify();
     }
   }
 
@@ -55,6 +60,7 @@ export class ChangeWatch {
     this.#watchers.clear();
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#seen = undefined;
   }
 
   #poll(): void {
@@ -63,8 +69,8 @@ export class ChangeWatch {
       const dataVersion = statements.dataVersion.get()?.version;
       if (statements === this.#seen?.statements && dataVersion === this.#seen.dataVersion) return;
       for (const watcher of this.#watchers) {
-        const fingerprint = fingerprintOf(statements, watcher.taskDir, watcher.dispatchId);
-        if (fingerprint === watcher.fingerprint) continue;
+        const fingerprint = fingerprintOf(statements, watcher.scope);
+        if (watcher.scope.dispatchId !== undefined && fingerprint === watcher.fingerprint) continue;
         watcher.fingerprint = fingerprint;
         watcher.calls.notify();
       }
@@ -76,6 +82,7 @@ export class ChangeWatch {
   }
 }
 
-function fingerprintOf(statements: Statements, taskDir: string, dispatchId: string): string | undefined {
+function fingerprintOf(statements: Statements, { taskDir, dispatchId }: WatchScope): string | undefined {
+  if (taskDir === undefined || dispatchId === undefined) return undefined;
   return statements.fingerprint.get(taskDir, dispatchId)?.fingerprint;
 }

@@ -25,7 +25,7 @@ export function createDispatch(parts: StoreParts, taskDir: string, envelope: Dis
 
 /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
 export function claimDispatch(parts: StoreParts, taskDir: string, dispatchId: string): DispatchClaim {
-  const { database, dispatches, leases } = parts;
+  const { database, dispatches, leases, writer } = parts;
   const { number, ...claim } = inTransaction(database, () => {
     const row = dispatches.get(taskDir, dispatchId);
     const epoch = leases.claim(row);
@@ -33,6 +33,8 @@ export function claimDispatch(parts: StoreParts, taskDir: string, dispatchId: st
     return { number: row.number, epoch, envelope: dispatches.decode(row) };
   });
   leases.keep(number);
+  // What it knew may be from a claim that ended, and another opening may have written since.
+  writer.forget(taskDir, dispatchId);
   return claim;
 }
 
@@ -60,17 +62,31 @@ export function releaseDispatch(parts: StoreParts, taskDir: string, dispatchId: 
   writer.forget(taskDir, dispatchId);
 }
 
-/** Ends the claims of this opening, as `releaseDispatch` does. */
-export function releaseAll({ leases, acknowledgements, statements }: StoreParts): void {
+/** Ends the claims of this opening, as `releaseDispatch` does. Without a claim it writes nothing, so a reader waits for no writer. */
+export function releaseAll(parts: StoreParts): void {
+  const { database, leases, acknowledgements } = parts;
+  leases.stop();
   try {
-    for (const number of leases.claimed()) {
-      const row = statements.getDispatchNumbered.get(number);
-      if (row !== undefined) acknowledgements.settle(row.taskDir, row.dispatchId);
-    }
+    const errors = leases.hasLease ? inTransaction(database, () => endAll(parts)) : [];
+    if (errors.length > 0) throw errors[0];
   } finally {
     acknowledgements.stop();
-    leases.endAll();
   }
+}
+
+/** @returns the errors of the file of lengths, which prevent no release */
+function endAll({ leases, acknowledgements, statements }: StoreParts): unknown[] {
+  const errors: unknown[] = [];
+  for (const number of leases.claimed()) {
+    const row = statements.getDispatchNumbered.get(number);
+    try {
+      if (row !== undefined) acknowledgements.settle(row.taskDir, row.dispatchId);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  leases.endAll();
+  return errors;
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND */
@@ -107,7 +123,7 @@ export function updateEnvelope(
 
 /** Removes a dispatch, whatever of it is damaged or missing. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
 export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: string): void {
-  const { database, statements, dispatches, leases, lengths, writer } = parts;
+  const { database, statements, dispatches, leases, lengths, acknowledgements, writer } = parts;
   const removed = inTransaction(database, () => {
     const row = statements.getDispatch.get(taskDir, dispatchId);
     if (row === undefined) {
@@ -129,7 +145,10 @@ export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: s
     lengths.clear(number);
     return number;
   });
-  if (removed !== null) leases.drop(removed);
+  if (removed !== null) {
+    leases.drop(removed);
+    acknowledgements.forget(removed);
+  }
   writer.forget(taskDir, dispatchId);
 }
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { type Clock, systemClock } from '@hansard/provider';
 import { defaultLeaseMs } from '@hansard/store-kit';
 import { SqliteStore } from './sqlite-store.ts';
 import { openConnection } from './store-connection.ts';
+import { type StoreSystem, thisSystem } from './store-system.ts';
 
 export interface SqliteStoreOptions {
   /** The database file. The first write creates it and its folder if they do not exist. */
@@ -31,11 +31,11 @@ export interface SqliteStoreOptions {
  * @throws STORE_CORRUPT if the file is not a database, is damaged or is empty
  */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
-  return openStoreWithClock(options, systemClock);
+  return openStoreOn(options);
 }
 
-/** With a clock of the caller, for tests. */
-export function openStoreWithClock(
+/** With parts of the machine replaced, for tests. */
+export function openStoreOn(
   {
     path,
     durability = 'process',
@@ -44,9 +44,17 @@ export function openStoreWithClock(
     leaseMs = defaultLeaseMs,
     access = 'private',
   }: SqliteStoreOptions,
-  clock: Clock,
+  system: Partial<StoreSystem> = {},
 ): SqliteStore {
   const file = resolve(path);
-  const connection = openConnection({ file, durability, busyTimeout, leaseMs, access, clock });
+  const connection = openConnection({
+    file,
+    durability,
+    busyTimeout,
+    leaseMs,
+    access,
+    ...thisSystem,
+    ...system,
+  });
   return new SqliteStore({ connection, file, durability, watchInterval });
 }

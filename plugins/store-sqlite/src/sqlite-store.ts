@@ -4,18 +4,20 @@ import {
   assertTaskDir,
   type ClaimState,
   type DispatchClaim,
-  type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
   type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, storeClosed } from '@hansard/store-kit';
+import { assertDispatchPath, pageOfDispatches, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import {
   breakClaim,
@@ -29,6 +31,7 @@ import {
 } from './claimed-dispatches.ts';
 import { inTransaction } from './database/transaction.ts';
 import { acceptLoss } from './events/accept-loss.ts';
+import { listDispatches, withActivity } from './list-dispatches.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -67,6 +70,7 @@ export class SqliteStore implements DispatchStoreProvider {
     this.#guard(() => {
       assertDispatchPath(taskDir, envelope.dispatchId);
       this.#connection.writeFirst((parts) => createDispatch(parts, taskDir, envelope));
+      this.#watch.changed(taskDir, envelope.dispatchId);
     });
   }
 
@@ -112,16 +116,20 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
-    return this.listDispatches(taskDir).map(({ envelope, error }) => {
-      if (envelope === null) throw error;
-      return envelope;
+    return this.#run(({ dispatches }) => {
+      assertTaskDir(taskDir);
+      return dispatches.list(taskDir).map(({ envelope, error }) => {
+        if (envelope === null) throw error;
+        return envelope;
+      });
     });
   }
 
-  listDispatches(taskDir: string): DispatchListing[] {
-    return this.#run(({ dispatches }) => {
-      assertTaskDir(taskDir);
-      return dispatches.list(taskDir);
+  listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
+    return this.#run((parts) => {
+      if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
+      const { dispatches, next } = pageOfDispatches(listDispatches(parts, options.taskDir), options);
+      return { dispatches: dispatches.map((listed) => withActivity(parts, listed)), next };
     });
   }
 
@@ -150,6 +158,7 @@ export class SqliteStore implements DispatchStoreProvider {
       this.#connection.writeFirst(({ database, tasks }) =>
         inTransaction(database, () => tasks.put(taskDir, task)),
       );
+      this.#watch.changed(taskDir, null);
     });
   }
 
@@ -165,18 +174,19 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
-  searchEvents(taskDir: string, query: string, options: SearchEventsOptions = {}): SearchHit[] {
+  searchEvents(query: string, options: SearchEventsOptions = {}): SearchHit[] {
     return this.#run(({ search }) => {
-      assertTaskDir(taskDir);
+      if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
       if (options.dispatchId !== undefined) assertDispatchId(options.dispatchId);
-      return search.search(taskDir, query, options);
+      return search.search(query, options);
     });
   }
 
-  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): StopWatching {
+  watch(scope: WatchScope, onChange: () => void): StopWatching {
     return this.#guard(() => {
-      assertDispatchPath(taskDir, dispatchId);
-      return this.#watch.watch(taskDir, dispatchId, onChange);
+      if (scope.taskDir !== undefined) assertTaskDir(scope.taskDir);
+      if (scope.dispatchId !== undefined) assertDispatchId(scope.dispatchId);
+      return this.#watch.watch(scope, onChange);
     });
   }
 

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '@hansard/provider';
 import { AcknowledgedLengths } from './database/acknowledged-lengths.ts';
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import type { DatabaseFormat } from './database/schema.ts';
@@ -9,14 +8,14 @@ import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { toOpenError } from './sqlite-errors.ts';
+import type { StoreSystem } from './store-system.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { TaskTable } from './tables/task-table.ts';
 import { WriterLeases } from './writer-leases.ts';
 
-export interface ConnectionOptions extends DatabaseOptions {
+export interface ConnectionOptions extends DatabaseOptions, StoreSystem {
   /** Milliseconds. */
   readonly leaseMs: number;
-  readonly clock: Clock;
 }
 
 export interface OpenedParts {
@@ -41,18 +40,18 @@ export interface StoreParts {
 
 /** Opens the database at the path, and creates nothing there. */
 export function openParts(options: ConnectionOptions): OpenedParts {
-  const { file, leaseMs, clock } = options;
+  const { file, leaseMs, clock, processes } = options;
   const opened = openDatabase(options);
   const { database, format } = opened;
   const isChecked = format !== 1;
   try {
     const statements = prepareStatements(database);
     const lengths = new AcknowledgedLengths(file, statements.getHead.get()?.databaseId ?? '');
-    const tasks = new TaskTable(statements, file, isChecked);
-    const dispatches = new DispatchTable({ statements, tasks, lengths, file, isChecked });
-    const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock });
-    const reader = new EventReader({ statements, dispatches, lengths, file, isChecked });
-    const acknowledgements = new Acknowledgements(lengths, reader, clock);
+    const tasks = new TaskTable({ database, statements, file, isChecked });
+    const dispatches = new DispatchTable({ database, statements, tasks, lengths, file, isChecked });
+    const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock, processes });
+    const reader = new EventReader({ database, statements, dispatches, lengths, file, isChecked });
+    const acknowledgements = new Acknowledgements({ database, statements, lengths, reader, clock });
     const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });
     const search = new EventSearch(database, statements, reader);
     const rows = { tasks, dispatches, leases, lengths, acknowledgements };

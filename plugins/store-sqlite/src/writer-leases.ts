@@ -9,6 +9,7 @@ import {
   HeartbeatWatch,
   type Lease,
   leaseRefused,
+  type Processes,
   parseLease,
   unlockCommand,
 } from '@hansard/store-kit';
@@ -22,6 +23,7 @@ export interface WriterLeasesSetup {
   readonly file: string;
   readonly leaseMs: number;
   readonly clock: Clock;
+  readonly processes: Processes;
 }
 
 /**
@@ -48,18 +50,20 @@ export class WriterLeases {
   readonly #dispatches: DispatchTable;
   readonly #file: string;
   readonly #leaseMs: number;
+  readonly #processes: Processes;
   readonly #watch: HeartbeatWatch;
   readonly #timer: HeartbeatTimer;
   readonly #claimed = new Set<number>();
   #own: Lease | null = null;
   #beat = 0;
 
-  constructor({ statements, dispatches, file, leaseMs, clock }: WriterLeasesSetup) {
+  constructor({ statements, dispatches, file, leaseMs, clock, processes }: WriterLeasesSetup) {
     this.#statements = statements;
     this.#dispatches = dispatches;
     this.#file = file;
     this.#leaseMs = leaseMs;
-    this.#watch = new HeartbeatWatch(clock);
+    this.#processes = processes;
+    this.#watch = new HeartbeatWatch(clock, processes);
     this.#timer = new HeartbeatTimer(clock, leaseMs, () => this.#renew());
   }
 
@@ -77,7 +81,7 @@ export class WriterLeases {
 
   /** Step 4. After the commit, the caller calls `keep`. */
   begin(dispatch: number, epoch: number): void {
-    this.#own ??= createLease(this.#leaseMs);
+    this.#own ??= createLease(this.#leaseMs, this.#processes);
     this.#statements.putOpening.run(this.#own.token, encodeLease(this.#own), this.#nextBeat());
     this.#statements.putClaim.run(dispatch, epoch, this.#own.token);
   }
@@ -140,9 +144,18 @@ export class WriterLeases {
     this.#claimed.delete(dispatch);
   }
 
-  /** Releases every dispatch of this opening. Without a claim it writes nothing, so a reader waits for no writer. */
-  endAll(): void {
+  /** Whether this opening has claimed something. */
+  get hasLease(): boolean {
+    return this.#own !== null;
+  }
+
+  /** Ends the heartbeat. */
+  stop(): void {
     this.#timer.stop();
+  }
+
+  /** Releases every dispatch of this opening, in a transaction of the caller. */
+  endAll(): void {
     if (this.#own === null) return;
     const { token } = this.#own;
     whereWhole(() => this.#statements.keepEventCountsOf.run(token));
@@ -166,18 +179,19 @@ export class WriterLeases {
     if (claim === undefined) return null;
     const { isOwn, state, expiresInMs } = this.#judge(claim);
     if (isOwn || state === 'expired') return null;
-    return leaseRefused(leaseOf(claim), {
+    const parts = {
       what: `Dispatch ${dispatchId}`,
       howToRelease: `release the dispatch with \`${unlockCommand(taskDir, dispatchId)}\``,
       expiresInMs,
       details: { taskDir, dispatchId, file: this.#file },
-    });
+    };
+    return leaseRefused(leaseOf(claim), parts, this.#processes);
   }
 
   /** Steps 2 and 3, for a claim of any opening. */
   #judge(claim: ClaimRow): ClaimState {
     const lease = leaseOf(claim);
-    const owner = describeOwner(lease.owner);
+    const owner = describeOwner(lease.owner, this.#processes);
     if (claim.token === this.#own?.token) return { owner, isOwn: true, state: 'running', expiresInMs: null };
     return { owner, isOwn: false, ...this.#watch.observe(lease, claim.beat ?? -1) };
   }

@@ -51,7 +51,7 @@ describe.each([1, 2] as const)('a database of format %i', (format) => {
       damages: [],
       wholeEvents: 41,
     });
-    expect(store.searchEvents(taskDir, 'Zürich').map(({ position }) => position)).toEqual([0, 1, 2, 3]);
+    expect(store.searchEvents('Zürich', { taskDir }).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
   it('takes writes and is format 2 then, with the same content', () => {
@@ -69,7 +69,7 @@ describe.each([1, 2] as const)('a database of format %i', (format) => {
     }
     store.createDispatch('another/task', envelope({ dispatchId: 'NEW' }));
     expect(store.getDispatchEnvelopes('another/task')).toHaveLength(2);
-    expect(store.searchEvents(taskDir, 'text', { limit: 100 })).toHaveLength(43);
+    expect(store.searchEvents('text', { taskDir, limit: 100 })).toHaveLength(43);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreWithClock } from '../src/open-sqlite-store.ts';
+import { openStoreOn } from '../src/open-sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('a writer that is stopped', () => 
     for (const { id } of growingEvents(5)) expect(await writer.append()).toBe(id);
     writer.child.kill('SIGSTOP');
     const clock = new ManualClock();
-    const taker = openStoreWithClock({ path, leaseMs }, clock);
+    const taker = openStoreOn({ path, leaseMs }, { clock });
     onTestFinished(() => taker.close());
     const claim = () => taker.claimDispatch(taskDir, dispatchId);
     expect(codeOf(claim)).toBe('STORE_LOCKED');

@@ -20,10 +20,10 @@ describe('a store whose database does not exist yet', () => {
     expect(store.getTask(taskDir)).toBeNull();
     expect(store.getDispatchEnvelopes(taskDir)).toEqual([]);
     expect(store.getDispatchEnvelope(taskDir, dispatchId)).toBeNull();
-    expect(store.searchEvents(taskDir, 'word')).toEqual([]);
+    expect(store.searchEvents('word', { taskDir })).toEqual([]);
     for (const call of [
       () => store.getDispatchEvents(taskDir, dispatchId),
-      () => store.watchEvents(taskDir, dispatchId, () => {}),
+      () => store.watch({ taskDir, dispatchId }, () => {}),
       () => store.appendEvent(taskDir, dispatchId, textEvent('a')),
       () => store.updateDispatch(taskDir, dispatchId, { cost: 1 }),
       () => store.deleteDispatch(taskDir, dispatchId),

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { systemClock } from '@hansard/provider';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openConnection } from '../src/store-connection.ts';
+import { thisSystem } from '../src/store-system.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
         busyTimeout: 5_000,
         leaseMs: 15_000,
         access: 'private',
-        clock: systemClock,
+        ...thisSystem,
       }),
     );
     onTestFinished(() => connection.close());
@@ -117,7 +117,7 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     storeWithDispatch(path).close();
     const reader = asReader(path, () => openStore(path, { watchInterval: 2 }));
     const notified = new Promise<void>((resolve) => {
-      asReader(path, () => reader.watchEvents(taskDir, dispatchId, resolve));
+      asReader(path, () => reader.watch({ taskDir, dispatchId }, resolve));
     });
     const writer = openClaimed(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a'));
@@ -164,13 +164,13 @@ describe.skipIf(process.platform === 'win32')('a user who may read the database 
     const path = temporaryPath();
     const writer = storeWithDispatch(path);
     writer.appendEvent(taskDir, dispatchId, textEvent('a', 'apple'));
-    writer.searchEvents(taskDir, 'apple');
+    writer.searchEvents('apple', { taskDir });
     const reader = asReader(path, () => openStore(path));
-    const search = () => asReader(path, () => reader.searchEvents(taskDir, 'apple').length);
+    const search = () => asReader(path, () => reader.searchEvents('apple', { taskDir }).length);
     expect(search()).toBe(1);
     writer.appendEvent(taskDir, dispatchId, textEvent('b', 'apple'));
     expect(codeOf(search)).toBe('STORE_UNAVAILABLE');
-    writer.searchEvents(taskDir, 'apple');
+    writer.searchEvents('apple', { taskDir });
     expect(search()).toBe(2);
   });
 

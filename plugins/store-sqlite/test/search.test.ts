@@ -9,7 +9,7 @@ describe('searchEvents', () => {
       textEvent('a', 'Das Café öffnet src/main.ts'),
       textEvent('b', 'a cafe, closed'),
     ]);
-    const found = (query: string) => store.searchEvents(taskDir, query).map((hit) => hit.event.id);
+    const found = (query: string) => store.searchEvents(query, { taskDir }).map((hit) => hit.event.id);
     expect(found('CAFE')).toEqual(['a', 'b']);
     expect(found('cafe closed')).toEqual(['b']);
     expect(found('main.ts src')).toEqual(['a']);
@@ -32,8 +32,8 @@ describe('searchEvents', () => {
       dispatchId,
       data.map((item, index) => ({ id: `e${index}`, type: 'game:bird', timestamp, data: item })),
     );
-    expect(store.searchEvents(taskDir, 'heron').map((hit) => hit.position)).toEqual([0, 1, 2, 3]);
-    expect(store.searchEvents(taskDir, 'zebra')).toEqual([]);
+    expect(store.searchEvents('heron', { taskDir }).map((hit) => hit.position)).toEqual([0, 1, 2, 3]);
+    expect(store.searchEvents('zebra', { taskDir })).toEqual([]);
   });
 
   it.each([
@@ -53,8 +53,8 @@ describe('searchEvents', () => {
   ])('searches for %j as words, never as a command', (query) => {
     const store = storeWithDispatch();
     store.appendEvent(taskDir, dispatchId, textEvent('a', 'one plain sentence'));
-    expect(store.searchEvents(taskDir, query)).toEqual([]);
-    expect(store.searchEvents(taskDir, 'plain')).toHaveLength(1);
+    expect(store.searchEvents(query, { taskDir })).toEqual([]);
+    expect(store.searchEvents('plain', { taskDir })).toHaveLength(1);
   });
 
   it('finds events that any store on the database appended after an earlier search', () => {
@@ -62,12 +62,12 @@ describe('searchEvents', () => {
     const store = storeWithDispatch(path);
     const reader = openStore(path);
     store.appendEvents(taskDir, dispatchId, growingEvents(1200));
-    expect(reader.searchEvents(taskDir, 'e001199')).toHaveLength(1);
+    expect(reader.searchEvents('e001199', { taskDir })).toHaveLength(1);
     store.appendEvent(taskDir, dispatchId, textEvent('f', 'heron'));
-    expect(reader.searchEvents(taskDir, 'heron')).toEqual([
-      { dispatchId, position: 1200, event: textEvent('f', 'heron') },
+    expect(reader.searchEvents('heron', { taskDir })).toEqual([
+      { taskDir, dispatchId, position: 1200, event: textEvent('f', 'heron') },
     ]);
-    expect(reader.searchEvents(taskDir, 'text', { limit: 5000 })).toHaveLength(1200);
+    expect(reader.searchEvents('text', { taskDir, limit: 5000 })).toHaveLength(1200);
   });
 
   it('returns the newest hits of all dispatches, newest last, or those of one dispatch', () => {
@@ -79,7 +79,8 @@ describe('searchEvents', () => {
     store.appendEvent(taskDir, dispatchId, textEvent('a', 'heron', at(1)));
     store.appendEvent(taskDir, dispatchId, textEvent('c', 'heron', at(3)));
     store.appendEvent('another/task', dispatchId, textEvent('d', 'heron', at(4)));
-    const ids = (options = {}) => store.searchEvents(taskDir, 'heron', options).map((hit) => hit.event.id);
+    const ids = (options = {}) =>
+      store.searchEvents('heron', { taskDir, ...options }).map((hit) => hit.event.id);
     expect(ids()).toEqual(['a', 'b', 'c']);
     expect(ids({ limit: 2 })).toEqual(['b', 'c']);
     expect(ids({ dispatchId })).toEqual(['a', 'c']);
@@ -89,11 +90,11 @@ describe('searchEvents', () => {
   it('finds nothing of a dispatch that was deleted', () => {
     const store = storeWithDispatch();
     store.appendEvent(taskDir, dispatchId, textEvent('a', 'heron'));
-    expect(store.searchEvents(taskDir, 'heron')).toHaveLength(1);
+    expect(store.searchEvents('heron', { taskDir })).toHaveLength(1);
     store.deleteDispatch(taskDir, dispatchId);
     store.createDispatch(taskDir, envelope());
     store.appendEvent(taskDir, dispatchId, textEvent('a', 'egret'));
-    expect(store.searchEvents(taskDir, 'heron')).toEqual([]);
-    expect(store.searchEvents(taskDir, 'egret')).toHaveLength(1);
+    expect(store.searchEvents('heron', { taskDir })).toEqual([]);
+    expect(store.searchEvents('egret', { taskDir })).toHaveLength(1);
   });
 });

@@ -74,7 +74,7 @@ it('deletes a dispatch with all its data, and can create another one with its id
   const path = temporaryPath();
   const store = storeWithDispatch(path);
   store.appendEvents(taskDir, dispatchId, [textEvent('b'), textEvent('a')]);
-  store.searchEvents(taskDir, 'text');
+  store.searchEvents('text', { taskDir });
   store.deleteDispatch(taskDir, dispatchId);
   expect(codeOf(() => store.appendEvent(taskDir, dispatchId, textEvent('c')))).toBe(
     'STORE_DISPATCH_NOT_FOUND',
@@ -95,8 +95,8 @@ it('answers every call with STORE_CLOSED after close, which may be called twice'
   for (const call of [
     () => store.createDispatch(taskDir, envelope()),
     () => store.appendEvent(taskDir, dispatchId, textEvent('a')),
-    () => store.searchEvents(taskDir, 'word'),
-    () => store.watchEvents(taskDir, dispatchId, () => {}),
+    () => store.searchEvents('word', { taskDir }),
+    () => store.watch({ taskDir, dispatchId }, () => {}),
     () => store.listTasks(),
   ])
     expect(codeOf(call)).toBe('STORE_CLOSED');

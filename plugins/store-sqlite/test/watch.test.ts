@@ -5,7 +5,7 @@ import { createGate, openStore, storeWithDispatch, temporaryPath } from './tempo
 it('calls a listener once for all writes of its own store in one turn', async () => {
   const store = storeWithDispatch();
   let calls = 0;
-  store.watchEvents(taskDir, dispatchId, () => {
+  store.watch({ taskDir, dispatchId }, () => {
     calls += 1;
   });
   store.appendEvent(taskDir, dispatchId, textEvent('a'));
@@ -21,11 +21,11 @@ it('calls a listener for appends and updates by another connection, but only to 
   writer.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
   const reader = openStore(path, { watchInterval: 2 });
   let callsForAnother = 0;
-  reader.watchEvents(taskDir, 'another', () => {
+  reader.watch({ taskDir, dispatchId: 'another' }, () => {
     callsForAnother += 1;
   });
   let reached = createGate();
-  reader.watchEvents(taskDir, dispatchId, () => reached.open());
+  reader.watch({ taskDir, dispatchId }, () => reached.open());
   writer.appendEvent(taskDir, dispatchId, textEvent('a'));
   await reached.opened;
   expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
@@ -38,7 +38,7 @@ it('calls a listener for appends and updates by another connection, but only to 
 it('does not call a listener after it has stopped', async () => {
   const store = storeWithDispatch();
   let calls = 0;
-  const stop = store.watchEvents(taskDir, dispatchId, () => {
+  const stop = store.watch({ taskDir, dispatchId }, () => {
     calls += 1;
   });
   store.appendEvent(taskDir, dispatchId, textEvent('a'));

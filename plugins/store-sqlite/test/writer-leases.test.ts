@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreWithClock } from '../src/open-sqlite-store.ts';
+import { openStoreOn } from '../src/open-sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
@@ -27,7 +27,7 @@ function runSql(path: string, sql: string, ...values: string[]): void {
 /** A store whose dispatch belongs to another store, of an exited process like this one with some changes. */
 function ownedBy(path: string, changes: Partial<ProcessOwner>, clock = new ManualClock()) {
   storeWithDispatch(path).close();
-  const store = openStoreWithClock({ path, leaseMs }, clock);
+  const store = openStoreOn({ path, leaseMs }, { clock });
   onTestFinished(() => store.close());
   const { pid } = spawnSync(process.execPath, ['--version']);
   const owner = { ...currentProcess(), pid, startTime: '1', ...changes };
@@ -111,7 +111,7 @@ describe('the lease of a dispatch', () => {
   it('is renewed three times in a lease, only while something is claimed, by a timer that keeps no process running', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
-    const store = openStoreWithClock({ path, leaseMs }, clock);
+    const store = openStoreOn({ path, leaseMs }, { clock });
     onTestFinished(() => store.close());
     store.createDispatch(taskDir, envelope());
     store.createDispatch(taskDir, envelope({ dispatchId: 'another' }));
@@ -135,12 +135,12 @@ describe('the lease of a dispatch', () => {
   it('is fenced: an opening whose dispatch was taken over gets STORE_LOCKED for every write until it claims again', () => {
     const path = temporaryPath();
     const stopped = new ManualClock();
-    const first = openStoreWithClock({ path, leaseMs }, stopped);
+    const first = openStoreOn({ path, leaseMs }, { clock: stopped });
     onTestFinished(() => first.close());
     first.createDispatch(taskDir, envelope());
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
     const clock = new ManualClock();
-    const second = openStoreWithClock({ path, leaseMs }, clock);
+    const second = openStoreOn({ path, leaseMs }, { clock });
     onTestFinished(() => second.close());
     expect(codeOf(() => second.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
     clock.advance(leaseMs);
@@ -265,5 +265,56 @@ describe('the lease of a dispatch', () => {
     first.claimDispatch(taskDir, dispatchId);
     first.appendEvent(taskDir, dispatchId, textEvent('c'));
     expect(first.getRecentEvents(taskDir, dispatchId, 9).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a dispatch that changed hands', () => {
+  it('is written by its first owner again as soon as that has claimed it again', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const second = openStore(path);
+    second.breakClaim(taskDir, dispatchId);
+    second.claimDispatch(taskDir, dispatchId);
+    second.appendEvent(taskDir, dispatchId, textEvent('b'));
+    second.releaseDispatch(taskDir, dispatchId);
+    first.claimDispatch(taskDir, dispatchId);
+    first.appendEvent(taskDir, dispatchId, textEvent('c'));
+    expect(first.getDispatchEvents(taskDir, dispatchId)).toEqual(['a', 'b', 'c'].map((id) => textEvent(id)));
+  });
+
+  it('is not taken at once from an owner whose heartbeat ended with its last claim, while the database was locked', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    storeWithDispatch(path).close();
+    const open = () => {
+      const store = openStoreOn({ path, leaseMs, busyTimeout: 0 }, { clock });
+      onTestFinished(() => store.close());
+      return store;
+    };
+    const [owner, taker] = [open(), open()];
+    owner.claimDispatch(taskDir, dispatchId);
+    expect(codeOf(() => taker.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+    owner.releaseDispatch(taskDir, dispatchId);
+    const writer = new DatabaseSync(path);
+    writer.exec('BEGIN IMMEDIATE');
+    clock.advance(leaseMs);
+    writer.close();
+    owner.claimDispatch(taskDir, dispatchId);
+    expect(codeOf(() => taker.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+  });
+
+  it('is not found, and not reported as lost, when it is deleted before its length is written', () => {
+    const path = temporaryPath();
+    const clock = new ManualClock();
+    const [store, other] = [openStoreOn({ path }, { clock }), openStoreOn({ path }, { clock })];
+    for (const one of [store, other]) onTestFinished(() => one.close());
+    store.createDispatch(taskDir, envelope());
+    store.appendEvent(taskDir, dispatchId, textEvent('a'));
+    other.breakClaim(taskDir, dispatchId);
+    other.deleteDispatch(taskDir, dispatchId);
+    clock.advance(2_000);
+    expect(codeOf(() => other.getDispatchEvents(taskDir, dispatchId))).toBe('STORE_DISPATCH_NOT_FOUND');
+    expect(other.listDispatches(taskDir)).toEqual([]);
   });
 });

@@ -69,9 +69,11 @@ export function assertNoAgentOptions(options: AgentOptions): void {
 
 /** Of `latest`, the latest dispatch that is not a worker. */
 async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchLog> {
-  const listings = wanted === 'latest' ? await store.listDispatches(taskDir) : [];
-  const leads = listings.flatMap(({ envelope }) => envelope ?? []).filter(isLead);
-  return findDispatch(store, taskDir, leads.at(-1)?.dispatchId ?? wanted);
+  if (wanted === 'latest') {
+    for await (const { envelope } of store.dispatches({ taskDir, order: 'newest' }))
+      if (envelope !== null && isLead(envelope)) return findDispatch(store, taskDir, envelope.dispatchId);
+  }
+  return findDispatch(store, taskDir, wanted);
 }
 
 function isLead({ parentDispatchId }: DispatchEnvelope): boolean {

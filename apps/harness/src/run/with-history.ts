@@ -2,6 +2,7 @@ import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
+import { listReadable } from '../tasks/find-dispatch.ts';
 
 /** More outcomes do not fit into the text, because each takes more than 80 of its 8,000 characters. */
 const mostRead = 100;
@@ -15,8 +16,7 @@ export async function withHistory(
   taskDir: string,
   options: Partial<RunDispatchOptions>,
 ): Promise<Partial<RunDispatchOptions>> {
-  const listings = await store.listDispatches(taskDir);
-  const envelopes = listings.flatMap(({ envelope }) => envelope ?? []);
+  const { envelopes } = await listReadable(store, taskDir);
   const { text } = await readPriorOutcomes(store, taskDir, envelopes);
   if (text === '') return options;
   return { ...options, prompt: options.prompt === undefined ? text : `${text}\n\n${options.prompt}` };

@@ -11,12 +11,20 @@ export interface ReadableDispatches {
   readonly errors: readonly StoreError[];
 }
 
+type NamedListing = DispatchListing & { readonly dispatchId: string };
+
 export async function listReadable(store: DispatchStore, taskDir: string): Promise<ReadableDispatches> {
-  const listings = await store.listDispatches(taskDir);
+  const listings = await listAll(store, taskDir);
   return {
     envelopes: listings.flatMap(({ envelope }) => envelope ?? []),
     errors: listings.flatMap(({ error }) => error ?? []),
   };
+}
+
+async function listAll(store: DispatchStore, taskDir: string): Promise<readonly DispatchListing[]> {
+  const listings: DispatchListing[] = [];
+  for await (const listing of store.dispatches({ taskDir })) listings.push(listing);
+  return listings;
 }
 
 /** The dispatches of a task, oldest first. Fails if there are none, or if one is unreadable. */
@@ -81,9 +89,9 @@ export async function findDispatch(
 /** The id of one dispatch of a task, named as for {@link findDispatch}. The dispatch can be damaged. */
 export async function findDispatchId(store: DispatchStore, taskDir: string, wanted: string): Promise<string> {
   if (wanted === 'latest') return (await latestDispatch(store, taskDir)).dispatchId;
-  const listings = await store.listDispatches(taskDir);
+  const listings = await listAll(store, taskDir);
   const exact = listings.find(({ dispatchId }) => dispatchId === wanted);
-  return (exact ?? fittingListing(listings, taskDir, wanted)).dispatchId;
+  return exact === undefined ? fittingListing(listings, taskDir, wanted).dispatchId : wanted;
 }
 
 async function latestDispatch(store: DispatchStore, taskDir: string): Promise<DispatchEnvelope> {
@@ -96,19 +104,18 @@ async function fittingDispatch(
   taskDir: string,
   wanted: string,
 ): Promise<DispatchEnvelope> {
-  const { envelope, error } = fittingListing(await store.listDispatches(taskDir), taskDir, wanted);
+  const { envelope, error } = fittingListing(await listAll(store, taskDir), taskDir, wanted);
   if (envelope === null) throw error;
   return envelope;
 }
 
-function fittingListing(
-  listings: readonly DispatchListing[],
-  taskDir: string,
-  wanted: string,
-): DispatchListing {
+function fittingListing(listings: readonly DispatchListing[], taskDir: string, wanted: string): NamedListing {
   if (listings.length === 0) throw noDispatch(taskDir);
+  for (const { dispatchId, error } of listings) if (dispatchId === null) throw error;
   const fitting = listings.filter(
-    ({ dispatchId }) => dispatchId.startsWith(wanted) || dispatchId.endsWith(wanted),
+    (listing): listing is NamedListing =>
+      listing.dispatchId !== null &&
+      (listing.dispatchId.startsWith(wanted) || listing.dispatchId.endsWith(wanted)),
   );
   const [found] = fitting;
   if (found !== undefined && fitting.length === 1) return found;

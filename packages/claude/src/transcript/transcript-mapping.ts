@@ -241,7 +241,7 @@ export class TranscriptMapping {
   #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
     const uuid = asName(record.uuid);
     if (uuid === undefined) return place;
-    const sighting = this.#state.records.see(uuid, checksum);
+    const sighting = this.#state.records.see(uuid, record, checksum);
     if (sighting.kind === 'repeated') {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       return null;

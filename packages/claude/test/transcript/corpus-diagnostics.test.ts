@@ -18,7 +18,7 @@ const faults: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   // The first lines of a session, whose compaction worker names records after them.
   'with-subagents/session.jsonl': { reference_missing: 3 },
   // Claude Code wrote two records on one line, and two records under one id.
-  'concatenated-records.jsonl': { several_records: 1, id_taken: 1 },
+  'concatenated-records.jsonl': { several_records: 1, id_repeated: 1 },
   // Test data of another project, with broken records.
   'edge-cases.jsonl': {
     wrong_value: 3,

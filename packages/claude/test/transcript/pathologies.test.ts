@@ -128,10 +128,21 @@ describe('a damaged transcript', () => {
 });
 
 describe('unusual records of a transcript', () => {
-  it('keeps the second record of a uuid under ID:2, and an identical one once', async () => {
-    const read = await readTranscript(lines(first, { ...first, cwd: '/other' }, first));
+  it('keeps another message with the uuid of a record under ID:2, and an identical one once', async () => {
+    const other = { ...first, message: { role: 'user', content: 'other' } };
+    const read = await readTranscript(lines(first, other, first));
     expect(read.events.map(({ id }) => id)).toEqual([uuid(1), `${uuid(1)}:2`]);
+    expect(textsOf(read.events)).toEqual(['one', 'other']);
     expect(read.summary.counts).toMatchObject({ id_taken: 1, id_repeated: 1 });
+  });
+
+  it('keeps a message once that another version wrote again in another folder', async () => {
+    const said = answer(2, text('done'));
+    const { type, message, ...around } = said;
+    const again = { ...around, version: '2.1.40', cwd: '/other', type, message };
+    const read = await readTranscript(lines(first, said, again, prompt(3, 'two')));
+    expect(textsOf(read.events)).toEqual(['one', 'done', 'two']);
+    expect(read.summary.counts).toEqual({ id_repeated: 1 });
   });
 
   it('keeps identical bookkeeping lines as events of their own, at the latest time', async () => {

@@ -26,14 +26,14 @@ export async function closeAbandonedDispatches(
   { onUnreadable }: CloseAbandonedOptions = {},
 ): Promise<DispatchEnvelope[]> {
   const closed: DispatchEnvelope[] = [];
-  for (const { dispatchId, envelope: listed, error } of await store.listDispatches(taskDir)) {
+  for await (const { envelope: listed, error } of store.dispatches({ taskDir, status: ['running'] })) {
     if (error !== undefined) {
       if (onUnreadable === undefined) throw error;
       onUnreadable(error);
     }
     // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
-    if (listed?.status !== 'running' || listed.source !== null) continue;
-    const envelope = await closeAbandoned(store, { taskDir, dispatchId });
+    if (listed === null || listed.source !== null) continue;
+    const envelope = await closeAbandoned(store, { taskDir, dispatchId: listed.dispatchId });
     if (envelope !== null) closed.push(envelope);
   }
   return closed;

@@ -2,13 +2,17 @@ import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/event
 import type {
   ClaimState,
   DispatchListing,
+  DispatchPage,
   DispatchVerification,
+  ListDispatchesOptions,
   SearchEventsOptions,
   SearchHit,
+  StopWatching,
   StoreCapabilities,
   StoreError,
   StoreRepair,
   TaskListing,
+  WatchScope,
 } from '@hansard/provider';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
@@ -73,10 +77,14 @@ export interface DispatchStore extends AsyncDisposable {
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
 
   /**
-   * The same, followed by the dispatches that cannot be read, each with the reason. A store without `listDispatches`
-   * fails as `getDispatchEnvelopes` does.
+   * A page of the dispatches of a task or of the whole store, with filters, in the order of their start or its reverse. A dispatch
+   * that cannot be read is an entry with its error, after the others.
+   * @throws STORE_INVALID_CURSOR, TypeError for a `limit` that is not a whole number from 1, or a `startedSince` that is not a time
    */
-  listDispatches(taskDir: string): Promise<DispatchListing[]>;
+  listDispatches(options?: ListDispatchesOptions): Promise<DispatchPage>;
+
+  /** The dispatches of all pages, one after the other. With `limit`, that many of them. Fails as `listDispatches` does. */
+  dispatches(options?: ListDispatchesOptions): AsyncGenerator<DispatchListing, undefined>;
 
   /** One envelope (D12), or null if there is no such dispatch. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;
@@ -109,10 +117,18 @@ export interface DispatchStore extends AsyncDisposable {
   listTasks(): Promise<TaskListing[]>;
 
   /**
-   * Events of a task that contain every word of the query.
-   * @throws STORE_UNSUPPORTED without `capabilities.search`
+   * Events of the whole store, of a task or of a dispatch that contain every word of the query, newest last.
+   * @throws STORE_UNSUPPORTED without `capabilities.search`, TypeError for a `dispatchId` without `taskDir`
    */
-  searchEvents(taskDir: string, query: string, options?: SearchEventsOptions): Promise<SearchHit[]>;
+  searchEvents(query: string, options?: SearchEventsOptions): Promise<SearchHit[]>;
+
+  /**
+   * Calls `onChange` soon after any process created, appended to, changed or deleted a dispatch of the scope, or put the record
+   * of one of its tasks. The call has no details. Calls may be merged, and a call without a change is possible. The calls end
+   * with the returned function, or when the store closes.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_UNSUPPORTED without `capabilities.watch`, TypeError for a `dispatchId` without `taskDir`
+   */
+  watch(scope: WatchScope, onChange: () => void): Promise<StopWatching>;
 
   /**
    * Removes a dispatch with its events.

@@ -4,18 +4,22 @@ import {
   type ClaimState,
   contractVersion,
   type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   describeContractProblem,
+  type ListDispatchesOptions,
   type SearchEventsOptions,
   type SearchHit,
+  type StopWatching,
   type StoreCapabilities,
   StoreError,
   type StoreRepair,
   type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
 import { WriteOrder } from '../async/write-order.ts';
-import { assertCount } from '../check-arguments.ts';
+import { assertCount, assertScope, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
@@ -102,12 +106,27 @@ class CheckedStore implements DispatchStore {
     return this.#provider.getDispatchEnvelopes(taskDir);
   }
 
-  async listDispatches(taskDir: string): Promise<DispatchListing[]> {
+  async listDispatches(options: ListDispatchesOptions = {}): Promise<DispatchPage> {
     this.#context.assertOpen();
-    const provider = this.#provider;
-    if (provider.listDispatches !== undefined) return provider.listDispatches(taskDir);
-    const envelopes = await provider.getDispatchEnvelopes(taskDir);
-    return envelopes.map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
+    return this.#provider.listDispatches(checkListing(options));
+  }
+
+  async *dispatches({
+    limit,
+    ...options
+  }: ListDispatchesOptions = {}): AsyncGenerator<DispatchListing, undefined> {
+    let { after } = options;
+    for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
+      const { dispatches, next } = await this.listDispatches({
+        ...options,
+        ...(after !== undefined && { after }),
+        ...(limit !== undefined && { limit: left }),
+      });
+      yield* dispatches;
+      if (next === null) return;
+      after = next;
+      left -= dispatches.length;
+    }
   }
 
   async getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
@@ -149,13 +168,26 @@ class CheckedStore implements DispatchStore {
     return this.#provider.listTasks();
   }
 
-  async searchEvents(taskDir: string, query: string, options?: SearchEventsOptions): Promise<SearchHit[]> {
+  async searchEvents(query: string, options: SearchEventsOptions = {}): Promise<SearchHit[]> {
     this.#context.assertOpen();
-    if (options?.limit !== undefined) assertCount('limit', options.limit, 1);
+    assertScope(options);
+    if (options.limit !== undefined) assertCount('limit', options.limit, 1);
     const provider = this.#provider;
     if (!provider.capabilities.search || provider.searchEvents === undefined)
       throw unsupported('search', 'read the events and filter them, or use a store with search');
-    return provider.searchEvents(taskDir, query, options);
+    return provider.searchEvents(query, options);
+  }
+
+  async watch(scope: WatchScope, onChange: () => void): Promise<StopWatching> {
+    this.#context.assertOpen();
+    assertScope(scope);
+    const provider = this.#provider;
+    if (!provider.capabilities.watch || provider.watch === undefined)
+      throw unsupported(
+        'watch',
+        'list the dispatches again from time to time, or use a store that can watch',
+      );
+    return provider.watch(scope, onChange);
   }
 
   async deleteDispatch(dispatch: DispatchRef): Promise<void> {

@@ -92,7 +92,7 @@ export class ProviderDispatch implements DispatchRef {
   /** Undefined: the provider cannot watch. */
   watch(onChange: () => void): Awaitable<StopWatching> | undefined {
     if (!this.#provider.capabilities.watch) return undefined;
-    return this.#provider.watchEvents?.(this.taskDir, this.dispatchId, onChange);
+    return this.#provider.watch?.(toDispatchRef(this), onChange);
   }
 
   /** @throws STORE_UNSUPPORTED */

@@ -141,11 +141,11 @@ describe('dispatches that a process left running when it exited', () => {
 
   it('are left alone where they ended after they were listed', async () => {
     const provider = changedStore((store) => ({
-      async getDispatchEnvelopes(task) {
-        const listed = await store.getDispatchEnvelopes(task);
-        await store.claimDispatch(task, 'lost-1');
-        await store.updateDispatch(task, 'lost-1', { status: 'completed' });
-        await store.releaseDispatch(task, 'lost-1');
+      async listDispatches(options) {
+        const listed = await store.listDispatches(options);
+        await store.claimDispatch(taskDir, 'lost-1');
+        await store.updateDispatch(taskDir, 'lost-1', { status: 'completed' });
+        await store.releaseDispatch(taskDir, 'lost-1');
         return listed;
       },
     }));
@@ -157,13 +157,16 @@ describe('dispatches that a process left running when it exited', () => {
   it('are ended beside one that cannot be read, which is reported, or fails where nobody takes the report', async () => {
     const unreadable = new StoreError('STORE_CORRUPT', 'lost-1 is damaged');
     const provider = changedStore((store) => ({
-      async listDispatches(task) {
-        const envelopes = await store.getDispatchEnvelopes(task);
-        return envelopes.map((envelope) =>
-          envelope.dispatchId === 'lost-1'
-            ? { dispatchId: 'lost-1', envelope: null, error: unreadable }
-            : { dispatchId: envelope.dispatchId, envelope },
-        );
+      async listDispatches(options) {
+        const { dispatches, next } = await store.listDispatches(options);
+        return {
+          dispatches: dispatches.map((listing) =>
+            listing.dispatchId === 'lost-1'
+              ? { ...listing, envelope: null, lastActiveAt: null, error: unreadable }
+              : listing,
+          ),
+          next,
+        };
       },
     }));
     const store = await leftBehind(provider);

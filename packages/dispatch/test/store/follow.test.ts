@@ -144,7 +144,7 @@ describe('a follower', () => {
 
   it('hears a little later of an append that the watching of the store missed', async () => {
     const clock = new ManualClock();
-    const provider = changedStore(() => ({ watchEvents: () => () => {} }));
+    const provider = changedStore(() => ({ watch: () => () => {} }));
     const store = await open(provider, clock);
     const follower = gather(store);
     await turn();
@@ -227,8 +227,8 @@ describe('a follower', () => {
   it('that leaves, in the loop or while it waits, frees what watched for it', async () => {
     let watching = 0;
     const provider = changedStore((store) => ({
-      async watchEvents(taskDir, dispatchId, onChange) {
-        const stop = await store.watchEvents?.(taskDir, dispatchId, onChange);
+      async watch(scope, onChange) {
+        const stop = await store.watch?.(scope, onChange);
         watching += 1;
         return () => {
           watching -= 1;

@@ -80,7 +80,9 @@ describe('reading', () => {
     const dispatch = await begin(able);
     const id = dispatch.dispatchId;
     const event = await dispatch.append(say('a needle'));
-    expect(await able.searchEvents(task, 'needle')).toEqual([{ dispatchId: id, position: 0, event }]);
+    const hit = { taskDir: task, dispatchId: id, position: 0, event };
+    expect(await able.searchEvents('needle')).toEqual([hit]);
+    expect(await able.searchEvents('needle', { taskDir: 'other' })).toEqual([]);
     expect(await codeOf(able.deleteDispatch({ taskDir: task, dispatchId: id }))).toBe('STORE_LOCKED');
     await dispatch.release();
     await able.deleteDispatch({ taskDir: task, dispatchId: id });
@@ -89,7 +91,7 @@ describe('reading', () => {
 
     const capabilities = { ...createMemoryStore().capabilities, search: false, deleteDispatch: false };
     const unable = openDispatchStore(changedStore(() => ({ capabilities })));
-    expect(await codeOf(unable.searchEvents(task, 'needle'))).toBe('STORE_UNSUPPORTED');
+    expect(await codeOf(unable.searchEvents('needle'))).toBe('STORE_UNSUPPORTED');
     expect(await codeOf(unable.deleteDispatch({ taskDir: task, dispatchId: id }))).toBe('STORE_UNSUPPORTED');
   });
 });

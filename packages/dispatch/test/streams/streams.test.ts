@@ -279,8 +279,8 @@ describe('stream() of a stored dispatch', () => {
   it('frees what it holds at its end, and when it is left, begun or not, in the loop or while it waits', async () => {
     let watching = 0;
     const provider = changedStore((store) => ({
-      async watchEvents(task, id, onChange) {
-        const stop = await store.watchEvents?.(task, id, onChange);
+      async watch(scope, onChange) {
+        const stop = await store.watch?.(scope, onChange);
         watching += 1;
         return () => {
           watching -= 1;

@@ -13,7 +13,7 @@ const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMeth
 const methodsOfCapabilities = {
   writers: ['dispatch', ['getClaim', 'breakClaim']],
   search: [true, ['searchEvents']],
-  watch: [true, ['watchEvents']],
+  watch: [true, ['watch']],
   deleteDispatch: [true, ['deleteDispatch']],
   integrity: ['checksum', ['verifyDispatch', 'acceptLoss']],
 } as const satisfies {

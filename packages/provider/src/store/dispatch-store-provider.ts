@@ -1,8 +1,11 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import type { Awaitable } from '../awaitable.ts';
 import type { ContractVersion } from '../contract-version.ts';
+import type { DispatchPage, ListDispatchesOptions } from './dispatch-listing.ts';
+import type { SearchEventsOptions, SearchHit } from './event-search.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
 import type { StoreError } from './store-error.ts';
+import type { StopWatching, WatchScope } from './watch-scope.ts';
 
 /**
  * Keeps dispatches: an envelope and a list of events each, below a task (D10, D13).
@@ -12,7 +15,9 @@ import type { StoreError } from './store-error.ts';
  * depend on its data: whether something exists, whether it is claimed, and whether a name would leave its root. Arguments belong
  * to the caller: the store does not change them, and copies what it keeps. The facade checks `contract` before any other member.
  * It reads `capabilities` at any time, and makes calls for different dispatches at the same time. No call has a signal or a time limit: a
- * store that can wait limits its own waiting and throws STORE_UNAVAILABLE.
+ * store that can wait limits its own waiting and throws STORE_UNAVAILABLE; a synchronous one waits at most 100 ms. The facade alone
+ * repeats calls: those whose error is `isTransient`. A store marks an error so only where the same call may be made again, whether
+ * or not it had an effect.
  *
  * The rules, each with cases in `@hansard/store-conformance`:
  *
@@ -21,9 +26,10 @@ import type { StoreError } from './store-error.ts';
  *    `capabilities.durability` covers.
  * 3. Appending a stored event again with equal content changes nothing, so a retry is safe. The same id with different
  *    content is an error.
- * 4. Reads return events in append order, equal to the appended events, as copies that only the caller has.
+ * 4. Reads return events in append order, equal to the appended events including the order of their keys, as copies that only
+ *    the caller has.
  * 5. The cost of an append, of the last N events and of a page does not grow with the length of the dispatch. Listing
- *    envelopes reads no events.
+ *    dispatches reads at most the last event of each.
  * 6. Parallel dispatches do not wait for each other, and two processes that use one store do not damage it. Each dispatch is
  *    claimed by at most one opening of the store, and only that opening writes to it: any other write is STORE_LOCKED and
  *    changes nothing. Reading needs no claim.
@@ -108,11 +114,11 @@ export interface DispatchStoreProvider {
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
 
   /**
-   * The dispatches of a task in the order of `getDispatchEnvelopes`, followed by those that cannot be read, each with the
-   * reason, so that one damaged dispatch does not hide the others. A store in which a single dispatch cannot be damaged
-   * omits this method.
+   * A page of the dispatches of a task, or of the whole store. See {@link ListDispatchesOptions} and {@link DispatchPage}. An
+   * unknown task has none. A dispatch that cannot be read is an entry with its error, so that it does not hide the others.
+   * @throws STORE_INVALID_CURSOR (`after` is not a `next` of this store)
    */
-  listDispatches?(taskDir: string): Awaitable<DispatchListing[]>;
+  listDispatches(options?: ListDispatchesOptions): Awaitable<DispatchPage>;
 
   /** One envelope, or null if there is none. */
   getDispatchEnvelope(taskDir: string, dispatchId: string): Awaitable<DispatchEnvelope | null>;
@@ -148,17 +154,19 @@ export interface DispatchStoreProvider {
   close(): Awaitable<void>;
 
   /**
-   * Events of a task that contain every word of the query, newest last; if more than `limit` match, the newest. Needs
-   * `capabilities.search`. The store documents which texts it searches and how it splits words.
+   * Events of the whole store, of a task or of a dispatch that contain every word of the query, newest last; if more than
+   * `limit` match, the newest. Needs `capabilities.search`. The store documents which texts it searches and how it splits
+   * words.
    */
-  searchEvents?(taskDir: string, query: string, options?: SearchEventsOptions): Awaitable<SearchHit[]>;
+  searchEvents?(query: string, options?: SearchEventsOptions): Awaitable<SearchHit[]>;
 
   /**
-   * Calls `onChange` soon after any process appended events to the dispatch or changed its envelope. The call has no
-   * details; the listener reads the store. Calls may be merged. Needs `capabilities.watch`.
-   * @throws STORE_DISPATCH_NOT_FOUND
+   * Calls `onChange` soon after any process created, appended to, changed or deleted a dispatch of the scope, or put the
+   * record of one of its tasks. The call has no details; the listener reads the store. Calls may be merged, and a call
+   * without a change is allowed. A task that does not exist yet can be watched. Needs `capabilities.watch`.
+   * @throws STORE_DISPATCH_NOT_FOUND for a dispatch that does not exist
    */
-  watchEvents?(taskDir: string, dispatchId: string, onChange: () => void): Awaitable<StopWatching>;
+  watch?(scope: WatchScope, onChange: () => void): Awaitable<StopWatching>;
 
   /**
    * Removes a dispatch with its events and its claim. It needs no claim. Only an explicit request of a user leads to this
@@ -268,14 +276,6 @@ export interface EventPage {
   readonly next: number;
 }
 
-export interface DispatchListing {
-  readonly dispatchId: string;
-  /** Null if it cannot be read. */
-  readonly envelope: DispatchEnvelope | null;
-  /** The reason why it cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
-  readonly error?: StoreError;
-}
-
 export interface TaskListing {
   readonly taskDir: string;
   /** Null if the task has dispatches but no record, or if its record cannot be read. */
@@ -283,20 +283,6 @@ export interface TaskListing {
   /** The reason why the record cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getTask` throws it. */
   readonly error?: StoreError;
 }
-
-export interface SearchEventsOptions {
-  readonly dispatchId?: string;
-  /** The maximum number of hits, at least 1. Absent: 100. */
-  readonly limit?: number;
-}
-
-export interface SearchHit {
-  readonly dispatchId: string;
-  readonly position: number;
-  readonly event: CapturedEvent;
-}
-
-export type StopWatching = () => void;
 
 /** Damage that a store found after a crash, and repaired. */
 export interface StoreRepair {

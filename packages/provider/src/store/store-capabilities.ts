@@ -16,7 +16,7 @@ export interface StoreCapabilities {
   readonly writers: 'process' | 'dispatch';
   /** The store has `searchEvents`. */
   readonly search: boolean;
-  /** The store has `watchEvents`, which also reports appends of other processes. */
+  /** The store has `watch`, which also reports changes by other processes. */
   readonly watch: boolean;
   /** The store has `deleteDispatch`. */
   readonly deleteDispatch: boolean;

@@ -1,4 +1,9 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events/coded-error';
+import {
+  type CodedError,
+  defineErrors,
+  type ErrorCodeOf,
+  type ErrorGuard,
+} from '@hansard/events/coded-error';
 
 /** The errors of stores. */
 export const storeErrors = defineErrors({
@@ -18,8 +23,8 @@ export const storeErrors = defineErrors({
     details: ['eventId'],
   },
   STORE_INVALID_CURSOR: {
-    when: '`readEvents` was asked to continue after a position that does not exist (yet).',
-    advice: 'Use the `next` of an earlier page of the same dispatch.',
+    when: '`readEvents` was asked to continue after a position that does not exist (yet), or `listDispatches` after text that is not the `next` of a page.',
+    advice: 'Use the `next` of an earlier page of the same dispatch or listing.',
     details: ['after'],
   },
   STORE_INVALID_PATH: {
@@ -70,6 +75,27 @@ export const storeErrors = defineErrors({
 
 export type StoreErrorCode = ErrorCodeOf<typeof storeErrors>;
 
-export class StoreError extends storeErrors.Base {}
+export interface StoreErrorOptions extends NonNullable<ConstructorParameters<typeof CodedError>[2]> {
+  /** Absent: false. */
+  readonly isTransient?: boolean;
+}
 
-export const isStoreError: ErrorGuard<StoreError> = storeErrors.guard;
+export class StoreError extends storeErrors.Base {
+  /**
+   * Whether the same call may be repeated after a while: the storage refused or did not answer, and the call had its whole effect or
+   * none. The facade of `@hansard/dispatch` repeats it.
+   */
+  readonly isTransient: boolean;
+
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    { isTransient = false, ...options }: StoreErrorOptions = {},
+  ) {
+    super(code, message, options);
+    this.isTransient = isTransient;
+  }
+}
+
+export const isStoreError: ErrorGuard<StoreError> = (value, code): value is StoreError =>
+  storeErrors.guard(value, code);

@@ -54,8 +54,8 @@ export function compare(seed: number, played: PlayedSession, viewsOf: ViewsOf, i
     check('prompts', `call ${at} of ${agentId}`, lines, expected);
   }
   const given = new Map<string, unknown[]>();
-  for (const { agentId, messages } of played.prompts)
-    given.set(agentId, [...(given.get(agentId) ?? []), messages]);
+  for (const { agentId, messages, isAnswered } of played.prompts)
+    if (isAnswered) given.set(agentId, [...(given.get(agentId) ?? []), messages]);
   for (const { agentId, messages, recorded, manifest } of renderCalls(played.events)) {
     check('prompts again', `a call of ${agentId}`, messages, given.get(agentId)?.shift());
     check('prompts again', `a manifest of ${agentId}`, recorded && compareContexts(recorded, manifest), []);

@@ -1,5 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import type { HearingRow } from '@hansard/views';
+import { type HearingRow, interruption } from '@hansard/views';
 import type { ComparedKind } from './compare-views.ts';
 import { type AskedViews, viewsOf } from './views-under-test.ts';
 
@@ -113,6 +113,62 @@ export const mutants: readonly Mutant[] = [
     causes: (id) =>
       views.causes(id).map((row) => ({ ...row, asked: row.asked === null ? null : ('recorded' as const) })),
   })),
+  ofLog('only one of the agents that a call asked at the same time', ['asked', 'causes'], (events) => {
+    const asked = new Map<unknown, string | undefined>();
+    return events.map((event) => {
+      const isAnswer = event.type === 'agent:text' || event.type === 'agent:tool_call';
+      if (!isAnswer || event.cause === undefined) return event;
+      const first = asked.get(event.cause) ?? event.agentId;
+      asked.set(event.cause, first);
+      const { cause: _, ...others } = event;
+      return first === event.agentId ? event : others;
+    });
+  }),
+  ofLog('only the first speaker in what a discussion gave', ['cells', 'never heard'], (events) =>
+    events.map((event) => {
+      const { cause, ...others } = event;
+      if (event.type !== 'agent:tool_result' || !Array.isArray(cause)) return event;
+      return { ...others, substance: String(cause[0]) };
+    }),
+  ),
+  ofViews(
+    'only the first result of calls that ran at the same time',
+    ['causes', 'links'],
+    (views, events) => ({
+      causes: (id) => {
+        const isResult = (of: string) =>
+          events.some((event) => event.id === of && event.type === 'agent:tool_result');
+        return views.causes(id).map((row) => {
+          const first = row.because.find((link) => isResult(link.id));
+          return { ...row, because: row.because.filter((link) => link === first || !isResult(link.id)) };
+        });
+      },
+    }),
+  ),
+  ofLog('the result of a call that a crash ended taken for none', ['causes', 'known', 'given'], (events) =>
+    events.map((event) =>
+      event.type === 'agent:tool_result' && event.data.output === interruption ? asNotice(event) : event,
+    ),
+  ),
+  ofLog(
+    'what came during a call that a crash ended taken for lost',
+    ['causes', 'known', 'given'],
+    (events) => {
+      const crash = events.findIndex(({ type }) => type === 'harness:error');
+      return events.map((event, at) => {
+        if (event.type !== 'user:message' || at > crash) return event;
+        const isCall = ({ type, agentId }: CapturedEvent) =>
+          type === 'agent:inference' && agentId === event.agentId;
+        return events.slice(at, crash).some(isCall) ? event : asNotice(event);
+      });
+    },
+  ),
+  ofLog('a resumed session taken for a new one', ['causes', 'known', 'given'], (events) => {
+    const crash = events.findIndex(({ type }) => type === 'harness:error');
+    return events.map((event, at) =>
+      at > crash || event.type !== 'agent:tool_result' ? event : asNotice(event),
+    );
+  }),
   ofViews('reconstructed taken for recorded', ['reconstructed'], (views) => ({
     causes: (id) => views.causes(id).map((row) => ({ ...row, basis: 'recorded' as const })),
   })),

@@ -25,6 +25,8 @@ export interface GivenPrompt {
   readonly agentId: string;
   readonly messages: readonly ModelMessage[];
   readonly expected: readonly string[];
+  /** Whether the log has the answer: of a call that a crash ended it has nothing. */
+  isAnswered: boolean;
 }
 
 /** Whether an agent says that it owes a response, beside whether it does. */
@@ -41,4 +43,8 @@ export interface PlayedSession {
   readonly awaited: readonly AwaitedResponse[];
   /** How many messages arrived while a model call of their agent was under way. */
   readonly races: number;
+  /** How often its process ended without an end of the session. */
+  readonly crashes: number;
+  /** How often tools or agents ran beside each other. */
+  readonly besides: number;
 }

@@ -42,11 +42,16 @@ type Waiting =
   | { readonly place: number }
   | { readonly place: number; readonly keptFrom: number | null; readonly isCompaction: true };
 
-/** What a tool returned, before its agent has it. */
-interface Returned {
+/** A tool call whose result is not in the log. */
+interface OpenCall {
   readonly agentId: string;
-  readonly madeFrom: readonly TrueSaying[];
+  /** Decisions about the call that are not in the log. */
+  readonly decisions: TrueDecision[];
+  madeFrom: readonly TrueSaying[];
+  /** Decisions about the result that alter it. */
   readonly alterations: TrueDecision[];
+  /** Gives the agent its result; null: there is none yet. */
+  finish: (() => void) | null;
 }
 
 interface AgentTruth {
@@ -57,6 +62,8 @@ interface AgentTruth {
   /** What its next call is given beside the prompt so far. */
   readonly waiting: Waiting[];
   readonly unanswered: Set<number>;
+  /** The calls of its latest answer that have no result in the log, in order. */
+  calls: string[];
   /** The places of what reached it, and `answer`, in the order in which its model is given them. */
   readonly course: (number | 'answer')[];
   /** What came during the call that is under way; null: there is none. */
@@ -77,8 +84,8 @@ export class TruthRecord {
   readonly agents = new Map<string, AgentTruth>();
   readonly decisions: TrueDecision[] = [];
   readonly #most: number;
+  readonly #calls = new Map<string, OpenCall>();
   #undelivered: TrueDecision[] = [];
-  #returned: Returned | null = null;
 
   /** `most`: how many messages a prompt may have. */
   constructor(most: number) {
@@ -94,6 +101,7 @@ export class TruthRecord {
       inOrder: new TruePrompt(deliveries, Number.POSITIVE_INFINITY),
       waiting: [],
       unanswered: new Set(),
+      calls: [],
       course: [],
       duringCall: null,
     });
@@ -112,47 +120,102 @@ export class TruthRecord {
     return saying;
   }
 
-  /** A hook altered a call, or altered or denied a delivery. What becomes of a delivery shows when it is made. */
-  decide(on: 'tool_call' | 'delivery', decision: TrueDecision['decision']): void {
-    const made = this.#decision(on, decision);
-    if (on === 'delivery') this.#undelivered.push(made);
+  /** A hook altered or denied a delivery. What becomes of it shows when it is made. */
+  decideDelivery(decision: TrueDecision['decision']): void {
+    this.#undelivered.push({ on: 'delivery', decision, became: null });
+  }
+
+  alterCall(toolCallId: string): void {
+    this.#call(toolCallId).decisions.push({ on: 'tool_call', decision: 'alter', became: null });
   }
 
   /** A hook denied a call. The agent gets an error in place of a result. */
-  denyCall(agentId: string, text: string): void {
-    const made = this.#decision('tool_call', 'deny');
-    made.became = { agentId, place: this.#result(agentId, text, null, false) };
+  denyCall(toolCallId: string, text: string): void {
+    const call = this.#call(toolCallId);
+    const made: TrueDecision = { on: 'tool_call', decision: 'deny', became: null };
+    call.decisions.push(made);
+    call.finish = () => {
+      made.became = { agentId: call.agentId, place: this.#result(call.agentId, text, null, false) };
+    };
+  }
+
+  /** The decisions about a call are in the log before its result. */
+  loggedDecisions(toolCallId: string): void {
+    this.decisions.push(...this.#call(toolCallId).decisions.splice(0));
   }
 
   /** A tool returned, and the hooks are asked about its result. */
-  returned(agentId: string, madeFrom: readonly TrueSaying[]): void {
-    this.#returned = { agentId, madeFrom: [...new Set(madeFrom)], alterations: [] };
+  returned(toolCallId: string, madeFrom: readonly TrueSaying[]): void {
+    this.#call(toolCallId).madeFrom = [...new Set(madeFrom)];
   }
 
-  alterResult(): void {
-    this.#takenBack.alterations.push(this.#decision('tool_result', 'alter'));
+  alterResult(toolCallId: string): void {
+    this.#call(toolCallId).alterations.push({ on: 'tool_result', decision: 'alter', became: null });
   }
 
   /** A hook denied a result. The agent gets an error, and nothing of what the result was made from. */
-  denyResult(text: string): void {
-    const { agentId, madeFrom } = this.#takenBack;
-    for (const { hearings } of madeFrom) hearings.push({ agentId, way: 'withheld' });
-    const made = this.#decision('tool_result', 'deny');
-    made.became = { agentId, place: this.#result(agentId, text, null, false) };
-    this.#returned = null;
+  denyResult(toolCallId: string, text: string): void {
+    const call = this.#call(toolCallId);
+    const { agentId, madeFrom, alterations } = call;
+    call.finish = () => {
+      for (const { hearings } of madeFrom) hearings.push({ agentId, way: 'withheld' });
+      const made: TrueDecision = { on: 'tool_result', decision: 'deny', became: null };
+      this.decisions.push(...alterations, made);
+      made.became = { agentId, place: this.#result(agentId, text, null, false) };
+    };
   }
 
   /** The agent gets a result in the words that the hooks left or made. */
-  passResult(text: string): void {
-    const { agentId, madeFrom, alterations } = this.#takenBack;
-    const isAltered = alterations.length > 0;
-    const ways = madeFrom.map((saying) => (isAltered ? 'altered' : wayOf(saying.text, text, false)));
-    for (const [at, { hearings }] of madeFrom.entries()) hearings.push({ agentId, way: ways[at] ?? 'same' });
-    const [only = null, ...others] = madeFrom;
-    const saying = others.length === 0 ? only : null;
-    const place = this.#result(agentId, text, saying, saying !== null && ways[0] === 'altered');
-    for (const decision of alterations) decision.became = { agentId, place };
-    this.#returned = null;
+  passResult(toolCallId: string, text: string): void {
+    const call = this.#call(toolCallId);
+    const { agentId, madeFrom, alterations } = call;
+    call.finish = () => {
+      const isAltered = alterations.length > 0;
+      const ways = madeFrom.map((saying) => (isAltered ? 'altered' : wayOf(saying.text, text, false)));
+      for (const [at, { hearings }] of madeFrom.entries())
+        hearings.push({ agentId, way: ways[at] ?? 'same' });
+      const [only = null, ...others] = madeFrom;
+      const saying = others.length === 0 ? only : null;
+      const place = this.#result(agentId, text, saying, saying !== null && ways[0] === 'altered');
+      for (const decision of alterations) decision.became = { agentId, place };
+      this.decisions.push(...alterations);
+    };
+  }
+
+  /** Whether a call has a result, in the log or not, and whether it is the first of its answer whose result is not in the log. */
+  stateOf(toolCallId: string): { readonly isFinished: boolean; readonly isNext: boolean } {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined) return { isFinished: true, isNext: false };
+    return { isFinished: call.finish !== null, isNext: this.of(call.agentId).calls[0] === toolCallId };
+  }
+
+  /** The result of a call is in the log: the agent has it. Results come in the order of the calls. */
+  loggedResult(toolCallId: string): void {
+    const { agentId, decisions, finish } = this.#call(toolCallId);
+    const { calls } = this.of(agentId);
+    if (finish === null || calls.shift() !== toolCallId)
+      throw new Error(`The result of ${toolCallId} is in the log before its turn.`);
+    this.decisions.push(...decisions);
+    finish();
+    this.#calls.delete(toolCallId);
+  }
+
+  /**
+   * The process is gone: what was not in the log never happened, and the model calls under way have no answer. `text` is the
+   * result of each call that has none.
+   */
+  crash(text: string): void {
+    this.#undelivered = [];
+    for (const agent of this.agents.values()) {
+      agent.course.push(...(agent.duringCall ?? []));
+      agent.duringCall = null;
+    }
+    for (const call of this.#calls.values()) {
+      call.decisions.splice(0);
+      call.finish = () => {
+        this.#result(call.agentId, text, null, false);
+      };
+    }
   }
 
   /** A message reaches an agent. `before` is the delivery that it passes on. */
@@ -166,12 +229,12 @@ export class TruthRecord {
     saying.hearings.push({ agentId, way });
     const place = this.#deliver(agentId, { kind: 'message', text, saying, wasAltered: way === 'altered' });
     for (const decision of this.#undelivered) decision.became = { agentId, place };
-    this.#undelivered = [];
+    this.decisions.push(...this.#undelivered.splice(0));
   }
 
   withhold(agentId: string, saying: TrueSaying): void {
     saying.hearings.push({ agentId, way: 'withheld' });
-    this.#undelivered = [];
+    this.decisions.push(...this.#undelivered.splice(0));
   }
 
   /** An agent observes a value, which asks for no answer. */
@@ -183,7 +246,7 @@ export class TruthRecord {
   compact(agentId: string, text: string, keptFrom: number | null): void {
     const agent = this.of(agentId);
     const place = agent.deliveries.push({ kind: 'summary', text, saying: null, wasAltered: false }) - 1;
-    agent.course.push(place);
+    (agent.duringCall ?? agent.course).push(place);
     agent.inOrder.compact(place, keptFrom);
     agent.waiting.push({ place, keptFrom, isCompaction: true });
   }
@@ -196,15 +259,22 @@ export class TruthRecord {
     return { agentId, askedBy, prompt: agent.prompt.now, known: agent.deliveries.length };
   }
 
-  answer({ agentId, askedBy, prompt, known }: TrueCall, text: string, calls: number): void {
+  answer({ agentId, askedBy, prompt, known }: TrueCall, text: string, calls: readonly string[]): void {
     const agent = this.of(agentId);
+    agent.calls = [...calls];
+    for (const toolCallId of calls)
+      this.#calls.set(toolCallId, { agentId, decisions: [], madeFrom: [], alterations: [], finish: null });
     agent.answers.push({ askedBy, prompt, known, inOrder: agent.inOrder.now });
     for (let place = 0; place < known; place += 1) agent.unanswered.delete(place);
     // A summary that came during the call is before the answer, and what else came is after it.
     this.#takeWaiting(agent, (waiting) => 'isCompaction' in waiting);
-    agent.prompt.answer(text, calls);
-    agent.inOrder.answer(text, calls);
-    agent.course.push('answer', ...(agent.duringCall ?? []));
+    agent.prompt.answer(text, calls.length);
+    agent.inOrder.answer(text, calls.length);
+    const during = Map.groupBy(
+      agent.duringCall ?? [],
+      (place) => agent.deliveries[place]?.kind === 'summary',
+    );
+    agent.course.push(...(during.get(true) ?? []), 'answer', ...(during.get(false) ?? []));
     agent.duringCall = null;
   }
 
@@ -216,15 +286,10 @@ export class TruthRecord {
       else prompt.take(one.place);
   }
 
-  get #takenBack(): Returned {
-    if (this.#returned === null) throw new RangeError('No tool has returned.');
-    return this.#returned;
-  }
-
-  #decision(on: TrueDecision['on'], decision: TrueDecision['decision']): TrueDecision {
-    const made: TrueDecision = { on, decision, became: null };
-    this.decisions.push(made);
-    return made;
+  #call(toolCallId: string): OpenCall {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined) throw new RangeError(`The call ${toolCallId} is not open.`);
+    return call;
   }
 
   #result(agentId: string, text: string, saying: TrueSaying | null, wasAltered: boolean): number {

@@ -1,7 +1,7 @@
 const patience = 4_000;
 
 export interface ChangeListener {
-  /** The listener to pass to `watchEvents`. */
+  /** The listener to pass to `watch`. */
   readonly listen: () => void;
   /** Waits for a call of the listener, after the last awaited one, at which the condition is true. */
   calledUntil(what: string, condition: () => Promise<boolean>): Promise<void>;

@@ -54,7 +54,7 @@ export async function holdsEvents(
 export function optionalMethod<
   Name extends
     | 'searchEvents'
-    | 'watchEvents'
+    | 'watch'
     | 'deleteDispatch'
     | 'verifyDispatch'
     | 'acceptLoss'

@@ -101,6 +101,20 @@ export const storeOperations: readonly StoreOperation[] = [
     verify: async (answer) => sameContent(answer, [prepared.envelope], 'getDispatchEnvelopes'),
   },
   {
+    name: 'list-dispatches',
+    method: 'listDispatches',
+    needs: [],
+    takes: 'taskDir',
+    whenMissing: { answer: { dispatches: [], next: null } },
+    call: (store, task) => store.listDispatches({ taskDir: task }),
+    verify: async (answer) => {
+      const { envelope, events } = prepared;
+      const lastActiveAt = events.at(-1)?.timestamp ?? null;
+      const dispatches = [{ taskDir, dispatchId, envelope, lastActiveAt }];
+      sameContent(answer, { dispatches, next: null }, 'listDispatches');
+    },
+  },
+  {
     name: 'get-dispatch-envelope',
     method: 'getDispatchEnvelope',
     needs: [],
@@ -179,26 +193,26 @@ export const storeOperations: readonly StoreOperation[] = [
     needs: ['search'],
     takes: 'taskDir',
     whenMissing: { answer: [] },
-    call: (store, task) => optionalMethod(store, 'searchEvents')(task, 'text'),
+    call: (store, task) => optionalMethod(store, 'searchEvents')('text', { taskDir: task }),
     verify: async (answer) =>
       sameContent(
         answer,
-        prepared.events.map((event, position) => ({ dispatchId, position, event })),
+        prepared.events.map((event, position) => ({ taskDir, dispatchId, position, event })),
         'searchEvents',
       ),
   },
   {
-    name: 'watch-events',
-    method: 'watchEvents',
+    name: 'watch',
+    method: 'watch',
     needs: ['watch'],
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
     call: async (store, task, dispatch) => {
-      const stop = await optionalMethod(store, 'watchEvents')(task, dispatch, () => {});
+      const stop = await optionalMethod(store, 'watch')({ taskDir: task, dispatchId: dispatch }, () => {});
       stop();
       return typeof stop;
     },
-    verify: async (answer) => sameContent(answer, 'function', 'what watchEvents gives back'),
+    verify: async (answer) => sameContent(answer, 'function', 'what watch gives back'),
   },
   {
     name: 'delete-dispatch',

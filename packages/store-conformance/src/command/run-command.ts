@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { noCounts } from '../run/case-context.ts';
 import type { RunnableCase } from '../run/conformance-case.ts';
 import { type CaseResult, casesFor, runCase } from '../run/run-case.ts';
 import type { StoreUnderTest } from '../run/store-under-test.ts';
@@ -118,10 +119,15 @@ async function withTimeout(one: RunnableCase, store: StoreUnderTest, seconds: nu
   const timeout = new Promise<CaseResult>((done) => {
     timer = setTimeout(() => {
       const error = new Error(`The case did not end within ${seconds} s.`);
-      done({ status: 'failed', error, reason: null });
+      done({ status: 'failed', error, reason: null, counts: noCounts() });
     }, seconds * 1_000);
   });
-  const failure = (error: unknown): CaseResult => ({ status: 'failed', error, reason: null });
+  const failure = (error: unknown): CaseResult => ({
+    status: 'failed',
+    error,
+    reason: null,
+    counts: noCounts(),
+  });
   try {
     return await Promise.race([runCase(one, store).catch(failure), timeout]);
   } finally {

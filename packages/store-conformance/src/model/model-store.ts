@@ -4,13 +4,16 @@ import {
   assertTaskDir,
   type CapturedEvent,
   type DispatchEnvelope,
+  type DispatchListing,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   StoreError,
   type StoreErrorCode,
   type TaskRecord,
 } from '@hansard/provider';
+import { modelPage } from './model-page.ts';
 
 interface ModelDispatch {
   envelope: DispatchEnvelope;
@@ -27,6 +30,16 @@ export interface ModelData {
 }
 
 export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: new Map() });
+
+/** Every dispatch, in any order. */
+export function listModel({ dispatches }: ModelData): DispatchListing[] {
+  return [...dispatches].flatMap(([taskDir, ofTask]) =>
+    [...ofTask].map(([dispatchId, { envelope, events }]) => {
+      const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
+      return { taskDir, dispatchId, envelope, lastActiveAt };
+    }),
+  );
+}
 
 /**
  * The contract as the simplest code: lists that are searched from the front, and deep copies of all arguments and results.
@@ -110,6 +123,10 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       const envelopes = [...(data.dispatches.get(taskDir)?.values() ?? [])].map(({ envelope }) => envelope);
       const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt} ${dispatchId}`;
       return structuredClone(envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)));
+    },
+    listDispatches(options: ListDispatchesOptions = {}) {
+      enter(options.taskDir);
+      return modelPage(listModel(data), options, fail);
     },
     getDispatchEnvelope(taskDir: string, dispatchId: string) {
       enter(taskDir, dispatchId);

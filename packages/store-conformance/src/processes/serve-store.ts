@@ -12,6 +12,12 @@ export type Request =
       readonly appendTo: readonly [taskDir: string, dispatchId: string];
       readonly prefix: string;
       readonly textLength: number;
+    }
+  /** Claims, appends a batch and releases, so many times. It appends and releases after a lost claim too. */
+  | {
+      readonly raceFor: readonly [taskDir: string, dispatchId: string];
+      readonly prefix: string;
+      readonly attempts: number;
     };
 
 /** A line that another process writes to the kit. */
@@ -19,7 +25,17 @@ export type Reply =
   | { readonly ready: true }
   | { readonly answer: unknown }
   | { readonly error: string; readonly message: string }
-  | { readonly acknowledged: number };
+  | { readonly acknowledged: number }
+  | { readonly raced: RaceOutcome };
+
+export interface RaceOutcome {
+  /** The batches whose append was acknowledged. */
+  readonly appended: readonly number[];
+  /** The claims and appends that were STORE_LOCKED. */
+  readonly refused: number;
+  /** The appends that succeeded although the claim before them was refused. */
+  readonly unclaimed: number;
+}
 
 export interface Batch {
   readonly prefix: string;
@@ -27,9 +43,11 @@ export interface Batch {
   readonly textLength: number;
 }
 
-/** The events of a batch that `appendTo` appends. */
+export const sizeOfBatch = (index: number): number => 1 + (index % 4);
+
+/** The events of a batch that `appendTo` and `raceFor` append. */
 export function batchEvents({ prefix, index, textLength }: Batch) {
-  return sampleEvents(1 + (index % 4), `${prefix}-${index}`).map((event) => ({
+  return sampleEvents(sizeOfBatch(index), `${prefix}-${index}`).map((event) => ({
     ...event,
     data: { text: 'x'.repeat(textLength) },
   }));
@@ -47,6 +65,7 @@ export async function serveStore([module = '', args = '[]']: readonly string[]):
     const request = JSON.parse(line) as Request;
     try {
       if ('appendTo' in request) await appendUntilRefused(store, request);
+      else if ('raceFor' in request) reply({ raced: await race(store, request) });
       else {
         const methods = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
         reply({ answer: (await methods[request.method]?.(...request.args)) ?? null });
@@ -63,14 +82,53 @@ async function appendUntilRefused(
   { appendTo: [taskDir, dispatchId], prefix, textLength }: Extract<Request, { appendTo: unknown }>,
 ): Promise<never> {
   for (let index = 0; ; index += 1) {
-    const events = batchEvents({ prefix, index, textLength });
-    const [only] = events;
-    if (events.length === 1 && only !== undefined) await store.appendEvent(taskDir, dispatchId, only);
-    else await store.appendEvents(taskDir, dispatchId, events);
+    await appendBatch(store, [taskDir, dispatchId], { prefix, index, textLength });
     reply({ acknowledged: index });
     // Lets a timer of the store run, such as the one of its heartbeat.
     await new Promise(setImmediate);
   }
+}
+
+async function appendBatch(
+  store: DispatchStoreProvider,
+  [taskDir, dispatchId]: readonly [string, string],
+  batch: Batch,
+): Promise<void> {
+  const events = batchEvents(batch);
+  const [only] = events;
+  if (events.length === 1 && only !== undefined) await store.appendEvent(taskDir, dispatchId, only);
+  else await store.appendEvents(taskDir, dispatchId, events);
+}
+
+async function race(
+  store: DispatchStoreProvider,
+  { raceFor, prefix, attempts }: Extract<Request, { raceFor: unknown }>,
+): Promise<RaceOutcome> {
+  const appended: number[] = [];
+  let refused = 0;
+  let unclaimed = 0;
+  /** Whether the call was not STORE_LOCKED. */
+  const succeeds = async (call: () => unknown): Promise<boolean> => {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_LOCKED')) throw error;
+      refused += 1;
+      return false;
+    }
+  };
+  for (let index = 0; index < attempts; index += 1) {
+    const claimed = await succeeds(() => store.claimDispatch(...raceFor));
+    if (await succeeds(() => appendBatch(store, raceFor, { prefix, index, textLength: 10 }))) {
+      appended.push(index);
+      if (!claimed) unclaimed += 1;
+    }
+    if (claimed) await store.releaseDispatch(...raceFor);
+    // Lets a timer of the store run, such as the one of its heartbeat.
+    await new Promise(setImmediate);
+  }
+  return { appended, refused, unclaimed };
 }
 
 /** At once, because the process may be killed before a buffered line is written. Without a reader the process ends. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { CaseContext } from '../run/case-context.ts';
 import { skipCase } from '../run/conformance-case.ts';
-import type { Reply, Request } from './serve-store.ts';
+import { type RaceOutcome, type Reply, type Request, sizeOfBatch } from './serve-store.ts';
 
 const runsFromSource = import.meta.url.endsWith('.ts');
 const program = fileURLToPath(new URL(runsFromSource ? '../bin.ts' : './bin.js', import.meta.url));
@@ -15,6 +15,7 @@ export class StoreProcess {
   readonly #child: ChildProcess;
   readonly #replies: AsyncIterableIterator<string>;
   readonly #exit: Promise<unknown>;
+  readonly #count: CaseContext['count'];
 
   /** `prefix` is a program that starts another one, such as `unshare`. */
   constructor(context: CaseContext, prefix: readonly string[] = []) {
@@ -34,11 +35,12 @@ export class StoreProcess {
     this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     // A request to a process that was killed fails by its missing reply.
     this.#child.stdin?.on('error', () => {});
+    this.#count = context.count;
     this.#exit = once(this.#child, 'exit');
     const { stdout } = this.#child;
     if (stdout === null) throw new TypeError('The process has no output.');
     this.#replies = createInterface({ input: stdout })[Symbol.asyncIterator]();
-    context.atEnd(async () => void (await this.kill()));
+    context.atEnd(async () => void (await this.#end()));
   }
 
   get pid(): number {
@@ -74,7 +76,11 @@ export class StoreProcess {
     });
     try {
       const { done, value } = await Promise.race([this.#replies.next(), late]);
-      return done ? null : (JSON.parse(value) as Reply);
+      if (done) return null;
+      const reply = JSON.parse(value) as Reply;
+      if ('acknowledged' in reply) this.#count('acknowledgedEvents', sizeOfBatch(reply.acknowledged));
+      if ('error' in reply && reply.error === 'STORE_LOCKED') this.#count('refused');
+      return reply;
     } finally {
       clearTimeout(timer);
     }
@@ -89,12 +95,29 @@ export class StoreProcess {
     }
   }
 
+  /** Tries so many times to claim a dispatch, append a batch and release it, as fast as it can. */
+  async race(place: readonly [string, string], prefix: string, attempts: number): Promise<RaceOutcome> {
+    this.send({ raceFor: place, prefix, attempts });
+    const reply = await this.next();
+    if (reply === null || !('raced' in reply)) throw new Error(`A write failed: ${JSON.stringify(reply)}`);
+    const { appended, refused } = reply.raced;
+    for (const index of appended) this.#count('acknowledgedEvents', sizeOfBatch(index));
+    this.#count('refused', refused);
+    return reply.raced;
+  }
+
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    if (signal === 'SIGSTOP') this.#count('stops');
     this.#child.kill(signal);
   }
 
   /** Kills the process and waits for its end. Returns the number of batches that it has acknowledged: the last index and one. */
   async kill(): Promise<number> {
+    this.#count('kills');
+    return this.#end();
+  }
+
+  async #end(): Promise<number> {
     this.#child.kill('SIGKILL');
     let acknowledged = 0;
     for (let reply = await this.next(); reply !== null; reply = await this.next())

@@ -2,6 +2,28 @@ import type { Awaitable, DispatchStoreProvider, StoreCapabilities } from '@hansa
 import type { StoreFixture, StoreModule } from './store-fixture.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
+/** What a case did. */
+export interface CaseCounts {
+  /** Processes that were killed while they used the store. */
+  kills: number;
+  /** Processes that were stopped, and continued. */
+  stops: number;
+  /** Events whose append another process acknowledged. */
+  acknowledgedEvents: number;
+  /** Claims and writes of other processes that were STORE_LOCKED. */
+  refused: number;
+  /** Changes of stored bytes. */
+  changes: number;
+}
+
+export const noCounts = (): CaseCounts => ({
+  kills: 0,
+  stops: 0,
+  acknowledgedEvents: 0,
+  refused: 0,
+  changes: 0,
+});
+
 /** The arguments of a case: a new, empty store, and ways to open its data again. */
 export interface CaseContext {
   readonly store: DispatchStoreProvider;
@@ -15,24 +37,29 @@ export interface CaseContext {
   readonly elsewhere: StoreModule | undefined;
   /** The stored bytes of a dispatch. */
   readonly damage: StoreFixture['damage'];
+  /** Whether a server keeps the data. */
+  readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
   openBeside(): Promise<DispatchStoreProvider>;
   /** Calls the action with another store, new and empty, and then closes and removes it. */
   withNewStore<Result>(action: (context: CaseContext) => Promise<Result>): Promise<Result>;
+  /** Adds to the numbers in the result of the case: what it did. */
+  count(what: keyof CaseCounts, number?: number): void;
   /** Registers what must be ended before the store is removed, such as a process. */
   atEnd(end: () => Awaitable<void>): void;
 }
 
 interface OpenCase {
   readonly context: CaseContext;
+  readonly counts: Readonly<CaseCounts>;
   /** Closes and removes everything; every step is tried. */
   readonly cleanUp: () => Promise<readonly unknown[]>;
 }
 
 /** Creates the context of one case, and the function that cleans up after it. */
-export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
+export async function openCase(options: StoreUnderTest, counts = noCounts()): Promise<OpenCase> {
   const fixture = await options.create();
   const steps: Array<() => Awaitable<void>> = [() => fixture.dispose(), () => fixture.store.close()];
   let newest = fixture.store;
@@ -53,6 +80,7 @@ export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
     leaseMs: options.leaseMs,
     elsewhere: fixture.elsewhere,
     damage: fixture.damage,
+    hasServer: fixture.hasServer ?? false,
     async reopen() {
       await newest.close();
       newest = await open();
@@ -60,7 +88,7 @@ export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
     },
     openBeside: open,
     async withNewStore(action) {
-      const other = await openCase(options);
+      const other = await openCase(options, counts);
       try {
         return await action(other.context);
       } finally {
@@ -68,6 +96,9 @@ export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
         // Reported with the other errors of cleaning up, and not in place of the error of the action.
         if (error !== undefined) steps.push(() => Promise.reject(error));
       }
+    },
+    count: (what, number = 1) => {
+      counts[what] += number;
     },
     atEnd: (end) => void steps.push(end),
   };
@@ -82,5 +113,5 @@ export async function openCase(options: StoreUnderTest): Promise<OpenCase> {
     }
     return errors;
   };
-  return { context, cleanUp };
+  return { context, counts, cleanUp };
 }

@@ -1,5 +1,5 @@
 import { runnableCases } from '../store-conformance-cases.ts';
-import { openCase } from './case-context.ts';
+import { type CaseCounts, openCase } from './case-context.ts';
 import { appliesTo, type RunnableCase, SkippedCase } from './conformance-case.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
@@ -22,22 +22,24 @@ export interface CaseResult {
   readonly error: unknown;
   /** The reason of a skipped case or a known gap; null otherwise. */
   readonly reason: string | null;
+  /** What the case did until it ended. */
+  readonly counts: Readonly<CaseCounts>;
 }
 
 /** Runs one case on its own store, which is closed and removed afterwards, including when the case failed. */
 export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
   const gap = options.knownGaps?.[one.id] ?? null;
-  const error = await failureOf(one, options);
-  if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message };
-  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null };
-  if (error !== null) return { status: 'gap', error, reason: gap };
+  const { error, counts } = await failureOf(one, options);
+  if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message, counts };
+  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, counts };
+  if (error !== null) return { status: 'gap', error, reason: gap, counts };
   const closed = new Error(`${one.id} passes. Remove it from knownGaps, which has it because: ${gap}`);
-  return { status: 'failed', error: closed, reason: null };
+  return { status: 'failed', error: closed, reason: null, counts };
 }
 
-async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<unknown> {
+async function failureOf(one: RunnableCase, options: StoreUnderTest) {
   const errors: unknown[] = [];
-  const { context, cleanUp } = await openCase(options);
+  const { context, counts, cleanUp } = await openCase(options);
   try {
     await one.run(context);
   } catch (error) {
@@ -46,6 +48,9 @@ async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<un
   const inCleaningUp = await cleanUp();
   if (inCleaningUp.length > 0 && errors[0] instanceof SkippedCase) errors.length = 0;
   errors.push(...inCleaningUp);
-  if (errors.length > 1) return new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '));
-  return errors[0] ?? null;
+  const error: unknown =
+    errors.length > 1
+      ? new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '))
+      : (errors[0] ?? null);
+  return { error, counts };
 }

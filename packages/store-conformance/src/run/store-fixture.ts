@@ -15,6 +15,8 @@ export interface StoreFixture {
    * damaged bytes are skipped.
    */
   readonly damage?: (taskDir: string, dispatchId: string) => Awaitable<StoredBytes>;
+  /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
+  readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
   readonly dispose: () => Awaitable<void>;
 }

@@ -10,6 +10,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import {
   compareByStart,
+  type DispatchListing,
   type DispatchStoreProvider,
   isStoreError,
   type StoreCapabilities,
@@ -23,6 +24,7 @@ import {
   dispatchNotClaimed,
   dispatchNotFound,
   orMissing,
+  pageOfDispatches,
   pageRange,
   realPath,
   storeClosed,
@@ -111,6 +113,31 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
     }
   };
 
+  const dispatchIds = (taskDir: string): string[] => {
+    const folder = join(taskFolder(taskDir), 'dispatches');
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.log'))
+      .map((name) => name.slice(0, -'.log'.length));
+  };
+  const taskDirs = (): string[] => {
+    assertOpen();
+    const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: root }).map((path) =>
+      path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
+    );
+    return [...new Set(folders)].sort();
+  };
+  const listDispatch = (taskDir: string, dispatchId: string): DispatchListing => {
+    try {
+      const { envelope, events } = getLog(taskDir, dispatchId);
+      const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
+      return { taskDir, dispatchId, envelope: structuredClone(envelope), lastActiveAt };
+    } catch (error) {
+      if (isStoreError(error)) return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
+      throw error;
+    }
+  };
+
   return {
     contract: 1,
     capabilities: exampleStoreCapabilities,
@@ -139,13 +166,15 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
     appendEvents: (taskDir, dispatchId, events) => appendToLog(getClaimedLog(taskDir, dispatchId), events),
 
     getDispatchEnvelopes(taskDir) {
-      const folder = join(taskFolder(taskDir), 'dispatches');
-      if (!existsSync(folder)) return [];
-      const ids = readdirSync(folder)
-        .filter((name) => name.endsWith('.log'))
-        .map((name) => name.slice(0, -'.log'.length));
-      const envelopes = ids.map((id) => structuredClone(getLog(taskDir, id).envelope));
+      const envelopes = dispatchIds(taskDir).map((id) => structuredClone(getLog(taskDir, id).envelope));
       return envelopes.sort(compareByStart);
+    },
+    listDispatches(options = {}) {
+      const listed = options.taskDir === undefined ? taskDirs() : [options.taskDir];
+      const entries = listed.flatMap((taskDir) =>
+        dispatchIds(taskDir).map((id) => listDispatch(taskDir, id)),
+      );
+      return pageOfDispatches(entries, options);
     },
     getDispatchEnvelope(taskDir, dispatchId) {
       return structuredClone(findLog(taskDir, dispatchId)?.envelope ?? null);
@@ -171,13 +200,7 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
       });
     },
     getTask: readTask,
-    listTasks() {
-      assertOpen();
-      const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: root }).map((path) =>
-        path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
-      );
-      return [...new Set(folders)].sort().map(listTask);
-    },
+    listTasks: () => taskDirs().map(listTask),
     getRepairs() {
       assertOpen();
       return structuredClone(repairs);

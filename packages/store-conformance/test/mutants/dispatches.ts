@@ -58,7 +58,7 @@ export const dispatchMutants: readonly Mutant[] = [
     'dispatches/missing-delete-dispatch',
     orElse('deleteDispatch', undefined),
   ],
-  ['watches a missing dispatch', 'dispatches/missing-watch-events', orElse('watchEvents', () => {})],
+  ['watches a missing dispatch', 'dispatches/missing-watch', orElse('watch', () => {})],
   [
     'refuses the release of a missing dispatch',
     'dispatches/missing-release-dispatch',

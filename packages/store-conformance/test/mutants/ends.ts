@@ -140,7 +140,7 @@ export const endMutants: readonly Mutant[] = [
       const deleted: never[] = [];
       return {
         deleteDispatch: (taskDir, dispatchId) => {
-          deleted.push(...(good.searchEvents(taskDir, 'text', { dispatchId }) as never[]));
+          deleted.push(...(good.searchEvents('text', { taskDir, dispatchId }) as never[]));
           good.deleteDispatch(taskDir, dispatchId);
         },
         searchEvents: (...args) => [...deleted, ...good.searchEvents(...args)],
@@ -151,25 +151,23 @@ export const endMutants: readonly Mutant[] = [
     'finds any of the words',
     'search/every-word',
     (good) => ({
-      searchEvents: (taskDir, query, options) =>
-        query.split(' ').flatMap((word) => good.searchEvents(taskDir, word, options)),
+      searchEvents: (query, options) => query.split(' ').flatMap((word) => good.searchEvents(word, options)),
     }),
   ],
   [
     'finds parts of words',
     'search/any-query',
     (good) => ({
-      searchEvents: (taskDir, query, options) =>
-        good.searchEvents(taskDir, query === 'fo*' ? 'fox' : query, options),
+      searchEvents: (query, options) => good.searchEvents(query === 'fo*' ? 'fox' : query, options),
     }),
   ],
   [
     'takes a query for a pattern',
     'search/any-query',
     (good) => ({
-      searchEvents: (taskDir, query, options) => {
+      searchEvents: (query, options) => {
         new RegExp(query);
-        return good.searchEvents(taskDir, query, options);
+        return good.searchEvents(query, options);
       },
     }),
   ],
@@ -182,18 +180,20 @@ export const endMutants: readonly Mutant[] = [
     'returns the oldest hits',
     'listings/newest-hits',
     (good) => ({
-      searchEvents: (taskDir, query, { limit = 100, ...options } = {}) =>
-        good.searchEvents(taskDir, query, { ...options, limit: 1_000_000 }).slice(0, limit),
+      searchEvents: (query, { limit = 100, ...options } = {}) =>
+        good.searchEvents(query, { ...options, limit: 1_000_000 }).slice(0, limit),
     }),
   ],
   [
     'returns the newest hits of each dispatch',
     'listings/newest-hits',
     (good) => ({
-      searchEvents: (taskDir, query, options = {}) =>
+      searchEvents: (query, options = {}) =>
         good
-          .getDispatchEnvelopes(taskDir)
-          .flatMap(({ dispatchId }) => good.searchEvents(taskDir, query, { ...options, dispatchId }))
+          .listDispatches()
+          .dispatches.flatMap(({ taskDir, dispatchId }) =>
+            good.searchEvents(query, { ...options, taskDir, dispatchId: String(dispatchId) }),
+          )
           .slice(-(options.limit ?? 100)),
     }),
   ],
@@ -201,32 +201,31 @@ export const endMutants: readonly Mutant[] = [
     'returns 1,000 hits',
     'listings/many-hits',
     (good) => ({
-      searchEvents: (taskDir, query, options = {}) =>
-        good.searchEvents(taskDir, query, { ...options, limit: Math.min(options.limit ?? 100, 1_000) }),
+      searchEvents: (query, options = {}) =>
+        good.searchEvents(query, { ...options, limit: Math.min(options.limit ?? 100, 1_000) }),
     }),
   ],
   [
     'returns every hit without a limit',
     'search/limit',
     (good) => ({
-      searchEvents: (taskDir, query, options) =>
-        good.searchEvents(taskDir, query, { limit: 1_000_000, ...options }),
+      searchEvents: (query, options) => good.searchEvents(query, { limit: 1_000_000, ...options }),
     }),
   ],
   [
     'searches all dispatches for one',
     'search/places',
     (good) => ({
-      searchEvents: (taskDir, query, { limit = 100 } = {}) => good.searchEvents(taskDir, query, { limit }),
+      searchEvents: (query, { dispatchId: _, ...options } = {}) => good.searchEvents(query, options),
     }),
   ],
   [
     'calls a listener once',
     'watch/appends',
     (good) => ({
-      watchEvents: (taskDir, dispatchId, onChange) => {
+      watch: (scope, onChange) => {
         let calls = 0;
-        return good.watchEvents(taskDir, dispatchId, () => {
+        return good.watch(scope, () => {
           calls += 1;
           if (calls === 1) onChange();
         });
@@ -237,8 +236,8 @@ export const endMutants: readonly Mutant[] = [
     'calls listeners that were stopped',
     'watch/stop',
     (good) => ({
-      watchEvents: (taskDir, dispatchId, onChange) => {
-        good.watchEvents(taskDir, dispatchId, onChange);
+      watch: (scope, onChange) => {
+        good.watch(scope, onChange);
         return () => {};
       },
     }),
@@ -247,8 +246,8 @@ export const endMutants: readonly Mutant[] = [
     'fails when a listener is stopped after its close',
     'watch/stop-after-close',
     (good) => ({
-      watchEvents: (taskDir, dispatchId, onChange) => {
-        const stop = good.watchEvents(taskDir, dispatchId, onChange);
+      watch: (scope, onChange) => {
+        const stop = good.watch(scope, onChange);
         return () => {
           good.listTasks();
           stop();

@@ -15,9 +15,11 @@ function renaming(task: Rename, dispatch: Rename): Change {
           name,
           (...args: readonly unknown[]) => {
             const [taskDir, second, ...rest] = args;
+            if (name === 'searchEvents' || name === 'listDispatches' || name === 'watch')
+              return (method as CallableFunction)(...args.map((arg) => renameScope(arg, task, dispatch)));
             if (typeof taskDir !== 'string') return (method as CallableFunction)(...args);
             const renamed =
-              typeof second === 'string' && name !== 'searchEvents'
+              typeof second === 'string'
                 ? dispatch(second)
                 : typeof second === 'object' && name === 'createDispatch'
                   ? { ...second, dispatchId: dispatch((second as { dispatchId: string }).dispatchId) }
@@ -27,6 +29,16 @@ function renaming(task: Rename, dispatch: Rename): Change {
         ];
       }),
     ) as Partial<DispatchStoreProvider>;
+}
+
+function renameScope(argument: unknown, task: Rename, dispatch: Rename): unknown {
+  if (typeof argument !== 'object' || argument === null) return argument;
+  const { taskDir, dispatchId } = argument as { readonly taskDir?: string; readonly dispatchId?: string };
+  return {
+    ...argument,
+    ...(taskDir !== undefined && { taskDir: task(taskDir) }),
+    ...(dispatchId !== undefined && { dispatchId: dispatch(dispatchId) }),
+  };
 }
 
 const like = (pattern: string) =>
@@ -138,9 +150,9 @@ export const nameMutants: readonly Mutant[] = [
     'searches every task that matches',
     'names/searched-by-name',
     (good) => ({
-      searchEvents: (taskDir, query, options) =>
+      searchEvents: (query, { taskDir = '', ...options } = {}) =>
         [taskDir, ...others(good, (asked, other) => like(asked).test(other), taskDir)].flatMap((task) =>
-          good.searchEvents(task, query, options),
+          good.searchEvents(query, { ...options, taskDir: task }),
         ),
     }),
   ],
@@ -148,9 +160,9 @@ export const nameMutants: readonly Mutant[] = [
     'searches inner tasks',
     'search/places',
     (good) => ({
-      searchEvents: (taskDir, query, options) =>
+      searchEvents: (query, { taskDir = '', ...options } = {}) =>
         [taskDir, ...others(good, (asked, other) => other.startsWith(asked), taskDir)].flatMap((task) =>
-          good.searchEvents(task, query, options),
+          good.searchEvents(query, { ...options, taskDir: task }),
         ),
     }),
   ],

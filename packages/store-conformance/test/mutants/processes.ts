@@ -1,4 +1,4 @@
-import type { DispatchStoreProvider } from '@hansard/provider';
+import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import { keyOf, type Medium } from '../reference/world.ts';
 
@@ -127,6 +127,35 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
         medium.use(({ claims }) => void claims.delete(key));
         good.claimDispatch(...place);
       }),
+    ],
+    [
+      'accepts appends to what another process has claimed',
+      'processes/racing-writers',
+      onAppend((good, medium, key, place) => {
+        medium.use(({ claims }) => void claims.delete(key));
+        good.claimDispatch(...place);
+      }),
+    ],
+    [
+      'writes the log as it was when it opened, with its own events',
+      'processes/racing-writers',
+      (good, medium) => {
+        let known: readonly CapturedEvent[] | null = null;
+        const appendEvents: DispatchStoreProvider['appendEvents'] = (taskDir, dispatchId, events) => {
+          good.appendEvents(taskDir, dispatchId, events);
+          medium.use(({ data }) => {
+            const dispatch = data.dispatches.get(taskDir)?.get(dispatchId);
+            if (dispatch === undefined) return;
+            known ??= dispatch.events.slice(0, -events.length);
+            known = [...known, ...events];
+            dispatch.events = [...known];
+          });
+        };
+        return {
+          appendEvents,
+          appendEvent: (taskDir, dispatchId, event) => appendEvents(taskDir, dispatchId, [event]),
+        };
+      },
     ],
     [
       'names itself as the owner',

@@ -32,6 +32,7 @@ const sharing =
       | 'listTasks'
       | 'readEvents'
       | 'getDispatchEnvelopes'
+      | 'listDispatches'
       | 'searchEvents',
   ): Change =>
   (good) => {
@@ -55,6 +56,7 @@ export const readMutants: readonly Mutant[] = [
   ['shares its tasks', 'reads/copies-get-task', sharing('getTask')],
   ['shares its list of tasks', 'reads/copies-list-tasks', sharing('listTasks')],
   ['shares its envelopes in a list', 'reads/copies-get-dispatch-envelopes', sharing('getDispatchEnvelopes')],
+  ['shares its listings', 'reads/copies-list-dispatches', sharing('listDispatches')],
   ['shares its hits', 'reads/copies-search-events', sharing('searchEvents')],
   [
     'shares events between its reads',

@@ -1,16 +1,20 @@
 import {
   assertDispatchId,
+  assertTaskDir,
   type CapturedEvent,
   type DispatchEnvelope,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type StoreCapabilities,
   StoreError,
   type TaskRecord,
+  type WatchScope,
 } from '@hansard/provider';
-import { createModelStore } from '../../src/model/model-store.ts';
+import { modelPage } from '../../src/model/model-page.ts';
+import { createModelStore, listModel } from '../../src/model/model-store.ts';
 import { decodeLog, type ReadLog } from './damaged-log.ts';
 import { ReferenceClaims } from './reference-claims.ts';
 import { emptyWorld, inMemory, keyOf, type Medium, type World } from './world.ts';
@@ -26,7 +30,7 @@ export const referenceCapabilities: StoreCapabilities = {
 
 export type ReferenceStore = ReturnType<typeof createReferenceStore>;
 type Core = ReturnType<typeof createModelStore>;
-type Listener = { readonly key: string; readonly call: () => void };
+type Listener = { readonly scope: WatchScope; readonly call: () => void };
 
 /** Listeners of all openings in this process, by the medium. */
 const listenersOf = new WeakMap<Medium, Set<Listener>>();
@@ -76,15 +80,31 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         const damage = damageOf(world, key);
         if (damage !== null) throw corrupt(damage);
         const answer = action(core);
-        notify(key);
+        notify(...place);
         return answer;
       },
       ...place,
     );
-  const notify = (key: string) => {
-    for (const listener of [...listeners])
-      if (listener.key === key) queueMicrotask(() => listeners.has(listener) && listener.call());
+  const notify = (taskDir: string, dispatchId: string | null) => {
+    for (const listener of [...listeners]) {
+      const { scope } = listener;
+      if (scope.taskDir !== undefined && scope.taskDir !== taskDir) continue;
+      if (scope.dispatchId !== undefined && scope.dispatchId !== dispatchId) continue;
+      queueMicrotask(() => listeners.has(listener) && listener.call());
+    }
   };
+  const list = (world: World, options: ListDispatchesOptions) =>
+    modelPage(
+      listModel(world.data).map((listing) => {
+        const damage = damageOf(world, keyOf(listing.taskDir, String(listing.dispatchId)));
+        if (damage?.envelope !== null) return listing;
+        return { ...listing, envelope: null, lastActiveAt: null, error: corrupt(damage) };
+      }),
+      options,
+      (code) => {
+        throw new StoreError(code, 'The reference refused this.');
+      },
+    );
   const verify = (core: Core, world: World, key: string, place: [string, string]) => {
     const events = core.getDispatchEvents(...place);
     const damage = damageOf(world, key);
@@ -104,6 +124,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         (core, world, key) => {
           core.createDispatch(taskDir, envelope);
           if (envelope.status === 'running') claims.take(world, key);
+          notify(taskDir, envelope.dispatchId);
         },
         taskDir,
         envelope.dispatchId,
@@ -157,6 +178,11 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         for (const { dispatchId } of envelopes) assertEnvelope(world, keyOf(taskDir, dispatchId));
         return envelopes;
       }),
+    listDispatches: (options: ListDispatchesOptions = {}) =>
+      call((_, world) => {
+        if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
+        return list(world, options);
+      }),
     getDispatchEnvelope: (taskDir: string, dispatchId: string) =>
       call(
         (core, world, key) => {
@@ -177,41 +203,40 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         (core) => core.readEvents(taskDir, dispatchId, options),
         options.skipDamaged,
       ),
-    putTask: (taskDir: string, task: TaskRecord) => call((core) => core.putTask(taskDir, task)),
+    putTask: (taskDir: string, task: TaskRecord) =>
+      call((core) => {
+        core.putTask(taskDir, task);
+        notify(taskDir, null);
+      }),
     getTask: (taskDir: string) => call((core) => core.getTask(taskDir)),
     listTasks: () => call((core) => core.listTasks()),
-    searchEvents: (taskDir: string, query: string, { dispatchId, limit = 100 }: SearchEventsOptions = {}) =>
-      call((core) => {
+    searchEvents: (query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}) =>
+      call((_, world) => {
+        if (taskDir !== undefined) assertTaskDir(taskDir);
         if (dispatchId !== undefined) assertDispatchId(dispatchId);
         const words = wordsOf(query);
-        const hits = core
-          .getDispatchEnvelopes(taskDir)
-          .filter((envelope) => dispatchId === undefined || envelope.dispatchId === dispatchId)
-          .flatMap((envelope) =>
-            core
-              .getDispatchEvents(taskDir, envelope.dispatchId)
-              .map((event, position) => ({ dispatchId: envelope.dispatchId, position, event })),
-          )
-          .filter(
-            ({ event }) =>
-              words.length > 0 && words.every((word) => wordsOf(JSON.stringify(event.data)).includes(word)),
-          );
+        const hits = [];
+        for (const [task, dispatches] of words.length === 0 ? [] : world.data.dispatches)
+          for (const [id, { events }] of taskDir === undefined || task === taskDir ? dispatches : [])
+            for (const [position, event] of dispatchId === undefined || id === dispatchId
+              ? events.entries()
+              : [])
+              if (words.every((word) => wordsOf(JSON.stringify(event.data)).includes(word)))
+                hits.push({ taskDir: task, dispatchId: id, position, event: structuredClone(event) });
         return hits
           .sort((one, other) => Date.parse(one.event.timestamp) - Date.parse(other.event.timestamp))
           .slice(-limit);
       }),
-    watchEvents: (taskDir: string, dispatchId: string, onChange: () => void) =>
-      call(
-        (core, _, key) => {
-          core.claimDispatch(taskDir, dispatchId);
-          const listener = { key, call: onChange };
-          listeners.add(listener);
-          ownListeners.add(listener);
-          return () => void listeners.delete(listener);
-        },
-        taskDir,
-        dispatchId,
-      ),
+    watch: (scope: WatchScope, onChange: () => void) =>
+      call((core) => {
+        const { taskDir, dispatchId } = scope;
+        if (taskDir !== undefined) assertTaskDir(taskDir);
+        if (taskDir !== undefined && dispatchId !== undefined) core.claimDispatch(taskDir, dispatchId);
+        const listener = { scope, call: onChange };
+        listeners.add(listener);
+        ownListeners.add(listener);
+        return () => void listeners.delete(listener);
+      }),
     deleteDispatch: (taskDir: string, dispatchId: string) =>
       call(
         (core, world, key) => {
@@ -220,7 +245,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
           claims.release(world, key);
           world.damaged.delete(key);
           core.deleteDispatch(taskDir, dispatchId);
-          notify(key);
+          notify(taskDir, dispatchId);
         },
         taskDir,
         dispatchId,

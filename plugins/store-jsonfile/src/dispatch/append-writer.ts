@@ -1,6 +1,7 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
 import { closings, type IdOrder } from '../disk-format.ts';
+import type { Acknowledged } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { damagedLine } from '../lines/damaged-line.ts';
 import { EventIndex } from '../lines/event-index.ts';
@@ -9,7 +10,6 @@ import type { EventRange } from '../lines/event-range.ts';
 import { LineCursor } from '../lines/line-cursor.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { findLineStart, type ScannedLine, scanLines } from '../lines/scan-lines.ts';
-import type { Acknowledged } from './head-codec.ts';
 
 /** Greater than any id, so that no id counts as new before the ids have been read. */
 const unknownId = '\uffff';

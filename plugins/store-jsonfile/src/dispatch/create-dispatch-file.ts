@@ -4,11 +4,11 @@ import { isStoreError } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
+import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { createFile, syncFolder } from '../lines/open-file.ts';
 import type { LockFile } from '../locks/lock-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
-import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
 
 /**
  * Creates a dispatch without events, complete or not at all. A `running` one is claimed.

@@ -3,9 +3,9 @@ import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import type { DispatchPaths } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
+import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { eventsMissing } from '../lines/damaged-line.ts';
 import { OpenFile } from '../lines/open-file.ts';
-import { type DispatchHead, readHead } from './dispatch-head.ts';
 
 export interface DispatchName {
   readonly taskDir: string;

@@ -1,8 +1,8 @@
+import { type Head2, readHead } from '../head/dispatch-head.ts';
+import { encodeHead, slotFor } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
-import { type Head2, readHead } from './dispatch-head.ts';
-import { encodeHead, slotFor } from './head-codec.ts';
 import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 
 /** Milliseconds. A write is acknowledged only if the last check of the claim and of the place of the file is not older. */

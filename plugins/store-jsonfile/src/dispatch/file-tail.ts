@@ -1,12 +1,12 @@
 import { checksumLength, readChecksum } from '@hansard/store-kit';
 import { checksumEnd, closings, firstSeparator, type IdOrder, lineSeparator } from '../disk-format.ts';
 import { findTail1 } from '../format-1/tail-1.ts';
+import type { DispatchHead, Head2 } from '../head/dispatch-head.ts';
 import { damagedLine, eventsMissing } from '../lines/damaged-line.ts';
 import { hasText } from '../lines/event-line.ts';
 import { inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { checksumTail } from '../lines/scan-lines.ts';
-import type { DispatchHead, Head2 } from './dispatch-head.ts';
 import { completeEnd, type FileEnding, type FileTail, readEnding } from './file-end.ts';
 
 const mostAttempts = 1_000;

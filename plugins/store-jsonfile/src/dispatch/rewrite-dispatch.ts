@@ -2,6 +2,7 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { encodeEvent } from '@hansard/events';
 import { closings, type IdOrder } from '../disk-format.ts';
 import type { Head1 } from '../format-1/head-1.ts';
+import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { eventText } from '../lines/event-line.ts';
 import type { OpenFile } from '../lines/open-file.ts';
@@ -10,7 +11,6 @@ import { scanLines } from '../lines/scan-lines.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { findTail } from './file-tail.ts';
-import { encodeHead, nothingAcknowledged, slotFor } from './head-codec.ts';
 import { replaceByCopy } from './replace-by-copy.ts';
 import { describeRepair, type TailRepair } from './tail-repair.ts';
 

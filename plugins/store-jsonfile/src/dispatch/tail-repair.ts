@@ -1,11 +1,11 @@
 import { closings, type IdOrder } from '../disk-format.ts';
+import type { Head2 } from '../head/dispatch-head.ts';
 import { eventIdOf } from '../lines/event-line.ts';
 import type { EventRange } from '../lines/event-range.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { parseLine } from '../lines/read-events.ts';
 import { findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { type AppendPoint, restoreClosing } from './append-writer.ts';
-import type { Head2 } from './dispatch-head.ts';
 import type { FileTail } from './file-end.ts';
 import { findTail } from './file-tail.ts';
 

@@ -1,7 +1,7 @@
-import { findHead2, findSlot, type Head2 } from '../dispatch/dispatch-head.ts';
 import { completeEnd, readEnding } from '../dispatch/file-end.ts';
-import { startOfEvents } from '../dispatch/head-codec.ts';
 import { type Head1, readHead1 } from '../format-1/head-1.ts';
+import { findHead2, findSlot, type Head2 } from '../head/dispatch-head.ts';
+import { startOfEvents } from '../head/head-codec.ts';
 import { type InspectedPart, inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 

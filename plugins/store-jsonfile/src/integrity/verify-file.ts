@@ -1,7 +1,7 @@
 import { type DispatchDamage, type DispatchVerification, isStoreError } from '@hansard/provider';
 import { eventsLine, firstSeparator } from '../disk-format.ts';
-import type { Head2 } from '../dispatch/dispatch-head.ts';
 import { findTail } from '../dispatch/file-tail.ts';
+import type { Head2 } from '../head/dispatch-head.ts';
 import { hasText } from '../lines/event-line.ts';
 import { type InspectedDamage, inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';

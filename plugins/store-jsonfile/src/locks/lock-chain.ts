@@ -72,9 +72,9 @@ export class LockChain {
     this.#watch.forget(token);
   }
 
-  #judge({ path, lease, isEmpty, beat, readFrom }: LockFile): LeaseState {
+  #judge({ path, lease, isTorn, beat, readFrom }: LockFile): LeaseState {
     if (lease !== null) return this.#watch.observe(lease, beat, readFrom);
-    if (!isEmpty) return { state: 'unknown', expiresInMs: null };
+    if (!isTorn) return { state: 'unknown', expiresInMs: null };
     const unknown = { token: path, owner: unknownOwner, leaseMs: this.#leaseMs };
     return this.#watch.observe(unknown, beat, readFrom);
   }

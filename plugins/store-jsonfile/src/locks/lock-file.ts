@@ -9,8 +9,8 @@ export interface LockFile {
   readonly epoch: number;
   /** Null if the file is not a lease. */
   readonly lease: Lease | null;
-  /** Whether a loss of power emptied the file: a lock appears complete. */
-  readonly isEmpty: boolean;
+  /** Whether a loss of power left no content, or only its beginning: a lock appears complete. */
+  readonly isTorn: boolean;
   readonly inode: number;
   /** The time of its heartbeat. */
   readonly beat: number;
@@ -33,7 +33,7 @@ export function readLockFile(
     const text = file.readText();
     const { ino, mtimeMs } = file.stats();
     const lease = parseLease(text);
-    return { path, epoch, lease, isEmpty: text === '', inode: ino, beat: mtimeMs, readFrom };
+    return { path, epoch, lease, isTorn: isTornText(text), inode: ino, beat: mtimeMs, readFrom };
   } finally {
     file.close();
   }
@@ -41,4 +41,9 @@ export function readLockFile(
 
 export function lockPath(path: string, epoch: number): string {
   return epoch === 0 ? path : `${path}.${epoch}`;
+}
+
+/** Nothing, zeros, or JSON without its end. The lock of a later version is complete JSON, or it begins otherwise. */
+function isTornText(text: string): boolean {
+  return text === '' || text.includes('\0') || (text.startsWith('{') && !text.trimEnd().endsWith('}'));
 }

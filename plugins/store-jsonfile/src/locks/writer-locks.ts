@@ -27,16 +27,17 @@ export interface TakenLock {
  * Invariants:
  * - A number is linked by one opening only, and belongs to that claim for as long as the dispatch exists.
  * - The owner is the opening with the greatest number. The locks before it are lost, even if their heartbeats continue.
- * - A lock is removed only after the dispatch has recorded its number or a greater one. So a number that is free and greater
- *   than the recorded one was never used.
+ * - Of the locks above the recorded number, only the last one and those that are lost to it can be removed. If the last owner exits before it
+ *   has recorded its number, a lost one can be missing below it: a gap, which the next owner fills (step 4).
  *
  * To take a lock:
  * 1. Read the recorded number. Follow the locks from there to the first free number above it.
  * 2. If the lease of the last lock has not expired (`LockChain`), refuse with STORE_LOCKED. A lock that is not a lease
- *    counts as taken; an empty one, which a loss of power leaves, until a lease has passed.
+ *    counts as taken; a torn one, which a loss of power leaves, until a lease has passed.
  * 3. Link a heartbeat of this opening to the free number. Of several openings exactly one succeeds; the others begin again.
- * 4. Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
- * 5. If the owner of a lost lock is not proven to have exited, fence it: see `DispatchHandle`.
+ * 4. Look for the number above the new link. If it is taken, the new link has filled a gap: leave it as a lost lock, and begin again.
+ *    Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
+ * 5. If the owner of a lost lock is not proven to have exited, fence it: see `fenceDispatch`.
  * 6. Record the own number in the dispatch, then remove the lost locks.
  *
  * An owner cannot know that it lost a lock, because it may have been stopped for any time. It checks its lock (`isKept`) before a
@@ -162,11 +163,15 @@ export class WriterLocks {
     const lost = this.#chain.follow(place, recorded);
     const last = lost.at(-1);
     const refusal = isForced ? null : this.#refusalBy(place, last);
-    if (refusal !== null) throw refusal;
+    if (refusal !== null) {
+      for (const lock of lost) if (this.#isOwnRemainder(lock)) this.#system.files.remove(lock.path);
+      throw refusal;
+    }
     const epoch = Math.max(recorded, last?.epoch ?? 0) + 1;
     const file = lockPath(place.path, epoch);
     const heartbeat = this.#heartbeats.link(file);
     if (heartbeat === null) return null;
+    if (this.#system.files.lstat(lockPath(place.path, epoch + 1)) !== null) return null;
     const isFreeOfWriters = lost.every((lock) => this.#isOwnRemainder(lock) || this.#chain.hasExited(lock));
     const lock = { place, epoch, file, heartbeat, lost, isFreeOfWriters };
     let isCurrent = false;

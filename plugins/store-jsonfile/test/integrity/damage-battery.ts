@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -106,6 +107,20 @@ export function isRefused({ error }: ReadOutcome): boolean {
   if (!isStoreError(error, 'STORE_CORRUPT')) return false;
   const { file, offset } = error.details;
   return typeof file === 'string' && typeof offset === 'number';
+}
+
+/** Flips bits of one byte. @returns the number of reads that were refused and of those that were equal @throws unless each is one of them */
+export function checkFlip(open: OpenStore, sample: Sample, root: string, at: number, mask: number) {
+  const damaged = Buffer.from(sample.bytes);
+  damaged[at] = (damaged[at] ?? 0) ^ mask;
+  const outcomes = readDamaged(open, sample, root, damaged);
+  const refused = outcomes.filter((outcome) => !outcome.isEqual);
+  for (const outcome of refused)
+    assert.ok(
+      isRefused(outcome),
+      `byte ${at} ^ ${mask}, ${outcome.name}: ${outcome.error ?? 'it is not equal'}`,
+    );
+  return { refused: refused.length, equal: outcomes.length - refused.length };
 }
 
 /** A file whose event lines another program has changed. */

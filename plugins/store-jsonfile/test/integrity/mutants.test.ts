@@ -41,12 +41,12 @@ const mutants: Readonly<Record<string, readonly [file: string, text: string, rep
     'const isTorn = true;',
   ],
   'the checksum of a head is not compared': [
-    'dispatch/head-codec.ts',
+    'head/head-codec.ts',
     'readChecksum(bytes, checksumAt) === checksumOf(bytes.subarray(from + 1, textEnd))',
     'checksumAt > 0',
   ],
   'the older head counts': [
-    'dispatch/head-codec.ts',
+    'head/head-codec.ts',
     'first.revision >= second.revision',
     'first.revision < second.revision',
   ],

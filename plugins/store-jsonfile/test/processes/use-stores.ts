@@ -44,8 +44,8 @@ for (const root of roots) {
     getTask: outcomeOf(() => store.getTask(taskDir)),
     putTask: outcomeOf(() => store.putTask(taskDir, task)),
     listed: store
-      .listDispatches(taskDir)
-      .map(({ dispatchId, error }) => `${dispatchId} ${error?.code ?? ''}`),
+      .listDispatches({ taskDir })
+      .dispatches.map(({ dispatchId, error }) => `${dispatchId} ${error?.code ?? ''}`),
     tasks: store.listTasks().map((listing) => `${listing.taskDir} ${listing.error?.code ?? ''}`),
     close: outcomeOf(() => store.close()),
   };

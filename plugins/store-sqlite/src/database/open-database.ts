@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
+import type { StoreSystem } from '../store-system.ts';
 import { assertRegularFiles } from './assert-regular-files.ts';
 import { FilePlace } from './file-place.ts';
 import { createViews } from './format-1.ts';
@@ -17,6 +18,8 @@ export interface DatabaseOptions {
   readonly access: 'private' | 'shared';
 }
 
+type OpeningOptions = DatabaseOptions & Pick<StoreSystem, 'openDatabase'>;
+
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
   readonly format: DatabaseFormat;
@@ -29,7 +32,7 @@ export interface OpenedDatabase {
 }
 
 /** Opens the database at the path, and creates nothing there. @throws STORE_CORRUPT, STORE_UNAVAILABLE */
-export function openDatabase(options: DatabaseOptions): OpenedDatabase {
+export function openDatabase(options: OpeningOptions): OpenedDatabase {
   const { file } = options;
   try {
     assertRegularFiles(file);
@@ -62,7 +65,7 @@ function openAbsent(file: string): OpenedDatabase {
   return { database, format: 2, exists: false, place: null, isCurrent: () => !existsSync(file) };
 }
 
-function openPresent(options: DatabaseOptions): OpenedDatabase {
+function openPresent(options: OpeningOptions): OpenedDatabase {
   const { file } = options;
   try {
     return openShared(options);
@@ -73,8 +76,8 @@ function openPresent(options: DatabaseOptions): OpenedDatabase {
 }
 
 /** Opens the file for sharing with other processes. Without the right to write, SQLite opens it only for reading. */
-function openShared({ file, durability, busyTimeout }: DatabaseOptions): OpenedDatabase {
-  const database = new DatabaseSync(locate(file, { mode: 'rw' }), { timeout: busyTimeout });
+function openShared({ file, durability, busyTimeout, ...system }: OpeningOptions): OpenedDatabase {
+  const database = system.openDatabase(locate(file, { mode: 'rw' }), { timeout: busyTimeout });
   return configured(database, () => {
     const place = new FilePlace(file);
     useWriteAheadLog(database, file);

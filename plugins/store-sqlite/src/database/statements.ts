@@ -46,6 +46,7 @@ export interface EventRow {
 }
 
 export interface HitRow {
+  readonly taskDir: string;
   readonly dispatchId: string;
   readonly position: number;
 }
@@ -61,6 +62,7 @@ export interface FoundRow {
 
 export interface BacklogRow {
   readonly number: number;
+  readonly taskDir: string;
   readonly dispatchId: string;
 }
 
@@ -80,12 +82,12 @@ const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId,
   has_event_ids AS hasEventIds, crc, envelope`;
 
 const hits = (where: string): string => `
-  SELECT dispatch_id AS dispatchId, position
+  SELECT task_dir AS taskDir, dispatch_id AS dispatchId, position
   FROM event_search
   CROSS JOIN dispatches ON number = event_search.rowid >> 32
   CROSS JOIN events ON dispatch = number AND position = event_search.rowid & 0xffffffff
-  WHERE event_search MATCH ? AND task_dir = ? ${where}
-  ORDER BY json_extract(line, '$.timestamp') DESC, dispatch_id DESC, position DESC LIMIT ?`;
+  WHERE event_search MATCH ? ${where}
+  ORDER BY json_extract(line, '$.timestamp') DESC, task_dir DESC, dispatch_id DESC, position DESC LIMIT ?`;
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
@@ -128,6 +130,7 @@ export function prepareStatements(database: DatabaseSync) {
       `SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
     getDispatchNumbered: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`),
+    hasDispatch: read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
     listDispatches: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
     listIds: read<{ dispatchId: string }>(
       'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
@@ -174,7 +177,11 @@ export function prepareStatements(database: DatabaseSync) {
     putClaim: write('INSERT OR REPLACE INTO claims (dispatch, epoch, token) VALUES (?, ?, ?)'),
     deleteClaim: write('DELETE FROM claims WHERE dispatch = ?'),
     deleteClaimsOf: write('DELETE FROM claims WHERE token = ?'),
-    putOpening: write('INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+    /** Renews the heartbeat of an opening that has one: its timer may have stopped since. */
+    putOpening: write(
+      `INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET beat = excluded.beat`,
+    ),
     renewOpening: write('UPDATE openings SET beat = ? WHERE token = ?'),
     deleteOpening: write('DELETE FROM openings WHERE token = ?'),
     deleteIdleOpening: write(
@@ -194,8 +201,8 @@ export function prepareStatements(database: DatabaseSync) {
     deleteLosses: write('DELETE FROM accepted_losses WHERE dispatch = ?'),
 
     listSearchBacklog: read<BacklogRow>(
-      `SELECT number, dispatch_id AS dispatchId FROM dispatches
-       WHERE task_dir = ? AND searchable_events < ${eventCount}`,
+      `SELECT number, task_dir AS taskDir, dispatch_id AS dispatchId FROM dispatches
+       WHERE task_dir = coalesce(?, task_dir) AND searchable_events < ${eventCount}`,
     ),
     countSearchable: read<{ count: number }>(
       'SELECT searchable_events AS count FROM dispatches WHERE number = ?',
@@ -204,7 +211,8 @@ export function prepareStatements(database: DatabaseSync) {
     setSearchable: write('UPDATE main.dispatches SET searchable_events = ? WHERE number = ?'),
     insertSearchText: write('INSERT INTO event_search (rowid, text) VALUES (? << 32 | ?, ?)'),
     deleteSearchText: write('DELETE FROM event_search WHERE rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff'),
-    searchTask: read<HitRow>(hits('')),
+    searchAll: read<HitRow>(hits('')),
+    searchTask: read<HitRow>(hits('AND task_dir = ?')),
     searchDispatch: read<HitRow>(hits('AND event_search.rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff')),
 
     dataVersion: read<{ version: number }>('SELECT data_version AS version FROM pragma_data_version'),

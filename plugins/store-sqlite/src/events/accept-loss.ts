@@ -46,7 +46,7 @@ export function acceptLoss(
   writer.forget(taskDir, dispatchId);
   if (old !== null) leases.drop(old);
   if (keeps !== null) leases.keep(keeps);
-  acknowledgements.settle(taskDir, dispatchId);
+  inTransaction(database, () => acknowledgements.settle(taskDir, dispatchId));
   return found;
 }
 

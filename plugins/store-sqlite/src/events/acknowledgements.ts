@@ -1,5 +1,8 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@hansard/provider';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
+import type { Statements } from '../database/statements.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { EventReader } from './event-reader.ts';
 import type { FoundDispatch } from './event-scan.ts';
 
@@ -20,21 +23,30 @@ export interface CountedDispatch {
   acknowledgedAt: number;
 }
 
+export interface AcknowledgementsSetup {
+  readonly database: DatabaseSync;
+  readonly statements: Statements;
+  readonly lengths: AcknowledgedLengths;
+  readonly reader: EventReader;
+  readonly clock: Clock;
+}
+
 /**
  * Writes the lengths of dispatches after appends: after 256 events or a second. If that fails, as on a full disk, the next append
  * tries again; `settle` reports it.
+ *
+ * Invariant: a length is written with SQLite's write lock, while the dispatch exists. So no other process deletes the dispatch, and its
+ * length, before the length is written again, and the dispatch never seems to be lost.
  */
 export class Acknowledgements {
-  readonly #lengths: AcknowledgedLengths;
+  readonly #setup: AcknowledgementsSetup;
   readonly #clock: Clock;
-  readonly #reader: EventReader;
   readonly #behind = new Set<CountedDispatch>();
   #cancel: (() => void) | null = null;
 
-  constructor(lengths: AcknowledgedLengths, reader: EventReader, clock: Clock) {
-    this.#clock = clock;
-    this.#lengths = lengths;
-    this.#reader = reader;
+  constructor(setup: AcknowledgementsSetup) {
+    this.#setup = setup;
+    this.#clock = setup.clock;
   }
 
   begin({ number, taskDir, dispatchId, length, inFile }: Begun): CountedDispatch {
@@ -47,16 +59,24 @@ export class Acknowledgements {
     const now = this.#clock.monotonic();
     const isDue =
       dispatch.length - dispatch.acknowledged >= mostEvents || now - dispatch.acknowledgedAt >= longestDelay;
-    if (isDue && this.#tryWrite(dispatch, now)) return;
     this.#behind.add(dispatch);
+    if (isDue && this.#tryWrite([dispatch], now)) return;
     this.#cancel ??= this.#clock.after(longestDelay, () => this.#writeAll(), { keepsProcess: false });
   }
 
-  /** Writes the exact length of a dispatch. One that is damaged keeps the greater length. @throws an error of the file system */
+  /**
+   * Writes the exact length of a dispatch, in a transaction of the caller. One that is damaged keeps the greater length.
+   * @throws an error of the file system
+   */
   settle(taskDir: string, dispatchId: string): void {
-    const found = this.#reader.locate(taskDir, dispatchId);
-    const { number, length, least } = found;
-    if (length >= least) this.#lengths.write(number, taskDir, dispatchId, length);
+    const { lengths, reader } = this.#setup;
+    const { number, length, least } = reader.locate(taskDir, dispatchId);
+    if (length >= least) lengths.write(number, taskDir, dispatchId, length);
+    this.forget(number);
+  }
+
+  /** Writes the length of this dispatch no more. */
+  forget(number: number): void {
     for (const dispatch of this.#behind) if (dispatch.number === number) this.#behind.delete(dispatch);
     if (this.#behind.size === 0) this.stop();
   }
@@ -69,22 +89,33 @@ export class Acknowledgements {
 
   #writeAll(): void {
     this.#cancel = null;
-    const now = this.#clock.monotonic();
-    for (const dispatch of [...this.#behind]) this.#tryWrite(dispatch, now);
+    if (this.#behind.size > 0) this.#tryWrite([...this.#behind], this.#clock.monotonic());
   }
 
-  #tryWrite(dispatch: CountedDispatch, now: number): boolean {
-    const { number, taskDir, dispatchId, length } = dispatch;
+  /** The dispatches are among those that are behind. */
+  #tryWrite(dispatches: readonly CountedDispatch[], now: number): boolean {
+    const { database } = this.#setup;
     try {
-      // Another opening that took the dispatch over may have written more.
-      const written = this.#lengths.read(number, taskDir, dispatchId)?.length ?? -1;
-      if (written < length) this.#lengths.write(number, taskDir, dispatchId, length);
+      inTransaction(database, () => {
+        for (const dispatch of dispatches) this.#write(dispatch);
+      });
     } catch {
       return false;
     }
-    dispatch.acknowledged = dispatch.length;
-    dispatch.acknowledgedAt = now;
-    this.#behind.delete(dispatch);
+    for (const dispatch of dispatches) {
+      dispatch.acknowledged = dispatch.length;
+      dispatch.acknowledgedAt = now;
+      this.#behind.delete(dispatch);
+    }
     return true;
+  }
+
+  #write({ number, taskDir, dispatchId, length }: CountedDispatch): void {
+    const { statements, lengths } = this.#setup;
+    // Another process may have deleted it.
+    if (statements.hasDispatch.get(number) === undefined) return;
+    // Another opening that took the dispatch over may have written more.
+    const written = lengths.read(number, taskDir, dispatchId)?.length ?? -1;
+    if (written < length) lengths.write(number, taskDir, dispatchId, length);
   }
 }

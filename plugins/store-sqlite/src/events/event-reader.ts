@@ -1,15 +1,24 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent } from '@hansard/events';
-import type { DispatchDamage, DispatchVerification, EventPage, ReadEventsOptions } from '@hansard/provider';
+import {
+  type DispatchDamage,
+  type DispatchVerification,
+  type EventPage,
+  isStoreError,
+  type ReadEventsOptions,
+} from '@hansard/provider';
 import { dispatchNotFound, pageRange } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { chainStart } from '../database/checksums.ts';
 import { decodeEvent } from '../database/decode.ts';
 import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
+import { inSnapshot } from '../database/transaction.ts';
 import { corrupt, isDamage } from '../sqlite-errors.ts';
 import type { DispatchTable } from '../tables/dispatch-table.ts';
-import { type FoundDispatch, isNext, verifyEvents } from './event-scan.ts';
+import { type FoundDispatch, foundDispatch, isNext, verifyEvents } from './event-scan.ts';
 
 export interface EventReaderSetup {
+  readonly database: DatabaseSync;
   readonly statements: Statements;
   readonly dispatches: DispatchTable;
   readonly lengths: AcknowledgedLengths;
@@ -21,15 +30,18 @@ export interface EventReaderSetup {
 /**
  * Reads events by position. Each answer is compared with the position of the last event, which SQLite finds by another path
  * through its tree, with the acknowledged length, and with the chain of checksums, from the row before the first event of a page.
+ * A read that finds damage is repeated in a transaction: its statements may have read before and after a write of another process.
  */
 export class EventReader {
+  readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #dispatches: DispatchTable;
   readonly #lengths: AcknowledgedLengths;
   readonly #file: string;
   readonly #isChecked: boolean;
 
-  constructor({ statements, dispatches, lengths, file, isChecked }: EventReaderSetup) {
+  constructor({ database, statements, dispatches, lengths, file, isChecked }: EventReaderSetup) {
+    this.#database = database;
     this.#statements = statements;
     this.#dispatches = dispatches;
     this.#lengths = lengths;
@@ -38,35 +50,57 @@ export class EventReader {
   }
 
   all(taskDir: string, dispatchId: string): CapturedEvent[] {
-    const found = this.find(taskDir, dispatchId);
-    return this.events(found, 0, found.length);
+    return this.#read(taskDir, dispatchId, (found) => this.events(found, 0, found.length));
   }
 
   recent(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
-    const found = this.find(taskDir, dispatchId);
-    return this.events(found, Math.max(0, found.length - count), found.length);
+    return this.#read(taskDir, dispatchId, (found) =>
+      this.events(found, Math.max(0, found.length - count), found.length),
+    );
   }
 
   page(taskDir: string, dispatchId: string, options: ReadEventsOptions): EventPage {
-    if (options.skipDamaged) return this.#wholePage(this.locate(taskDir, dispatchId), options);
-    const found = this.find(taskDir, dispatchId);
-    const { first, end } = pageRange(found.length, options);
-    if (options.last === 0) this.lastChecksum(found);
-    return { events: this.events(found, first, end), first, next: end - 1 };
+    if (options.skipDamaged)
+      return this.#inOneState(taskDir, dispatchId, (found) => this.#wholePage(found, options));
+    return this.#read(taskDir, dispatchId, (found) => {
+      const { first, end } = pageRange(found.length, options);
+      if (options.last === 0) this.lastChecksum(found);
+      return { events: this.events(found, first, end), first, next: end - 1 };
+    });
   }
 
   /** The event at a position. */
   at(taskDir: string, dispatchId: string, position: number): CapturedEvent {
-    const [event] = this.events(this.find(taskDir, dispatchId), position, position + 1);
+    const [event] = this.#read(taskDir, dispatchId, (found) => this.events(found, position, position + 1));
     return event as CapturedEvent;
   }
 
   /** Checks the row of a dispatch and all rows of its events. */
   verify(taskDir: string, dispatchId: string): DispatchVerification {
-    const found = this.locate(taskDir, dispatchId);
-    const verification = verifyEvents(this.#statements, found, this.#isChecked);
-    const damage = this.#dispatches.damageOf(taskDir, dispatchId);
-    return damage === null ? verification : { ...verification, damages: [damage, ...verification.damages] };
+    return this.#inOneState(taskDir, dispatchId, (found) => {
+      const verification = verifyEvents(this.#statements, found, this.#isChecked);
+      const damage = this.#dispatches.damageOf(taskDir, dispatchId);
+      return damage === null ? verification : { ...verification, damages: [damage, ...verification.damages] };
+    });
+  }
+
+  #read<T>(taskDir: string, dispatchId: string, work: (found: FoundDispatch) => T): T {
+    try {
+      return work(this.find(taskDir, dispatchId));
+    } catch (error) {
+      if (this.#database.isTransaction || !isStoreError(error, 'STORE_CORRUPT')) throw error;
+    }
+    return this.#inOneState(taskDir, dispatchId, (found) => work(this.#assertLength(found)));
+  }
+
+  /** Calls `work` with a dispatch that does not change meanwhile. */
+  #inOneState<T>(taskDir: string, dispatchId: string, work: (found: FoundDispatch) => T): T {
+    // Before the state that is read, which then has every event that the file of lengths counts.
+    const { number, inFile } = this.locate(taskDir, dispatchId);
+    return inSnapshot(this.#database, () => {
+      const row = this.#findRow(taskDir, dispatchId);
+      return work(foundDispatch(taskDir, dispatchId, row, row.number === number ? inFile : -1));
+    });
   }
 
   /**
@@ -74,7 +108,10 @@ export class EventReader {
    * @throws STORE_DISPATCH_NOT_FOUND; STORE_CORRUPT if the dispatch has fewer events than were acknowledged
    */
   find(taskDir: string, dispatchId: string): FoundDispatch {
-    const found = this.locate(taskDir, dispatchId);
+    return this.#assertLength(this.locate(taskDir, dispatchId));
+  }
+
+  #assertLength(found: FoundDispatch): FoundDispatch {
     if (found.length >= found.least) return found;
     throw this.#damaged(found, 0);
   }
@@ -90,9 +127,7 @@ export class EventReader {
     const inFile = this.#lengths.read(row.number, taskDir, dispatchId)?.length ?? -1;
     // The file may count events that were appended after the row was read.
     if (inFile > row.length) row = this.#findRow(taskDir, dispatchId);
-    const { number, length, hasEventIds } = row;
-    const least = Math.max(row.acknowledged, inFile);
-    return { taskDir, dispatchId, number, length, least, inFile, hasEventIds: hasEventIds === 1 };
+    return foundDispatch(taskDir, dispatchId, row, inFile);
   }
 
   #findRow(taskDir: string, dispatchId: string): Omit<FoundRow, 'name'> {

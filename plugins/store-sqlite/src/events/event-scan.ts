@@ -1,7 +1,7 @@
 import type { DispatchDamage, DispatchVerification } from '@hansard/provider';
 import { chainStart, eventChecksum } from '../database/checksums.ts';
 import { decodeEvent } from '../database/decode.ts';
-import type { EventRow, Statements } from '../database/statements.ts';
+import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
 import { isDamage } from '../sqlite-errors.ts';
 
 /** A dispatch and its events, as the database has them now. */
@@ -15,6 +15,17 @@ export interface FoundDispatch {
   /** The length in the file of lengths; -1 if that says nothing. */
   readonly inFile: number;
   readonly hasEventIds: boolean;
+}
+
+/** `inFile`: the length in the file of lengths; -1 if that says nothing. */
+export function foundDispatch(
+  taskDir: string,
+  dispatchId: string,
+  { number, length, acknowledged, hasEventIds }: Omit<FoundRow, 'name'>,
+  inFile: number,
+): FoundDispatch {
+  const least = Math.max(acknowledged, inFile);
+  return { taskDir, dispatchId, number, length, least, inFile, hasEventIds: hasEventIds === 1 };
 }
 
 /** A scan reads so many rows at once. */

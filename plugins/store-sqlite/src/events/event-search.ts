@@ -1,18 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
-import { splitWords, stringsOf } from '@hansard/store-kit';
-import type { BacklogRow, Statements } from '../database/statements.ts';
+import { splitWords, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import type { BacklogRow, HitRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { EventReader } from './event-reader.ts';
-
-/** Keys of strings that people do not search for: ids of calls and encoded bytes. */
-const unsearchable = new Set(['toolCallId', 'signature', 'replay', 'base64', 'encoded']);
 
 /** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;
 const charactersAtOnce = 1_000_000;
 
-/** Full-text search. A search first adds the new events of the task to the index, so an append costs nothing for it. */
+/** Full-text search. A search first adds the new events of its scope to the index, so an append costs nothing for it. */
 export class EventSearch {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -24,32 +21,34 @@ export class EventSearch {
     this.#reader = reader;
   }
 
-  search(taskDir: string, query: string, { dispatchId, limit = 100 }: SearchEventsOptions): SearchHit[] {
+  search(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions): SearchHit[] {
     const words = splitWords(query);
     if (words.length === 0) return [];
     // Each word in quotes, so that no word is a command of FTS5.
     const expression = words.map((word) => `"${word}"`).join(' ');
-    const backlog = this.#statements.listSearchBacklog.all(taskDir);
+    const backlog = this.#statements.listSearchBacklog.all(taskDir ?? null);
     for (const dispatch of backlog) {
-      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(taskDir, dispatch);
+      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch);
     }
-    return this.#find(taskDir, expression, dispatchId, limit)
+    return this.#find(expression, taskDir, dispatchId, limit)
       .reverse()
-      .map(({ dispatchId: of, position }) => ({
-        dispatchId: of,
-        position,
-        event: this.#reader.at(taskDir, of, position),
-      }));
+      .map((hit) => ({ ...hit, event: this.#reader.at(hit.taskDir, hit.dispatchId, hit.position) }));
   }
 
-  #find(taskDir: string, expression: string, dispatchId: string | undefined, limit: number) {
+  #find(
+    expression: string,
+    taskDir: string | undefined,
+    dispatchId: string | undefined,
+    limit: number,
+  ): HitRow[] {
+    if (taskDir === undefined) return this.#statements.searchAll.all(expression, limit);
     if (dispatchId === undefined) return this.#statements.searchTask.all(expression, taskDir, limit);
     const number = this.#statements.findDispatch.get(taskDir, dispatchId)?.number;
     if (number === undefined) return [];
-    return this.#statements.searchDispatch.all(expression, taskDir, number, number, limit);
+    return this.#statements.searchDispatch.all(expression, number, number, limit);
   }
 
-  #catchUp(taskDir: string, { dispatchId }: BacklogRow): void {
+  #catchUp({ taskDir, dispatchId }: BacklogRow): void {
     while (inTransaction(this.#database, () => this.#indexSome(taskDir, dispatchId)));
   }
 
@@ -64,7 +63,7 @@ export class EventSearch {
     let position = first;
     let characters = 0;
     for (const event of this.#reader.events(found, first, Math.min(length, first + eventsAtOnce))) {
-      const text = stringsOf(event, unsearchable).join('\n');
+      const text = stringsOf(event, unsearchableKeys).join('\n');
       this.#statements.insertSearchText.run(number, position, text);
       position += 1;
       characters += text.length;

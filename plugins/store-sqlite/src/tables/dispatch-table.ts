@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import {
   compareByStart,
@@ -11,10 +12,12 @@ import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { dispatchChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
 import type { DispatchRow, Statements } from '../database/statements.ts';
+import { inSnapshot } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
 import type { TaskTable } from './task-table.ts';
 
 export interface DispatchTableSetup {
+  readonly database: DatabaseSync;
   readonly statements: Statements;
   readonly tasks: TaskTable;
   readonly lengths: AcknowledgedLengths;
@@ -23,17 +26,22 @@ export interface DispatchTableSetup {
   readonly isChecked: boolean;
 }
 
+/** A dispatch without the time of its last event. */
+export type ListedDispatch = Omit<DispatchListing, 'lastActiveAt'>;
+
 type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'epoch' | 'envelope'>;
 
 /** The dispatches without their events. A row has a checksum, and the row of its task says how many there are. */
 export class DispatchTable {
+  readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #tasks: TaskTable;
   readonly #lengths: AcknowledgedLengths;
   readonly #file: string;
   readonly #isChecked: boolean;
 
-  constructor({ statements, tasks, lengths, file, isChecked }: DispatchTableSetup) {
+  constructor({ database, statements, tasks, lengths, file, isChecked }: DispatchTableSetup) {
+    this.#database = database;
     this.#statements = statements;
     this.#tasks = tasks;
     this.#lengths = lengths;
@@ -54,6 +62,13 @@ export class DispatchTable {
       if (this.#lengths.read(slot.number, taskDir, dispatchId) !== null)
         throw this.#lostError(taskDir, dispatchId, slot.length);
     }
+    return inSnapshot(this.#database, () => this.#missing(taskDir, dispatchId));
+  }
+
+  /** The row of a dispatch that was not there a moment ago. @throws STORE_CORRUPT if it has been lost */
+  #missing(taskDir: string, dispatchId: string): DispatchRow | null {
+    const row = this.#statements.getDispatch.get(taskDir, dispatchId);
+    if (row !== undefined) return this.#checked(row, dispatchId);
     // From the index, in which the row was looked for.
     const ids = this.#statements.listIds.all(taskDir);
     this.#assertComplete(taskDir, ids);
@@ -72,13 +87,17 @@ export class DispatchTable {
   }
 
   /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
-  list(taskDir: string): DispatchListing[] {
+  list(taskDir: string): ListedDispatch[] {
     const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : () => [];
+    return inSnapshot(this.#database, () => this.#list(taskDir, acknowledged));
+  }
+
+  #list(taskDir: string, acknowledged: ReturnType<AcknowledgedLengths['ofTask']>): DispatchListing[] {
     const rows = this.#statements.listDispatches.all(taskDir);
     const envelopes: DispatchEnvelope[] = [];
-    const damaged: DispatchListing[] = [];
+    const damaged: ListedDispatch[] = [];
     const fail = (dispatchId: string, error: StoreError) =>
-      damaged.push({ dispatchId, envelope: null, error });
+      damaged.push({ taskDir, dispatchId, envelope: null, error });
     for (const row of rows) {
       try {
         envelopes.push(this.decode(this.#checked(row, row.dispatchId)));
@@ -96,7 +115,7 @@ export class DispatchTable {
     }
     const whole = envelopes
       .sort(compareByStart)
-      .map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
+      .map((envelope) => ({ taskDir, dispatchId: envelope.dispatchId, envelope }));
     return [...whole, ...damaged];
   }
 

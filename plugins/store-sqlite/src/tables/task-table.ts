@@ -1,19 +1,31 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
 import { isStoreError, type TaskListing } from '@hansard/provider';
 import { headChecksum, taskChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
+import { inSnapshot } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
+
+export interface TaskTableSetup {
+  readonly database: DatabaseSync;
+  readonly statements: Statements;
+  readonly file: string;
+  /** Whether the format has checksums. */
+  readonly isChecked: boolean;
+}
 
 type TaskFields = Pick<TaskRow, 'task' | 'dispatches' | 'digest'>;
 
 /** The tasks. Each row has a checksum, and the row of `head` says which rows there are. */
 export class TaskTable {
+  readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #file: string;
   readonly #isChecked: boolean;
 
-  constructor(statements: Statements, file: string, isChecked: boolean) {
+  constructor({ database, statements, file, isChecked }: TaskTableSetup) {
+    this.#database = database;
     this.#statements = statements;
     this.#file = file;
     this.#isChecked = isChecked;
@@ -30,8 +42,7 @@ export class TaskTable {
   find(taskDir: string): TaskRow | null {
     const row = this.#statements.getTask.get(taskDir);
     if (row !== undefined) return this.#checked(row);
-    if (this.#isChecked) this.#assertComplete(this.#statements.listTasks.all());
-    return null;
+    return this.#isChecked ? inSnapshot(this.#database, () => this.#missing(taskDir)) : null;
   }
 
   /** @throws STORE_CORRUPT */
@@ -42,9 +53,12 @@ export class TaskTable {
 
   /** @throws STORE_CORRUPT if a row is missing */
   list(): TaskListing[] {
-    const rows = this.#statements.listTasks.all();
-    const listed = rows.map((row) => this.#listed(row));
-    if (this.#isChecked && listed.every(({ error }) => error === undefined)) this.#assertComplete(rows);
+    const listed = inSnapshot(this.#database, () => {
+      const rows = this.#statements.listTasks.all();
+      const found = rows.map((row) => this.#listed(row));
+      if (this.#isChecked && found.every(({ error }) => error === undefined)) this.#assertComplete(rows);
+      return found;
+    });
     return listed.sort((left, right) => compare(left.taskDir, right.taskDir));
   }
 
@@ -96,6 +110,14 @@ export class TaskTable {
   #count(taskDir: string): Omit<TaskFields, 'task'> {
     const ids = this.#statements.listDispatches.all(taskDir).map(({ dispatchId }) => dispatchId);
     return { dispatches: ids.length, digest: ids.reduce(toggleName, 0) };
+  }
+
+  /** The row of a task that was not there a moment ago. @throws STORE_CORRUPT if it has been lost */
+  #missing(taskDir: string): TaskRow | null {
+    const rows = this.#statements.listTasks.all();
+    this.#assertComplete(rows);
+    const row = rows.find((other) => other.taskDir === taskDir);
+    return row === undefined ? null : this.#checked(row);
   }
 
   #assertComplete(rows: readonly TaskRow[]): void {

@@ -19,7 +19,7 @@ for (const { taskDir, envelope, batches } of goldenDispatches) {
   store.createDispatch(taskDir, { ...envelope, status: 'running' });
   for (const batch of batches) store.appendEvents(taskDir, envelope.dispatchId, batch);
   store.updateDispatch(taskDir, envelope.dispatchId, { status: envelope.status });
-  store.searchEvents(taskDir, 'words');
+  store.searchEvents('words', { taskDir });
 }
 store.close();
 writeFileSync(file, gzipSync(readFileSync(path), { level: 9 }));

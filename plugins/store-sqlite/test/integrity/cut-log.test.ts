@@ -1,63 +1,21 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreWithClock } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/open-sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';
+import { checkCut, frameLength, latest, placeOfFrame, running, writeKilledStore } from './cut-log.ts';
 import { randomFrom } from './damage-rows.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const frameLength = 24 + 4096;
-/** The log of a database begins with 32 bytes. */
-const placeOfFrame = (frame: number) => 32 + frame * frameLength;
-
-const released = growingEvents(40);
-const running = growingEvents(600);
-/** Events of the last second, fewer than 256, which the file of lengths need not count. */
-const latest = growingEvents(20, 600);
-
 /** What the file of lengths says about the dispatch with a number. */
 function lengthIn(path: string, number = 1): number {
   return readFileSync(`${path}-lengths`).readUIntLE(64 + (number - 1) * 64 + 10, 6);
 }
 
-/** The files of a store that was killed while it had two dispatches, a released one and one that it was writing. */
-function killedStore(): string {
-  const path = temporaryPath();
-  const clock = new ManualClock();
-  const store = openStoreWithClock({ path }, clock);
-  onTestFinished(() => store.close());
-  store.createDispatch(taskDir, envelope({ dispatchId: 'RELEASED' }));
-  for (const event of released) store.appendEvent(taskDir, 'RELEASED', event);
-  store.updateDispatch(taskDir, 'RELEASED', { status: 'completed' });
-  store.releaseDispatch(taskDir, 'RELEASED');
-  store.createDispatch(taskDir, envelope({ dispatchId: 'RUNNING' }));
-  for (let first = 0; first < running.length; first += 40)
-    store.appendEvents(taskDir, 'RUNNING', running.slice(first, first + 40));
-  clock.advance(1_000);
-  for (const event of latest) store.appendEvent(taskDir, 'RUNNING', event);
-  const copy = temporaryPath();
-  for (const suffix of ['', '-wal', '-lengths']) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
-  return copy;
-}
-
-/** The number of events that a reader gets, or the code of the error. */
-function lengthOf(path: string, dispatchId: string, expected: readonly unknown[]): number | string {
-  const store = openStore(path);
-  let length = 0;
-  const code = codeOf(() => {
-    const events = store.getDispatchEvents(taskDir, dispatchId);
-    expect(events).toEqual(expected.slice(0, events.length));
-    length = events.length;
-  });
-  const listed = codeOf(() => store.getDispatchEnvelopes(taskDir));
-  const named = codeOf(
-    () => store.getDispatchEnvelope(taskDir, dispatchId) ?? expect.unreachable('no envelope'),
-  );
-  if (code === 'STORE_CORRUPT' && named === 'STORE_CORRUPT') expect(listed).toBe('STORE_CORRUPT');
-  store.close();
-  return code === 'none' ? length : code;
-}
+/** The files of a killed store, removed when the test ends. */
+const killedStore = () => writeKilledStore(dirname(temporaryPath()));
 
 describe('the log of a killed store', () => {
   it(`cut at every frame and inside of it is refused, or has every acknowledged event (seed ${seed})`, () => {
@@ -69,15 +27,8 @@ describe('the log of a killed store', () => {
     const outcomes = new Map<string | number, number>();
     const path = temporaryPath();
     const tryCut = (bytes: number) => {
-      rmSync(`${path}-shm`, { force: true });
-      for (const suffix of ['', '-lengths']) copyFileSync(`${killed}${suffix}`, `${path}${suffix}`);
-      writeFileSync(`${path}-wal`, whole.subarray(0, bytes));
-      const ofReleased = lengthOf(path, 'RELEASED', released);
-      expect(['STORE_CORRUPT', released.length], `cut at ${bytes}`).toContain(ofReleased);
-      const ofRunning = lengthOf(path, 'RUNNING', [...running, ...latest]);
-      if (ofRunning !== 'STORE_CORRUPT')
-        expect(ofRunning, `cut at ${bytes}`).toBeGreaterThanOrEqual(running.length);
-      for (const outcome of [ofReleased, ofRunning]) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      for (const outcome of checkCut(killed, path, bytes))
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     };
     const last = frames - 30;
     for (
@@ -101,7 +52,9 @@ describe('the log of a killed store', () => {
       expect(codeOf(() => store.getDispatchEnvelope(taskDir, dispatchId))).toBe('STORE_CORRUPT');
       expect(codeOf(() => store.claimDispatch(taskDir, dispatchId))).toBe('STORE_CORRUPT');
     }
-    expect(store.listDispatches(taskDir).map(({ dispatchId, error }) => [dispatchId, error?.code])).toEqual([
+    expect(
+      store.listDispatches({ taskDir }).dispatches.map(({ dispatchId, error }) => [dispatchId, error?.code]),
+    ).toEqual([
       ['RELEASED', 'STORE_CORRUPT'],
       ['RUNNING', 'STORE_CORRUPT'],
     ]);
@@ -144,7 +97,7 @@ describe('the file of acknowledged lengths', () => {
   it('is at most 256 events or a second behind, and exact after a release', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
-    const store = openStoreWithClock({ path }, clock);
+    const store = openStoreOn({ path }, { clock });
     onTestFinished(() => store.close());
     store.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
     for (const [index, event] of growingEvents(1_000).entries()) {

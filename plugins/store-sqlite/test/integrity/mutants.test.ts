@@ -49,9 +49,9 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'reads ignore the acknowledged length',
-    file: 'events/event-reader.ts',
-    from: 'const least = Math.max(row.acknowledged, inFile);',
-    to: 'const least = Math.min(0, row.acknowledged, inFile);',
+    file: 'events/event-scan.ts',
+    from: 'const least = Math.max(acknowledged, inFile);',
+    to: 'const least = Math.min(0, acknowledged, inFile);',
   },
   {
     name: 'after damage nothing is whole',

@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../src/index.ts';
 
 const [path = '', taskDir = '', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path, watchInterval: 2 });
-const stop = store.watchEvents(taskDir, dispatchId, () => {
+const stop = store.watch({ taskDir, dispatchId }, () => {
   stop();
   writeSync(1, 'changed\n');
 });

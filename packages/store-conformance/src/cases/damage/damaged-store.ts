@@ -39,6 +39,7 @@ export async function forEachChange(
   for (const change of chosen) {
     if (change === undefined) continue;
     await stored.write(change.apply(original));
+    context.count('changes');
     try {
       const store = await context.reopen();
       await check(store, change);

@@ -95,7 +95,7 @@ export const deleteCases = caseFamily('delete', [
     run: async ({ store }) => {
       await prepareStore(store);
       await optionalMethod(store, 'deleteDispatch')(taskDir, dispatchId);
-      sameContent(await optionalMethod(store, 'searchEvents')(taskDir, 'text'), [], 'searchEvents');
+      sameContent(await optionalMethod(store, 'searchEvents')('text', { taskDir }), [], 'searchEvents');
     },
   },
 ]);

@@ -44,7 +44,7 @@ export const listingCases = caseFamily('listings', [
     run: async ({ store }) => {
       const events = numbered(1_205).map((id) => sampleEvent(id, 'walrus'));
       await beginDispatch(store, events);
-      const hits = await optionalMethod(store, 'searchEvents')(taskDir, 'walrus', { limit: 2_000 });
+      const hits = await optionalMethod(store, 'searchEvents')('walrus', { taskDir, limit: 2_000 });
       sameContent(
         hits.map(({ event }) => event),
         events,
@@ -67,7 +67,7 @@ export const listingCases = caseFamily('listings', [
           timestamp: at(minute),
         });
       for (const limit of [1, 4, 19, 20]) {
-        const hits = await optionalMethod(store, 'searchEvents')(taskDir, 'walrus', { limit });
+        const hits = await optionalMethod(store, 'searchEvents')('walrus', { taskDir, limit });
         const expected = Array.from({ length: limit }, (_, index) => `minute-${20 - limit + index}`);
         sameContent(
           hits.map(({ event }) => event.id),

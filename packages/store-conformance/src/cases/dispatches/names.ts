@@ -183,8 +183,8 @@ export const nameCases = caseFamily('names', [
       }
       for (const [task, id] of places)
         sameContent(
-          await optionalMethod(store, 'searchEvents')(task, 'walrus'),
-          [{ dispatchId: id, position: 0, event: sampleEvent('same', `walrus ${task}`) }],
+          await optionalMethod(store, 'searchEvents')('walrus', { taskDir: task }),
+          [{ taskDir: task, dispatchId: id, position: 0, event: sampleEvent('same', `walrus ${task}`) }],
           `a search of ${task}`,
         );
     },

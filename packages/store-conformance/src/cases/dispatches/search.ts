@@ -27,11 +27,11 @@ export const searchCases = caseFamily('search', [
       await beginDispatch(store, spoken);
       const search = optionalMethod(store, 'searchEvents');
       const hits = (...positions: readonly number[]) =>
-        positions.map((position) => ({ dispatchId, position, event: spoken[position] }));
-      sameContent(await search(taskDir, 'fox'), hits(0, 2), 'a search for one word');
-      sameContent(await search(taskDir, 'badger fox'), hits(2), 'a search for two words');
-      sameContent(await search(taskDir, 'fox slow'), [], 'a search for words of different events');
-      sameContent(await search(taskDir, 'walrus'), [], 'a search for a word that nobody said');
+        positions.map((position) => ({ taskDir, dispatchId, position, event: spoken[position] }));
+      sameContent(await search('fox', { taskDir }), hits(0, 2), 'a search for one word');
+      sameContent(await search('badger fox', { taskDir }), hits(2), 'a search for two words');
+      sameContent(await search('fox slow', { taskDir }), [], 'a search for words of different events');
+      sameContent(await search('walrus', { taskDir }), [], 'a search for a word that nobody said');
     },
   },
   {
@@ -48,11 +48,11 @@ export const searchCases = caseFamily('search', [
       await store.createDispatch(`${taskDir}-2`, sampleEnvelope('ELSEWHERE'));
       await store.appendEvent(`${taskDir}-2`, 'ELSEWHERE', sampleEvent('elsewhere', 'walrus elsewhere'));
       const search = optionalMethod(store, 'searchEvents');
-      const here = { dispatchId, position: 0, event: sampleEvent('here', 'walrus here') };
-      const later = { dispatchId: 'LATER', position: 1, event: there };
-      sameContent(await search(taskDir, 'walrus'), [here, later], 'a search of the task');
+      const here = { taskDir, dispatchId, position: 0, event: sampleEvent('here', 'walrus here') };
+      const later = { taskDir, dispatchId: 'LATER', position: 1, event: there };
+      sameContent(await search('walrus', { taskDir }), [here, later], 'a search of the task');
       sameContent(
-        await search(taskDir, 'walrus', { dispatchId: 'LATER' }),
+        await search('walrus', { taskDir, dispatchId: 'LATER' }),
         [later],
         'a search of one dispatch',
       );
@@ -70,7 +70,7 @@ export const searchCases = caseFamily('search', [
       );
       const search = optionalMethod(store, 'searchEvents');
       for (const limit of [1, 7, 120, 500]) {
-        const hits = await search(taskDir, 'walrus', { limit });
+        const hits = await search('walrus', { taskDir, limit });
         assert.equal(hits.length, Math.min(limit, 120), `the number of hits with a limit of ${limit}`);
         const positions = hits.map(({ position }) => position);
         sameContent(
@@ -79,7 +79,7 @@ export const searchCases = caseFamily('search', [
           'the order of the hits',
         );
       }
-      sameContent((await search(taskDir, 'walrus')).length, 100, 'the number of hits without a limit');
+      sameContent((await search('walrus', { taskDir })).length, 100, 'the number of hits without a limit');
     },
   },
   {
@@ -121,16 +121,16 @@ export const searchCases = caseFamily('search', [
       ];
       for (const query of queries)
         assert.ok(
-          Array.isArray(await search(taskDir, query)),
+          Array.isArray(await search(query, { taskDir })),
           `a search for ${JSON.stringify(query)} gives a list`,
         );
       for (const query of ['walrus OR fox', 'NOT walrus', 'fo*'])
         sameContent(
-          await search(taskDir, query),
+          await search(query, { taskDir }),
           [],
           `a search for ${query}, of which no event has every word`,
         );
-      sameContent((await search(taskDir, 'fox')).length, 2, 'the number of hits afterwards');
+      sameContent((await search('fox', { taskDir })).length, 2, 'the number of hits afterwards');
     },
   },
   {
@@ -145,8 +145,8 @@ export const searchCases = caseFamily('search', [
       await store.appendEvents(taskDir, dispatchId, [event]);
       const refused = [sampleEvent('new', 'walrus again'), sampleEvent('one', 'walrus changed')];
       await assert.rejects(async () => store.appendEvents(taskDir, dispatchId, refused));
-      const hits = await optionalMethod(store, 'searchEvents')(taskDir, 'walrus');
-      sameContent(hits, [{ dispatchId, position: 3, event }], 'a search');
+      const hits = await optionalMethod(store, 'searchEvents')('walrus', { taskDir });
+      sameContent(hits, [{ taskDir, dispatchId, position: 3, event }], 'a search');
     },
   },
 ]);

@@ -13,7 +13,7 @@ export const watchCases = caseFamily('watch', [
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const listener = createChangeListener();
-      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, listener.listen);
+      const stop = await optionalMethod(store, 'watch')({ taskDir, dispatchId }, listener.listen);
       for (const [index, event] of sampleEvents(3, 'watched').entries()) {
         if (index < 2) await store.appendEvent(taskDir, dispatchId, event);
         else await store.appendEvents(taskDir, dispatchId, [event]);
@@ -33,7 +33,7 @@ export const watchCases = caseFamily('watch', [
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const listener = createChangeListener();
-      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, listener.listen);
+      const stop = await optionalMethod(store, 'watch')({ taskDir, dispatchId }, listener.listen);
       await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
       await listener.calledUntil('for the changed envelope', async () => {
         const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
@@ -49,14 +49,14 @@ export const watchCases = caseFamily('watch', [
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store);
-      const watch = optionalMethod(store, 'watchEvents');
+      const watch = optionalMethod(store, 'watch');
       const listener = createChangeListener();
       let callsOfStopped = 0;
       const count = () => {
         callsOfStopped += 1;
       };
-      const stopFirst = await watch(taskDir, dispatchId, count);
-      const stopOther = await watch(taskDir, dispatchId, listener.listen);
+      const stopFirst = await watch({ taskDir, dispatchId }, count);
+      const stopOther = await watch({ taskDir, dispatchId }, listener.listen);
       stopFirst();
       stopFirst();
       const before = callsOfStopped;
@@ -73,7 +73,7 @@ export const watchCases = caseFamily('watch', [
     needs: ['watch'],
     run: async ({ store }) => {
       await beginDispatch(store);
-      const stop = await optionalMethod(store, 'watchEvents')(taskDir, dispatchId, () => {});
+      const stop = await optionalMethod(store, 'watch')({ taskDir, dispatchId }, () => {});
       await store.close();
       stop();
     },
@@ -87,7 +87,7 @@ export const watchCases = caseFamily('watch', [
       await beginDispatch(store);
       const other = await openBeside();
       const listener = createChangeListener();
-      const stop = await optionalMethod(other, 'watchEvents')(taskDir, dispatchId, listener.listen);
+      const stop = await optionalMethod(other, 'watch')({ taskDir, dispatchId }, listener.listen);
       await store.appendEvent(taskDir, dispatchId, sampleEvent('one'));
       await listener.calledUntil('for the event of the other opening', async () => {
         const events = await other.getDispatchEvents(taskDir, dispatchId);

@@ -44,7 +44,7 @@ export const readCases = caseFamily('reads', [
         await store.getDispatchEvents(taskDir, dispatchId),
         await store.getRecentEvents(taskDir, dispatchId, 3),
         (await store.readEvents(taskDir, dispatchId)).events,
-        ...(capabilities.search ? [await optionalMethod(store, 'searchEvents')(taskDir, 'text')] : []),
+        ...(capabilities.search ? [await optionalMethod(store, 'searchEvents')('text', { taskDir })] : []),
       ];
       const expected = structuredClone(answers);
       for (const [index, answer] of answers.entries()) {

@@ -27,7 +27,8 @@ export interface Appended {
 
 /**
  * The events from position `start` of a log that begins with these batches: all that were acknowledged, and at most one more,
- * which is whole. `after` are the events that follow.
+ * which is whole. `after` are the events that follow. Claims the dispatch first: until then, what a killed process sent to a server
+ * may still be stored.
  */
 export async function holdsBatches(
   store: DispatchStoreProvider,
@@ -38,6 +39,7 @@ export async function holdsBatches(
   const batches = Array.from({ length: acknowledged + 1 }, (_, index) =>
     batchEvents({ prefix, index, textLength }),
   );
+  await store.claimDispatch(taskDir, dispatchId);
   const stored = await store.getDispatchEvents(taskDir, dispatchId);
   const expected = [...before, ...batches.slice(0, acknowledged).flat()];
   const added = stored.length - expected.length - after.length;

@@ -7,7 +7,7 @@ import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 import { createRandom } from '../../model/random.ts';
 import { chooseSeed } from '../../model/seed.ts';
 import { startProcess, withSmallDisk } from '../../processes/store-process.ts';
-import { caseFamily } from '../../run/conformance-case.ts';
+import { caseFamily, skipCase } from '../../run/conformance-case.ts';
 import { holdsBatches, prepareClosed } from './batches.ts';
 
 const needs = ['durability'] as const;
@@ -142,6 +142,7 @@ export const killedCases = caseFamily('killed', [
       'an append to a full disk is STORE_UNAVAILABLE and stores nothing, and all acknowledged events remain',
     needs,
     run: async (context) => {
+      if (context.hasServer) skipCase('a server keeps the data, and not the disk of a process');
       await prepareClosed(context);
       const child = await startProcess(context, withSmallDisk(4_000));
       const claimed = await child.call('claimDispatch', taskDir, dispatchId);

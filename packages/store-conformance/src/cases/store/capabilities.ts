@@ -32,7 +32,7 @@ export const capabilityCases = caseFamily('capabilities', [
         assert.equal(typeof methods[name], 'function', `${name} is missing`);
       const optional = {
         searchEvents: capabilities.search,
-        watchEvents: capabilities.watch,
+        watch: capabilities.watch,
         deleteDispatch: capabilities.deleteDispatch,
       };
       for (const [name, claimed] of Object.entries(optional))

@@ -12,24 +12,42 @@ export class HeadKeeper {
   #counting: number;
   /** Whether both slots have the same content. */
   #isSame: boolean;
+  #isDamaged: boolean;
   #acknowledgedAt: number;
 
   /** `now` is the monotonic time. */
   constructor(
-    { record, slot, counting, isSame }: Pick<Head2, 'record' | 'slot' | 'counting' | 'isSame'>,
+    {
+      record,
+      slot,
+      counting,
+      isSame,
+      whole,
+    }: Pick<Head2, 'record' | 'slot' | 'counting' | 'isSame' | 'whole'>,
     now: number,
   ) {
     this.#record = record;
     this.#slot = slot;
     this.#counting = counting;
     this.#isSame = isSame;
+    this.#isDamaged = whole.includes(false);
     this.#acknowledgedAt = now;
+  }
+
+  /** A head that was written to both slots. */
+  static ofNew(record: HeadRecord, slot: number, now: number): HeadKeeper {
+    return new HeadKeeper({ record, slot, counting: 0, isSame: true, whole: [true, true] }, now);
   }
 
   /** The head of a new claim. The first write of it records the number of the claim. */
   static ofClaim(head: Head2, epoch: number, now: number): HeadKeeper {
     const isSame = head.isSame && head.record.epoch === epoch;
     return new HeadKeeper({ ...head, record: { ...head.record, epoch }, isSame }, now);
+  }
+
+  /** Whether one of the slots is damaged. */
+  get isDamaged(): boolean {
+    return this.#isDamaged;
   }
 
   get record(): HeadRecord {
@@ -62,6 +80,7 @@ export class HeadKeeper {
       if (sync) file.syncData();
     }
     this.#isSame = true;
+    this.#isDamaged = false;
     this.#acknowledgedAt = now;
     return true;
   }

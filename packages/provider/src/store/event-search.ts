@@ -1,0 +1,17 @@
+import type { CapturedEvent } from '@hansard/events';
+
+export interface SearchEventsOptions {
+  /** Absent: every task. */
+  readonly taskDir?: string;
+  /** Absent: every dispatch of the task. Only together with `taskDir`. */
+  readonly dispatchId?: string;
+  /** The maximum number of hits, at least 1. Absent: 100. */
+  readonly limit?: number;
+}
+
+export interface SearchHit {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly position: number;
+  readonly event: CapturedEvent;
+}

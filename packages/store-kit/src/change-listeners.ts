@@ -1,0 +1,52 @@
+import type { StopWatching, WatchScope } from '@hansard/provider';
+import { type MergedCalls, mergeCalls } from './merged-calls.ts';
+
+/** The listeners of `watch` in one opening of a store. */
+export class ChangeListeners {
+  /** By scope. */
+  readonly #listeners = new Map<string, Set<MergedCalls>>();
+
+  /** Whether nothing listens. */
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
+  add(scope: WatchScope, onChange: () => void): StopWatching {
+    const key = keyOf(scope);
+    const calls = mergeCalls(onChange);
+    const listeners = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, listeners.add(calls));
+    return () => {
+      calls.stop();
+      listeners.delete(calls);
+      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key);
+    };
+  }
+
+  /** Requests a call of each listener whose scope includes a dispatch, or without one the record of a task. */
+  notify(taskDir: string, dispatchId?: string): void {
+    if (this.isEmpty) return;
+    this.#notify({});
+    this.#notify({ taskDir });
+    if (dispatchId !== undefined) this.#notify({ taskDir, dispatchId });
+  }
+
+  notifyAll(): void {
+    for (const listeners of this.#listeners.values()) for (const calls of listeners) calls.notify();
+  }
+
+  /** Makes no further call. */
+  stopAll(): void {
+    for (const listeners of this.#listeners.values()) for (const calls of listeners) calls.stop();
+    this.#listeners.clear();
+  }
+
+  #notify(scope: WatchScope): void {
+    for (const calls of this.#listeners.get(keyOf(scope)) ?? []) calls.notify();
+  }
+}
+
+/** No `taskDir` and no id contains a line feed. */
+function keyOf({ taskDir = '', dispatchId }: WatchScope): string {
+  return dispatchId === undefined ? taskDir : `${taskDir}\n${dispatchId}`;
+}

@@ -1,0 +1,232 @@
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
+import { isSystemError } from '@hansard/store-kit';
+import { encodeHead, slotFor } from '../head/head-codec.ts';
+import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
+import { PositionIndex } from '../lines/position-index.ts';
+import { readAllEvents } from '../lines/read-events.ts';
+import { currentMoment, elapsedSince, type Moment } from '../locks/moment.ts';
+import type { AppendWriter } from './append-writer.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-file.ts';
+import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
+import { checkInterval } from './fence-dispatch.ts';
+import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
+
+/** The parts of a claimed dispatch, opened by `beginWriting`. */
+export interface WriterParts {
+  readonly file: DispatchFile;
+  readonly events: AppendWriter;
+  readonly head: HeadKeeper;
+  /** A time before the last check of the claim and of the place of the file. */
+  readonly checkedAt: Moment;
+}
+
+/** A claimed dispatch that is open for writing. */
+export class DispatchWriter {
+  readonly #context: DispatchContext;
+  readonly #name: DispatchName;
+  readonly #events: AppendWriter;
+  readonly #positions = new PositionIndex();
+  #file: DispatchFile;
+  #head: HeadKeeper;
+  #checkedAt: Moment;
+  #isAcknowledgedLater = false;
+  /** Whether a call has reported that the file is not at its path. */
+  #isReported = false;
+  #isOver = false;
+
+  constructor(context: DispatchContext, name: DispatchName, { file, events, head, checkedAt }: WriterParts) {
+    this.#context = context;
+    this.#name = name;
+    this.#file = file;
+    this.#events = events;
+    this.#head = head;
+    this.#checkedAt = checkedAt;
+  }
+
+  /** Whether it has ended, for example because another opening has taken the dispatch over. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether one of the two slots of the head is damaged. Writing the head repairs it. */
+  get isHeadDamaged(): boolean {
+    return this.#head.isDamaged;
+  }
+
+  get envelope(): DispatchEnvelope {
+    return this.#head.record.envelope;
+  }
+
+  /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
+  append(event: CapturedEvent): boolean {
+    this.#checkIfDue(checkInterval);
+    const isAdded = this.#events.append(event);
+    this.#confirm(event.id);
+    if (isAdded) this.#acknowledge();
+    return isAdded;
+  }
+
+  /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
+  appendAll(events: readonly CapturedEvent[]): boolean {
+    this.#checkIfDue(checkInterval);
+    const isAdded = this.#events.appendAll(events);
+    this.#confirm(events.at(-1)?.id ?? null);
+    if (isAdded) this.#acknowledge();
+    return isAdded;
+  }
+
+  /** Changes the envelope and returns it. @throws STORE_LOCKED, STORE_CORRUPT */
+  update(updates: EnvelopeUpdates): DispatchEnvelope {
+    this.#checkIfDue(0);
+    const given = Object.entries(updates).filter(([, value]) => value !== undefined);
+    // A copy, which only the caller has.
+    const text = JSON.stringify({ ...this.envelope, ...Object.fromEntries(given) });
+    this.writeHead({ envelope: JSON.parse(text) });
+    this.#confirm(null);
+    return JSON.parse(text);
+  }
+
+  read<T>(work: ReadWork<T>): T {
+    return work(this.#events.range, this.#positions);
+  }
+
+  /**
+   * Writes the exact length into the head. The caller then ends the writing.
+   * @throws STORE_CORRUPT if the file is not at its path, unless a write has reported that
+   */
+  finish(): void {
+    if (this.#isReported) return;
+    this.#checkIfDue(0);
+    if (!this.#head.has(this.#events.acknowledged)) this.writeHead({});
+  }
+
+  /** Ends without the claim if another opening has taken it, and this process may not have noticed. */
+  noticeLoss(): void {
+    const { claims, clock } = this.#context;
+    if (elapsedSince(this.#checkedAt, clock) < checkInterval) return;
+    if (!claims.isKept(this.#name)) this.drop();
+  }
+
+  /** Gives up a claim that another opening has taken over. */
+  drop(): void {
+    this.end();
+    this.#context.claims.release(this.#name);
+  }
+
+  /** Closes the file. A claim is kept. */
+  close(): void {
+    if (this.#isAcknowledgedLater) ignoreRefusal(() => this.#acknowledgeNow());
+    this.end();
+  }
+
+  /** Closes the file, and writes nothing. A claim is kept. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#isAcknowledgedLater = false;
+    this.#context.later.remove(this.#name.paths.file);
+    this.#file.open.close();
+  }
+
+  /** Writes the head, with the length of now. */
+  writeHead(changes: Pick<HeadChanges, 'envelope'>): void {
+    const { clock, sync } = this.#context;
+    const all = { ...changes, acknowledged: this.#events.acknowledged };
+    if (!this.#head.write(this.#file.open, all, clock.monotonic(), sync)) this.#growHead(all);
+  }
+
+  /** Checks the claim and the place of the file if the last check is at least `interval` milliseconds old. */
+  #checkIfDue(interval: number): void {
+    if (this.#context.clock.monotonic() - this.#checkedAt.monotonic >= interval) this.#check();
+  }
+
+  /** Checks the claim and the place of the file. @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND */
+  #check(): void {
+    const { files, claims, clock } = this.#context;
+    const now = currentMoment(clock);
+    let misplaced: unknown = null;
+    try {
+      assertInPlace(files, this.#file, this.#name, this.#events.range.end);
+    } catch (error) {
+      misplaced = error;
+    }
+    // After the file, because the next owner renames its copy after it has taken the lock.
+    if (!claims.isKept(this.#name)) {
+      this.drop();
+      throw claims.missing(this.#name);
+    }
+    this.#isReported = misplaced !== null;
+    if (misplaced !== null) throw misplaced;
+    this.#checkedAt = now;
+  }
+
+  /**
+   * Before a write is acknowledged: checks the claim, if this process may have been stopped since the last check. If the claim
+   * was lost during the write, the event `lastId` counts as written if the next owner has copied it.
+   * @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND
+   */
+  #confirm(lastId: string | null): void {
+    if (elapsedSince(this.#checkedAt, this.#context.clock) < checkInterval) return;
+    try {
+      this.#check();
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_LOCKED') || lastId === null || !this.#hasCopied(lastId)) throw error;
+    }
+  }
+
+  /** Whether the file that is now at the path has the event. */
+  #hasCopied(lastId: string): boolean {
+    const reader = DispatchReader.open(this.#context.files, this.#name);
+    try {
+      return reader.read(readAllEvents).some(({ id }) => id === lastId);
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Writes the acknowledged length, now or within a second. */
+  #acknowledge(): void {
+    if (this.#isOver) return;
+    if (this.#head.isStale(this.#events.count, this.#checkedAt.monotonic)) this.#acknowledgeNow();
+    else if (!this.#isAcknowledgedLater) {
+      this.#isAcknowledgedLater = true;
+      this.#context.later.add(this.#name.paths.file, () => this.#acknowledgeNow());
+    }
+  }
+
+  /** A refusal of the system is ignored: the events are stored, and the next write or the release tries again. */
+  #acknowledgeNow(): void {
+    this.#isAcknowledgedLater = false;
+    const now = this.#context.clock.monotonic();
+    ignoreRefusal(() => this.#head.acknowledge(this.#file.open, this.#events.acknowledged, now));
+  }
+
+  /** Writes a copy with larger slots, and renames it over the file. */
+  #growHead(changes: HeadChanges): void {
+    const record = this.#head.moved(changes);
+    const slot = slotFor(record);
+    const bytes = encodeHead(record, slot);
+    const old = this.#file;
+    const open = replaceByCopy(this.#context, this.#name, (copy) => {
+      copy.write(bytes, bytes.length, 0);
+      const { range, closing } = this.#events;
+      const end = copyBytes(range.file, range.start, range.end, copy, bytes.length);
+      copy.write(Buffer.from(closing), closing.length, end);
+    });
+    this.#file = { open, inode: open.stats().ino, start: bytes.length };
+    this.#events.moveTo(open, bytes.length);
+    const now = this.#context.clock.monotonic();
+    this.#head = HeadKeeper.ofNew(record, slot, now);
+    old.open.close();
+  }
+}
+
+function ignoreRefusal(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { isStoreError } from '@hansard/provider';
+import { assertDispatchPath, storeClosed, withFile } from '@hansard/store-kit';
+import { dispatchPaths } from '../disk-format.ts';
+import { resolveTaskFolder } from '../task-folder.ts';
+import type { DispatchContext } from './dispatch-context.ts';
+import type { DispatchName } from './dispatch-file.ts';
+import { DispatchHandle } from './dispatch-handle.ts';
+import { HandleCache } from './handle-cache.ts';
+
+/** Finds the dispatches of one opening of a store, and keeps the ones that it used last open. */
+export class OpenDispatches {
+  readonly #context: DispatchContext;
+  readonly #root: string;
+  readonly #handles = new HandleCache();
+  #isClosed = false;
+
+  /** `root` is a real path, without symbolic links. */
+  constructor(context: DispatchContext, root: string) {
+    this.#context = context;
+    this.#root = root;
+  }
+
+  /** Whether `close` was called. Then every other method throws STORE_CLOSED. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** @throws STORE_CLOSED */
+  assertOpen(): void {
+    if (this.#isClosed) throw storeClosed(this.#root);
+  }
+
+  /** The folder of a task, whether it exists or not. @throws STORE_INVALID_PATH */
+  taskFolder(taskDir: string): string {
+    this.assertOpen();
+    return withFile('look up', this.#root, () => resolveTaskFolder(this.#context.files, this.#root, taskDir));
+  }
+
+  /** The places of a dispatch, whether it exists or not. @throws STORE_INVALID_PATH */
+  name(taskDir: string, dispatchId: string): DispatchName {
+    this.assertOpen();
+    assertDispatchPath(taskDir, dispatchId);
+    return { taskDir, dispatchId, paths: dispatchPaths(this.taskFolder(taskDir), dispatchId) };
+  }
+
+  /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT, STORE_INVALID_PATH */
+  get(taskDir: string, dispatchId: string): DispatchHandle {
+    this.assertOpen();
+    return this.#handles.get(taskDir, dispatchId) ?? this.#open(this.name(taskDir, dispatchId));
+  }
+
+  /** Releases a claim, including when the head cannot be written. If the file is missing, there is no head to write. */
+  release(name: DispatchName): void {
+    try {
+      const handle = this.#handles.get(name.taskDir, name.dispatchId) ?? this.#open(name);
+      handle.finish();
+    } catch (error) {
+      // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
+      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') && !isStoreError(error, 'STORE_LOCKED'))
+        throw error;
+    } finally {
+      this.#context.claims.release(name);
+    }
+  }
+
+  /** Closes the files of a dispatch. A claim is kept. */
+  close(taskDir: string, dispatchId: string): void {
+    const handle = this.#handles.get(taskDir, dispatchId);
+    if (handle !== null) this.#handles.close(handle);
+  }
+
+  /** The steps that end the opening. Each can fail on its own. */
+  *closing(): Generator<() => void> {
+    for (const name of this.#context.claims.all()) yield () => this.release(name);
+    yield () => this.#context.later.doAll();
+    yield () => this.#handles.closeAll();
+    yield () => {
+      this.#isClosed = true;
+    };
+  }
+
+  #open(name: DispatchName): DispatchHandle {
+    const { file } = name.paths;
+    return this.#handles.add(withFile('open', file, () => DispatchHandle.open(this.#context, name)));
+  }
+}

@@ -1,0 +1,250 @@
+import type { Statement } from './database.ts';
+
+/** A number of PostgreSQL's `bigint`, as its driver gives it. */
+export type BigInt64 = string;
+
+export interface TaskRow {
+  readonly taskDir: string;
+  readonly checksum: number | null;
+  /** Null for a task with dispatches and without a record. */
+  readonly record: string | null;
+}
+
+export interface DispatchRow {
+  readonly number: BigInt64;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly checksum: number;
+  readonly envelope: string;
+}
+
+/** With the claim of a dispatch. */
+export interface ClaimedRow extends DispatchRow {
+  readonly epoch: BigInt64;
+  /** The token of the opening that has claimed the dispatch, or null. */
+  readonly writer: string | null;
+  /** Null if nobody has claimed it, or if the row of the opening is missing. */
+  readonly owner: string | null;
+  readonly beat: BigInt64 | null;
+}
+
+export interface HeadRow {
+  readonly number: BigInt64;
+  readonly writer: string | null;
+  readonly epoch: BigInt64;
+  readonly acknowledged: number;
+  readonly length: number;
+  /** The checksum of the last event; null without events. */
+  readonly checksum: number | null;
+}
+
+export interface EventRow {
+  readonly position: number;
+  readonly checksum: number;
+  readonly id: string;
+  readonly line: string;
+}
+
+/** A row of a page. The columns of the event are null if the page has no event. */
+export interface PageRow {
+  readonly number: BigInt64;
+  readonly acknowledged: number;
+  readonly length: number;
+  readonly position: number | null;
+  readonly checksum: number | null;
+  readonly line: string | null;
+}
+
+export interface HitRow {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly position: number;
+  readonly checksum: number;
+  readonly line: string;
+  /** The checksum of the event before it. */
+  readonly previous: number | null;
+}
+
+export interface BacklogRow {
+  readonly number: BigInt64;
+  readonly first: number;
+}
+
+export type Statements = ReturnType<typeof statementsFor>;
+
+/** Every statement of the store. Each names its schema, because a pooler shares connections between clients. */
+export function statementsFor(schema: string) {
+  const length = (dispatch: string) =>
+    `(SELECT coalesce(max(position) + 1, 0) FROM ${schema}.events WHERE dispatch = ${dispatch})`;
+  const columns = 'd.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.checksum, d.envelope';
+  const claim = `${columns}, d.epoch, d.writer, o.owner, o.beat
+    FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer
+    WHERE d.task_dir = $1 AND d.dispatch_id = $2`;
+  // The rows from the position `start`, with the number of events at the same moment.
+  const page = (start: string, limit: string) => `
+    SELECT d.number, d.acknowledged, m.length, e.position, e.checksum, e.line
+    FROM ${schema}.dispatches d
+    CROSS JOIN LATERAL (SELECT ${length('d.number')} AS length) m
+    LEFT JOIN LATERAL (
+      SELECT position, checksum, line FROM ${schema}.events
+      WHERE dispatch = d.number AND position >= ${start} ORDER BY position LIMIT ${limit}) e ON true
+    WHERE d.task_dir = $1 AND d.dispatch_id = $2 ORDER BY e.position`;
+  // Lines hold no line end, and ids no comma.
+  const rows = (lines: string, ids: string, checksums: string) => `ROWS FROM (
+      string_to_table(${lines}, E'\\n'), string_to_table(${ids}, ','), string_to_table(${checksums}, ','))
+      WITH ORDINALITY AS r (line, id, checksum, row)`;
+  const hits = (where: string) => `
+    SELECT d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", e.position, e.checksum, e.line,
+      (SELECT checksum FROM ${schema}.events p WHERE p.dispatch = e.dispatch AND p.position = e.position - 1) AS previous
+    FROM ${schema}.event_words w
+    JOIN ${schema}.dispatches d ON d.number = w.dispatch
+    JOIN ${schema}.events e ON e.dispatch = w.dispatch AND e.position = w.position
+    WHERE w.words @> string_to_array($1, ' ') ${where}
+    ORDER BY w.at DESC, d.dispatch_id DESC, e.position DESC, d.task_dir DESC LIMIT $2`;
+  const all = {
+    putTask: statement(
+      `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
+       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3`,
+    ),
+    getTask: statement<TaskRow>(
+      `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
+    ),
+    listTasks: statement<TaskRow>(
+      `SELECT coalesce(t.task_dir, d.task_dir) AS "taskDir", t.checksum, t.record
+       FROM ${schema}.tasks t FULL JOIN (SELECT DISTINCT task_dir FROM ${schema}.dispatches) d USING (task_dir)`,
+    ),
+
+    insertDispatch: statement<{ number: BigInt64 }>(
+      `INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING number`,
+    ),
+    getDispatch: statement<DispatchRow>(
+      `SELECT ${columns} FROM ${schema}.dispatches d WHERE d.task_dir = $1 AND d.dispatch_id = $2`,
+    ),
+    listDispatches: statement<DispatchRow>(
+      `SELECT ${columns} FROM ${schema}.dispatches d WHERE d.task_dir = $1`,
+    ),
+    setEnvelope: statement(
+      `UPDATE ${schema}.dispatches SET version = version + 1, started_at = $2, status = $3, checksum = $4, envelope = $5
+       WHERE number = $1`,
+    ),
+    deleteDispatch: statement(`DELETE FROM ${schema}.dispatches WHERE number = $1`),
+    deleteEvents: statement(
+      `DELETE FROM ${schema}.events
+       WHERE dispatch = $1 OR dispatch IN (SELECT number FROM ${schema}.accepted_losses WHERE dispatch = $1)`,
+    ),
+    deleteWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch = $1`),
+
+    getClaim: statement<ClaimedRow>(`SELECT ${claim}`),
+    /** Waits for an append under way, and lets no further one begin before the transaction ends. */
+    lockDispatch: statement<ClaimedRow>(`SELECT ${claim} FOR UPDATE OF d`),
+    takeClaim: statement<{ epoch: BigInt64 }>(
+      `UPDATE ${schema}.dispatches SET writer = $2, epoch = epoch + 1 WHERE number = $1 RETURNING epoch`,
+    ),
+    endClaim: statement(`UPDATE ${schema}.dispatches SET writer = NULL WHERE number = $1`),
+    release: statement(
+      `UPDATE ${schema}.dispatches d SET writer = NULL, acknowledged = greatest(acknowledged, ${length('d.number')})
+       WHERE task_dir = $1 AND dispatch_id = $2 AND writer = $3`,
+    ),
+    releaseAll: statement(
+      `UPDATE ${schema}.dispatches d SET writer = NULL, acknowledged = greatest(acknowledged, ${length('d.number')})
+       WHERE writer = $1`,
+    ),
+    keepLength: statement(
+      `UPDATE ${schema}.dispatches SET acknowledged = greatest(acknowledged, ${length('$1')}) WHERE number = $1`,
+    ),
+    /** A new value each time, including after the row was removed and written again by another beat. */
+    beat: statement(
+      `INSERT INTO ${schema}.openings (token, owner, beat) VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+       ON CONFLICT (token) DO UPDATE SET beat = openings.beat + 1`,
+    ),
+    deleteOpening: statement(`DELETE FROM ${schema}.openings WHERE token = $1`),
+    deleteIdleOpening: statement(
+      `DELETE FROM ${schema}.openings o
+       WHERE token = $1 AND NOT EXISTS (SELECT FROM ${schema}.dispatches d WHERE d.writer = o.token)`,
+    ),
+
+    getHead: statement<HeadRow>(
+      `SELECT d.number, d.writer, d.epoch, d.acknowledged, coalesce(e.position + 1, 0) AS length, e.checksum
+       FROM ${schema}.dispatches d LEFT JOIN LATERAL (
+         SELECT position, checksum FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
+       WHERE d.task_dir = $1 AND d.dispatch_id = $2`,
+    ),
+    /**
+     * Inserts the rows only while the claim with the epoch exists and the last event is the one that the writer knows. The lock is
+     * held until the commit, so that a takeover of the claim waits for it.
+     */
+    append: statement(
+      `WITH claim AS MATERIALIZED (
+         SELECT number FROM ${schema}.dispatches WHERE number = $1 AND epoch = $2 AND writer = $7 FOR KEY SHARE)
+       INSERT INTO ${schema}.events (dispatch, position, checksum, id, line)
+       SELECT number, $3::int + row - 1, r.checksum::int, id, line
+       FROM claim, (SELECT set_config('synchronous_commit', $8, true)) AS durability, ${rows('$4', '$5', '$6')}
+       WHERE $3::int = 0
+         OR EXISTS (SELECT FROM ${schema}.events WHERE dispatch = $1 AND position = $3::int - 1 AND checksum = $9::int)`,
+    ),
+    findEvents: statement<EventRow>(
+      `SELECT position, checksum, id, line FROM ${schema}.events
+       WHERE dispatch = $1 AND id = ANY (string_to_array($2, ','))`,
+    ),
+    pageOfEvents: statement<PageRow>(page('$3::bigint', '$4::bigint')),
+    lastEvents: statement<PageRow>(page('m.length - $3::bigint', '$3::bigint')),
+    /** For a scan of the rows of one number, whatever they contain. */
+    scanEvents: statement<EventRow>(
+      `SELECT position, checksum, id, line FROM ${schema}.events
+       WHERE dispatch = $1 AND position >= $2 ORDER BY position LIMIT $3`,
+    ),
+
+    insertEvents: statement(
+      `INSERT INTO ${schema}.events (dispatch, position, checksum, id, line)
+       SELECT $1, $2::int + row - 1, r.checksum::int, id, line
+       FROM ${rows('$3', '$4', '$5')}`,
+    ),
+    insertLoss: statement(
+      `INSERT INTO ${schema}.accepted_losses (number, dispatch, verification) VALUES ($1, $2, $3)`,
+    ),
+    moveLosses: statement(`UPDATE ${schema}.accepted_losses SET dispatch = $2 WHERE dispatch = $1`),
+    deleteLosses: statement(`DELETE FROM ${schema}.accepted_losses WHERE dispatch = $1`),
+
+    listBacklog: statement<BacklogRow>(
+      `SELECT number, searchable_events AS first FROM ${schema}.dispatches d
+       WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)
+         AND searchable_events < ${length('d.number')} ORDER BY number`,
+    ),
+    lockBacklog: statement<BacklogRow>(
+      `SELECT number, searchable_events AS first FROM ${schema}.dispatches WHERE number = $1 FOR NO KEY UPDATE`,
+    ),
+    insertWords: statement(
+      `INSERT INTO ${schema}.event_words (dispatch, position, at, words)
+       SELECT $1, $2::int + row - 1, at, string_to_array(coalesce(words, ''), ' ')
+       FROM ROWS FROM (string_to_table($3, ','), string_to_table($4, E'\\n')) WITH ORDINALITY AS r (at, words, row)`,
+    ),
+    setSearchable: statement(`UPDATE ${schema}.dispatches SET searchable_events = $2 WHERE number = $1`),
+    search: statement<HitRow>(
+      hits('AND ($3::text IS NULL OR d.task_dir = $3) AND ($4::text IS NULL OR d.dispatch_id = $4)'),
+    ),
+
+    notify: statement("SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"),
+    /** A text that changes with every change in a scope, for connections that cannot listen. */
+    fingerprint: statement<{ fingerprint: string }>(
+      `SELECT concat_ws(' ', count(*), sum(number), sum(version), sum(${length('d.number')}),
+         (SELECT concat_ws(' ', count(*), sum(version)) FROM ${schema}.tasks WHERE $1::text IS NULL OR task_dir = $1)) AS fingerprint
+       FROM ${schema}.dispatches d
+       WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)`,
+    ),
+  };
+  return named(all);
+}
+
+function statement<Row = never>(text: string): Statement<Row> {
+  return { name: '', text };
+}
+
+/** Gives each statement the name of its key, under which a connection prepares it once. */
+function named<T extends Record<string, Statement<unknown>>>(statements: T): T {
+  const entries = Object.entries(statements).map(([key, { text }]) => [
+    key,
+    { name: `hansard_${key}`, text },
+  ]);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,72 @@
+import { dispatchNotFound } from '@hansard/store-kit';
+import type { Database, Session, Statement, Value } from './database.ts';
+import { Schema } from './schema.ts';
+import { type ClaimedRow, type Statements, statementsFor } from './statements.ts';
+
+/** What of the committed work survives: `off` nothing of the last moments before the server crashes, `on` all, `remote_apply` also a failover. */
+export type Commit = 'off' | 'on' | 'remote_apply';
+
+export interface TablesSetup {
+  readonly database: Database;
+  /** The name of the schema. */
+  readonly schema: string;
+  readonly createTables: boolean;
+  readonly commit: Commit;
+}
+
+/** The tables of one store in a database. Where they do not exist, reads find nothing. */
+export class Tables {
+  readonly database: Database;
+  readonly statements: Statements;
+  readonly commit: Commit;
+  /** For messages. */
+  readonly name: string;
+  readonly #schema: Schema;
+
+  constructor({ database, schema, createTables, commit }: TablesSetup) {
+    this.database = database;
+    this.commit = commit;
+    this.#schema = new Schema(database, schema, createTables);
+    this.statements = statementsFor(this.#schema.quoted);
+    this.name = `${database.name}, schema ${schema}`;
+  }
+
+  /** Connects, and checks the server and the tables. @throws STORE_UNAVAILABLE */
+  async check(): Promise<void> {
+    await this.#schema.isReady();
+  }
+
+  create(): Promise<void> {
+    return this.#schema.create();
+  }
+
+  async rows<Row>(statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
+    if (!(await this.#schema.isReady())) return [];
+    return (await this.database.run(statement, values)).rows;
+  }
+
+  /** Runs a change that may be repeated after a lost connection. @returns the number of changed rows */
+  async repeatable(statement: Statement, values: readonly Value[]): Promise<number> {
+    if (!(await this.#schema.isReady())) return 0;
+    return (await this.database.run(statement, values)).count;
+  }
+
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.database.transaction(work, this.commit);
+  }
+
+  /** One transaction that has the row of a dispatch locked. @throws STORE_DISPATCH_NOT_FOUND */
+  async change<T>(
+    taskDir: string,
+    dispatchId: string,
+    work: (session: Session, row: ClaimedRow) => Promise<T>,
+  ): Promise<T> {
+    if (!(await this.#schema.isReady())) throw dispatchNotFound(taskDir, dispatchId);
+    return this.transaction(async (session) => {
+      const { rows } = await session.run(this.statements.lockDispatch, [taskDir, dispatchId]);
+      const [row] = rows;
+      if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
+      return work(session, row);
+    });
+  }
+}

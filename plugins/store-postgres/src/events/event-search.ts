@@ -1,0 +1,98 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
+import { foldWord, splitWords, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import { chainStart, eventChecksum } from '../database/checksums.ts';
+import { corrupt } from '../database/postgres-errors.ts';
+import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
+import type { Tables } from '../database/tables.ts';
+import { decodeEvent } from '../tables/decode.ts';
+
+/** The greatest number of events in one transaction that fills the index. */
+const eventsAtOnce = 500;
+/** An index of words refuses longer ones. Those of events and queries are cut in the same way. */
+const longestWord = 200;
+
+/** Search for words. A search first adds the new events in its scope to the index, so an append costs nothing for it. */
+export class EventSearch {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  async search(
+    query: string,
+    { taskDir, dispatchId, limit = 100 }: SearchEventsOptions & { readonly taskDir?: string },
+  ): Promise<SearchHit[]> {
+    const words = wordsOf([query]);
+    if (words.length === 0) return [];
+    const { statements } = this.#tables;
+    const scope = [taskDir ?? null, dispatchId ?? null];
+    for (const backlog of await this.#tables.rows(statements.listBacklog, scope))
+      await this.#catchUp(backlog);
+    const values = [words.join(' '), Math.min(limit, 2_000_000_000), ...scope];
+    const hits = await this.#tables.rows(statements.search, values);
+    return hits.reverse().map((hit) => this.#decode(hit));
+  }
+
+  async #catchUp({ number }: BacklogRow): Promise<void> {
+    while (await this.#indexSome(number));
+  }
+
+  /** Adds some events to the index. @returns whether there may be more */
+  #indexSome(number: string): Promise<boolean> {
+    const { statements } = this.#tables;
+    return this.#tables.transaction(async (session) => {
+      // Locked, because another process may do the same. Appends continue.
+      const { rows: locked } = await session.run(statements.lockBacklog, [number]);
+      const [backlog] = locked;
+      if (backlog === undefined) return false;
+      const { first } = backlog;
+      const { rows } = await session.run(statements.scanEvents, [number, first, eventsAtOnce]);
+      const last = rows.at(-1);
+      if (last === undefined) return false;
+      // A missing position, which only damage leaves, gets no words.
+      const found = new Map(rows.map((row) => [row.position, row]));
+      const entries = Array.from({ length: last.position - first + 1 }, (_, index) =>
+        indexed(found.get(first + index)),
+      );
+      await session.run(statements.insertWords, [
+        ...[
+          number,
+          first,
+          entries.map(({ at }) => at).join(','),
+          entries.map(({ words }) => words).join('\n'),
+        ],
+      ]);
+      await session.run(statements.setSearchable, [number, last.position + 1]);
+      return rows.length === eventsAtOnce;
+    });
+  }
+
+  #decode({ taskDir, dispatchId, position, checksum, line, previous }: HitRow): SearchHit {
+    const event = decodeEvent(line);
+    const start = position === 0 ? chainStart(taskDir, dispatchId) : previous;
+    if (event === null || start === null || eventChecksum(start, line) !== checksum) {
+      const what = `the event at position ${position} of dispatch ${dispatchId} does not have its checksum`;
+      throw corrupt(this.#tables.name, what, {
+        advice: `Run \`hansard verify ${taskDir} ${dispatchId}\`.`,
+        details: { dispatchId, offset: position },
+      });
+    }
+    return { dispatchId, position, event };
+  }
+}
+
+function indexed(row: EventRow | undefined): { readonly at: string; readonly words: string } {
+  const event: CapturedEvent | null = row === undefined ? null : decodeEvent(row.line);
+  if (event === null) return { at: '', words: '' };
+  return { at: event.timestamp, words: wordsOf(stringsOf(event, unsearchableKeys)).join(' ') };
+}
+
+function wordsOf(texts: readonly string[]): readonly string[] {
+  const words = new Set<string>();
+  for (const text of texts)
+    for (const word of splitWords(text)) words.add([...foldWord(word)].slice(0, longestWord).join(''));
+  words.delete('');
+  return [...words];
+}

@@ -1,0 +1,276 @@
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
+import {
+  assertDispatchId,
+  assertTaskDir,
+  type ClaimState,
+  type Clock,
+  type DispatchClaim,
+  type DispatchListing,
+  type DispatchStoreProvider,
+  type DispatchVerification,
+  type EventPage,
+  type ReadEventsOptions,
+  type SearchEventsOptions,
+  type SearchHit,
+  type StopWatching,
+  type StoreCapabilities,
+  type TaskListing,
+} from '@hansard/provider';
+import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
+import { Claims } from './claims/claims.ts';
+import { toStoreError } from './database/postgres-errors.ts';
+import type { Tables } from './database/tables.ts';
+import { acceptLoss } from './events/accept-loss.ts';
+import { EventReader } from './events/event-reader.ts';
+import { EventSearch } from './events/event-search.ts';
+import { EventWriter } from './events/event-writer.ts';
+import { DispatchTable } from './tables/dispatch-table.ts';
+import { TaskTable } from './tables/task-table.ts';
+import type { ChangeWatch } from './watch/change-watch.ts';
+
+export interface PostgresStoreSetup {
+  readonly tables: Tables;
+  readonly watch: ChangeWatch;
+  readonly durability: 'process' | 'disk';
+  readonly leaseMs: number;
+  readonly clock: Clock;
+}
+
+/** Milliseconds: `close` waits so long for calls under way, and for connections. */
+const closeMs = 2_000;
+
+/** A store in a PostgreSQL database. Created by {@link openPostgresStore}. */
+export class PostgresStore implements DispatchStoreProvider {
+  readonly contract = 1;
+  readonly capabilities: StoreCapabilities;
+  readonly #tables: Tables;
+  readonly #watch: ChangeWatch;
+  readonly #clock: Clock;
+  readonly #claims: Claims;
+  readonly #dispatches: DispatchTable;
+  readonly #tasks: TaskTable;
+  readonly #reader: EventReader;
+  readonly #writer: EventWriter;
+  readonly #search: EventSearch;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closing: Promise<void> | null = null;
+
+  constructor({ tables, watch, durability, leaseMs, clock }: PostgresStoreSetup) {
+    this.capabilities = {
+      durability,
+      writers: 'dispatch',
+      search: true,
+      watch: true,
+      deleteDispatch: true,
+      integrity: 'checksum',
+    };
+    this.#tables = tables;
+    this.#watch = watch;
+    this.#clock = clock;
+    this.#claims = new Claims({ tables, leaseMs, clock });
+    this.#dispatches = new DispatchTable(tables, this.#claims, () => clock.monotonic());
+    this.#tasks = new TaskTable(tables);
+    this.#reader = new EventReader(tables);
+    this.#writer = new EventWriter(tables, this.#claims, this.#reader);
+    this.#search = new EventSearch(tables);
+  }
+
+  createDispatch(taskDir: string, envelope: DispatchEnvelope): Promise<void> {
+    const { dispatchId } = envelope;
+    const copy = structuredClone(envelope);
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, () => this.#dispatches.create(taskDir, copy)),
+    );
+  }
+
+  claimDispatch(taskDir: string, dispatchId: string): Promise<DispatchClaim> {
+    return this.#runOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, () => this.#claims.claim(taskDir, dispatchId)),
+    );
+  }
+
+  releaseDispatch(taskDir: string, dispatchId: string): Promise<void> {
+    return this.#runOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, async () => {
+        await this.#claims.release(taskDir, dispatchId);
+        this.#reader.forget(taskDir, dispatchId);
+      }),
+    );
+  }
+
+  getClaim(taskDir: string, dispatchId: string): Promise<ClaimState | null> {
+    return this.#runOne(taskDir, dispatchId, () => this.#claims.stateOf(taskDir, dispatchId));
+  }
+
+  breakClaim(taskDir: string, dispatchId: string): Promise<void> {
+    return this.#runOne(taskDir, dispatchId, () => this.#claims.break(taskDir, dispatchId));
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    const copy = structuredClone(updates);
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.inOrder(taskDir, dispatchId, () => this.#dispatches.update(taskDir, dispatchId, copy)),
+    );
+  }
+
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Promise<void> {
+    return this.appendEvents(taskDir, dispatchId, [event]);
+  }
+
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Promise<void> {
+    return this.#changeOne(taskDir, dispatchId, () => this.#writer.append(taskDir, dispatchId, events));
+  }
+
+  async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
+    return (await this.listDispatches(taskDir)).map(({ envelope, error }) => {
+      if (envelope === null) throw error;
+      return envelope;
+    });
+  }
+
+  listDispatches(taskDir: string): Promise<DispatchListing[]> {
+    return this.#run(() => {
+      assertTaskDir(taskDir);
+      return this.#dispatches.list(taskDir);
+    });
+  }
+
+  getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
+    return this.#runOne(taskDir, dispatchId, () => this.#dispatches.get(taskDir, dispatchId));
+  }
+
+  getDispatchEvents(taskDir: string, dispatchId: string): Promise<CapturedEvent[]> {
+    return this.#runOne(taskDir, dispatchId, () => this.#reader.all(taskDir, dispatchId));
+  }
+
+  async getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]> {
+    return (await this.readEvents(taskDir, dispatchId, { last: count })).events;
+  }
+
+  readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): Promise<EventPage> {
+    return this.#runOne(taskDir, dispatchId, () => this.#reader.page(taskDir, dispatchId, options));
+  }
+
+  putTask(taskDir: string, task: TaskRecord): Promise<void> {
+    return this.#run(async () => {
+      assertTaskDir(taskDir);
+      await this.#tasks.put(taskDir, task);
+      this.#watch.changed(taskDir, null);
+    });
+  }
+
+  getTask(taskDir: string): Promise<TaskRecord | null> {
+    return this.#run(() => {
+      assertTaskDir(taskDir);
+      return this.#tasks.get(taskDir);
+    });
+  }
+
+  listTasks(): Promise<TaskListing[]> {
+    return this.#run(() => this.#tasks.list());
+  }
+
+  /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
+  searchEvents(taskDir: string, query: string, options: SearchEventsOptions = {}): Promise<SearchHit[]> {
+    return this.#run(() => {
+      assertTaskDir(taskDir);
+      if (options.dispatchId !== undefined) assertDispatchId(options.dispatchId);
+      return this.#search.search(query, { ...options, taskDir });
+    });
+  }
+
+  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): Promise<StopWatching> {
+    return this.#runOne(taskDir, dispatchId, async () => {
+      const stop = await this.#watch.watch({ taskDir, dispatchId }, onChange);
+      if ((await this.#tables.rows(this.#tables.statements.getDispatch, [taskDir, dispatchId])).length > 0)
+        return stop;
+      stop();
+      throw dispatchNotFound(taskDir, dispatchId);
+    });
+  }
+
+  deleteDispatch(taskDir: string, dispatchId: string): Promise<void> {
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, async () => {
+        await this.#dispatches.remove(taskDir, dispatchId);
+        this.#claims.drop(taskDir, dispatchId);
+        this.#reader.forget(taskDir, dispatchId);
+      }),
+    );
+  }
+
+  verifyDispatch(taskDir: string, dispatchId: string): Promise<DispatchVerification> {
+    return this.#runOne(taskDir, dispatchId, () => this.#reader.verify(taskDir, dispatchId));
+  }
+
+  acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): Promise<DispatchVerification> {
+    const setup = {
+      tables: this.#tables,
+      claims: this.#claims,
+      reader: this.#reader,
+      now: () => this.#clock.monotonic(),
+    };
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, () => acceptLoss(setup, taskDir, dispatchId, notice)),
+    );
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { database } = this.#tables;
+    // Without an answer of the server, everything is cut, and the claims expire.
+    const cancel = this.#clock.after(closeMs, () => database.cut());
+    try {
+      await Promise.allSettled(this.#underWay);
+      await this.#watch.close();
+      await this.#claims.end();
+    } catch {
+      // The database is away. Its rows say that this opening has claims, which expire after a lease.
+    }
+    cancel();
+    await database.close(closeMs);
+  }
+
+  /** As `#runOne`, for a change, of which listeners are notified. */
+  #changeOne<T>(taskDir: string, dispatchId: string, work: () => Promise<T>): Promise<T> {
+    return this.#runOne(taskDir, dispatchId, async () => {
+      const result = await work();
+      this.#watch.changed(taskDir, dispatchId);
+      return result;
+    });
+  }
+
+  #runOne<T>(taskDir: string, dispatchId: string, work: () => Promise<T>): Promise<T> {
+    return this.#run(() => {
+      assertDispatchPath(taskDir, dispatchId);
+      return work();
+    });
+  }
+
+  async #run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw storeClosed(this.#tables.name);
+    const running = this.#guard(work);
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#underWay.delete(running);
+    }
+  }
+
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toStoreError(error, this.#tables.database.name);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
+import { envelopeChecksum, recordChecksum } from '../database/checksums.ts';
+import { corrupt } from '../database/postgres-errors.ts';
+import type { DispatchRow, TaskRow } from '../database/statements.ts';
+
+/** No shorter text nests deeper than an event may. */
+const shortestTooDeep = 2_000;
+
+/** `name` is that of the database. @throws STORE_CORRUPT */
+export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope {
+  const { taskDir, dispatchId, envelope } = row;
+  if (isEnvelopeWhole(row)) return JSON.parse(envelope) as DispatchEnvelope;
+  throw corrupt(name, `the envelope of dispatch ${dispatchId} of ${taskDir} does not have its checksum`, {
+    details: { dispatchId },
+  });
+}
+
+export function isEnvelopeWhole({ taskDir, dispatchId, checksum, envelope }: DispatchRow): boolean {
+  return envelopeChecksum(taskDir, dispatchId, envelope) === checksum;
+}
+
+/** Null for a task without a record. @throws STORE_CORRUPT */
+export function decodeRecord({ taskDir, checksum, record }: TaskRow, name: string): TaskRecord | null {
+  if (record === null) return null;
+  if (recordChecksum(taskDir, record) === checksum) return JSON.parse(record) as TaskRecord;
+  throw corrupt(name, `the record of task ${taskDir} does not have its checksum`, { details: { taskDir } });
+}
+
+/** The event of a stored line; null if the line is not one, or nests deeper than any reader can follow. */
+export function decodeEvent(line: string): CapturedEvent | null {
+  try {
+    const value = JSON.parse(line) as Partial<CapturedEvent> | null;
+    if (typeof value?.id !== 'string' || typeof value.type !== 'string') return null;
+    const isReadable = line.length < shortestTooDeep || findNotJson(value) === null;
+    return isReadable ? (value as CapturedEvent) : null;
+  } catch {
+    return null;
+  }
+}

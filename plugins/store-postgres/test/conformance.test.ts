@@ -1,0 +1,36 @@
+import { defineStoreConformance } from '@hansard/store-conformance';
+import { describe, it } from 'vitest';
+import { openPostgresStore } from '../src/index.ts';
+import { newSchema } from './server/new-schema.ts';
+import { useServer } from './server/test-server.ts';
+
+const server = useServer();
+/** Short, so that the cases in which a process stops wait little for it. */
+const leaseMs = 600;
+
+defineStoreConformance({
+  name: 'store-postgres',
+  describe,
+  it,
+  leaseMs,
+  capabilities: {
+    durability: 'disk',
+    writers: 'dispatch',
+    search: true,
+    watch: true,
+    deleteDispatch: true,
+    integrity: 'checksum',
+  },
+  create: async () => {
+    const options = { url: server().url(), schema: newSchema(), leaseMs, connections: 4 };
+    const open = () => openPostgresStore(options);
+    return {
+      store: await open(),
+      reopen: open,
+      elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
+      // The whole server is removed after the tests.
+      hasServer: true,
+      dispose: () => {},
+    };
+  },
+});

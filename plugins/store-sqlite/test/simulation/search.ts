@@ -1,0 +1,49 @@
+import { BrokenPromise } from './lease-oracle.ts';
+import { type Decision, randomSchedule, shrink } from './schedule.ts';
+import { Simulation, type SimulationCounts, type SimulationOptions } from './simulation.ts';
+
+export interface SearchOptions extends SimulationOptions {
+  readonly firstSeed: number;
+  /** The search ends with the first schedule that ends after so many steps. */
+  readonly steps: number;
+  readonly onProgress?: (counts: SimulationCounts) => void;
+}
+
+export interface SearchResult {
+  readonly schedules: number;
+  readonly counts: SimulationCounts;
+  /** The broken promise, then the shortest schedule that breaks one; null if every promise held. */
+  readonly found: string | null;
+}
+
+/** Runs one random schedule after the other, until a promise is broken. */
+export function search({ firstSeed, steps, onProgress, ...options }: SearchOptions): SearchResult {
+  using simulation = new Simulation(options);
+  const { counts } = simulation;
+  let schedules = 0;
+  while (counts.steps < steps) {
+    const seed = firstSeed + schedules;
+    const schedule = randomSchedule(seed, options);
+    if (problemOf(simulation, schedule) !== null)
+      return { schedules, counts, found: describe(simulation, seed, schedule) };
+    schedules += 1;
+    onProgress?.(counts);
+  }
+  return { schedules, counts, found: null };
+}
+
+function problemOf(simulation: Simulation, schedule: readonly Decision[]): string | null {
+  try {
+    simulation.run(schedule);
+    return null;
+  } catch (error) {
+    if (error instanceof BrokenPromise) return error.message;
+    throw error;
+  }
+}
+
+function describe(simulation: Simulation, seed: number, schedule: readonly Decision[]): string {
+  const shortest = shrink(schedule, (part) => problemOf(simulation, part) !== null);
+  const lines = shortest.map((decision) => JSON.stringify(decision));
+  return [`seed ${seed}: ${problemOf(simulation, shortest)}`, ...lines].join('\n');
+}
