@@ -41,18 +41,23 @@ export async function* verifyDispatches(
     return;
   }
   const tasks = taskDir === undefined ? await store.listTasks() : [{ taskDir, error: undefined }];
+  const listed: DispatchListing[] = [];
+  for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
+    listed.push(listing);
+  const listings = Map.groupBy(listed, (listing) => listing.taskDir);
   for (const task of tasks) {
     if (task.error !== undefined) yield unverified(task.taskDir, null, task.error);
-    yield* verifyTask(store, task.taskDir, signal);
+    yield* verifyTask(store, task.taskDir, listings.get(task.taskDir) ?? [], signal);
   }
 }
 
 async function* verifyTask(
   store: DispatchStore,
   taskDir: string,
+  listings: readonly DispatchListing[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedDispatch, undefined> {
-  for (const { dispatchId, error } of await listAll(store, taskDir)) {
+  for (const { dispatchId, error } of listings) {
     if (dispatchId === null) {
       yield unverified(taskDir, null, asDamage(error));
       continue;
@@ -65,12 +70,6 @@ async function* verifyTask(
       if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
-}
-
-async function listAll(store: DispatchStore, taskDir: string): Promise<readonly DispatchListing[]> {
-  const listings: DispatchListing[] = [];
-  for await (const listing of store.dispatches({ taskDir })) listings.push(listing);
-  return listings;
 }
 
 async function verifyOne(store: DispatchStore, dispatch: DispatchRef): Promise<VerifiedDispatch> {
