@@ -10,6 +10,7 @@ for (const name of [
   'causes',
   'context',
   'import',
+  'import-again',
   'exports',
   'training',
   'memory',

@@ -13,6 +13,14 @@ interface Campaign {
 type SimulationFigures = Campaign &
   SimulationCounts & { readonly firstSeed: number; readonly schedules: number };
 
+type AttackFigures = Campaign & {
+  readonly attack: string;
+  readonly store: string;
+  readonly figures: Readonly<Record<string, number>>;
+  /** The command that repeats the round that failed. */
+  readonly failure: string | null;
+};
+
 type TruthFigures = Campaign & {
   readonly seeds: number;
   readonly events: number;
@@ -61,7 +69,17 @@ export const checks: readonly (readonly [attack: string, result: string, files: 
   [
     'a full disk, a file that is moved away, a named pipe, a folder or a link in the place of a file',
     'a coded error that names the place; nothing waits',
-    [`${sqlite}/full-disk.test.ts`, `${sqlite}/moved-file.test.ts`, `${jsonFile}/special-files.test.ts`],
+    [
+      `${sqlite}/full-disk.test.ts`,
+      `${sqlite}/moved-file.test.ts`,
+      `${jsonFile}/other-programs.test.ts`,
+      `${jsonFile}/special-files.test.ts`,
+    ],
+  ],
+  [
+    'a system call that fails (`EIO`, `EMFILE`, a full disk, a short write), each one of a method in turn; a loss of power between calls',
+    'an append is whole or missing and can be repeated, no dispatch stays locked, and with durability `disk` everything acknowledged is read',
+    [`${jsonFile}/conformance-processes.test.ts`, `${jsonFile}/conformance-power.test.ts`],
   ],
   [
     'stores that are broken on purpose',
@@ -69,6 +87,7 @@ export const checks: readonly (readonly [attack: string, result: string, files: 
     [
       'packages/store-conformance/test/mutants.test.ts',
       'packages/store-conformance/test/damage-mutants.test.ts',
+      'packages/store-conformance/test/fault-mutants.test.ts',
     ],
   ],
   ['simulated processes, disk and clocks', 'see below', [`${jsonFile}/simulation.test.ts`]],
@@ -86,6 +105,15 @@ export function reliabilityDoc(): string {
     '| attack | result | tests |',
     '|---|---|---|',
     ...checks.map(([attack, result, files]) => `| ${attack} | ${result} | ${files.map(link).join(', ')} |`),
+    '',
+    '## Attacks',
+    '',
+    '`pnpm campaign:reliability` repeats the attacks of the tests with their own code. It ends at the first acknowledged event that is lost or doubled, at the first batch',
+    'that is half there, and at the first damage that is silent, prints the command that repeats it, and writes it into the table. In the rounds that it made:',
+    '',
+    ...attackTable(),
+    '',
+    ...Object.entries(attackTexts).map(([name, text]) => `- **${name}**: ${text}`),
     '',
     '## Simulation',
     '',
@@ -135,6 +163,38 @@ function simulationTable(): string[] {
     ...numbers.map(([name, key]) => row(name, (one) => count(one[key]))),
     row('seconds', ({ seconds }) => count(seconds)),
     row('run', runOf),
+  ];
+}
+
+/** What a campaign does to a store, by the name that `--only` takes. */
+const attackTexts: Readonly<Record<string, string>> = {
+  kills:
+    'a process is killed with SIGKILL while it appends, changes an envelope or creates dispatches. All that it acknowledged is read, at most one more batch, and each whole.',
+  cuts: 'the file of a killed process is cut at a byte, or the write-ahead log of SQLite. Reads give every whole event and the next claim repairs the file, or they are STORE_CORRUPT if acknowledged events are missing. (A cut of SQLite is read by two dispatches.)',
+  flips:
+    'one bit flips. Each read is equal to what was written, or STORE_CORRUPT with its place. A flip makes several reads.',
+  races:
+    'three processes claim, append and release one dispatch as fast as they can. The log is the acknowledged batches, each once and whole, in the order of each process.',
+  stopped:
+    'a process is stopped (SIGSTOP) past its lease, another one takes its dispatch, and it continues. Each of its writes is STORE_LOCKED, and none is in the log.',
+  namespaces:
+    'a process in another PID namespace tries to take the dispatch of a running writer. It is refused, and the writer loses nothing.',
+};
+
+function attackTable(): string[] {
+  const campaigns = Object.values(read<Record<string, AttackFigures>>('reliability.json'));
+  const order = Object.keys(attackTexts);
+  const sorted = campaigns.toSorted(
+    (one, other) =>
+      order.indexOf(one.attack) - order.indexOf(other.attack) || (one.store < other.store ? -1 : 1),
+  );
+  return [
+    '| attack | store | figures | lost or silent | seconds | run |',
+    '|---|---|---|---|--:|---|',
+    ...sorted.map((one) => {
+      const figures = Object.entries(one.figures).map(([name, number]) => `${count(number)} ${name}`);
+      return `| ${[one.attack, one.store, figures.join('; '), one.failure ?? 'nothing', count(one.seconds), runOf(one)].join(' | ')} |`;
+    }),
   ];
 }
 

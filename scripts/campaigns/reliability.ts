@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Attack, type StoreName, storeNames } from './reliability/attack.ts';
@@ -51,11 +51,12 @@ async function run(attack: string, store: StoreName, { unit, count, round }: Att
   process.stderr.write(`${attack}, ${store}: seed ${firstSeed}, ${wanted} ${unit}\n`);
   const started = performance.now();
   const figures: Record<string, number> = {};
-  const save = () =>
+  const save = (failure: string | null = null) =>
     write(`${attack} ${store}`, {
       attack,
       store,
       figures,
+      failure,
       firstSeed,
       seconds: Math.round((performance.now() - started) / 1_000),
       date: new Date().toISOString().slice(0, 10),
@@ -70,6 +71,7 @@ async function run(attack: string, store: StoreName, { unit, count, round }: Att
     } catch (error) {
       const again = `pnpm campaign:reliability --only ${attack} --store ${store} --seed ${seed} --count 1`;
       process.stderr.write(`${error instanceof Error ? error.stack : error}\nRepeat it: ${again}\n`);
+      save(again);
       return false;
     }
     if (performance.now() - savedAt < 10_000) continue;
@@ -83,5 +85,8 @@ async function run(attack: string, store: StoreName, { unit, count, round }: Att
 
 function write(key: string, campaign: object): void {
   const before = JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<string, unknown>;
-  writeFileSync(resultsFile, `${JSON.stringify({ ...before, [key]: campaign }, null, 2)}\n`);
+  // In one step, because other campaigns may write it too.
+  const temporary = new URL(`reliability.${process.pid}.tmp`, import.meta.url);
+  writeFileSync(temporary, `${JSON.stringify({ ...before, [key]: campaign }, null, 2)}\n`);
+  renameSync(temporary, resultsFile);
 }

@@ -8,6 +8,13 @@ it('docs/reliability.md has the figures of the campaigns (else: pnpm docs:reliab
   expect(readFileSync(join(root, 'docs/reliability.md'), 'utf8')).toBe(reliabilityDoc());
 });
 
+it('no attack of the campaign lost something, or was silent', () => {
+  const campaigns = JSON.parse(readFileSync(join(root, 'scripts/campaigns/reliability.json'), 'utf8'));
+  const failures = Object.values<{ failure: string | null }>(campaigns).map(({ failure }) => failure);
+  expect(failures.length).toBeGreaterThan(9);
+  expect(failures.filter((failure) => failure !== null)).toEqual([]);
+});
+
 it.each(checks)('%s: the tests exist', (_attack, _result, files) => {
   expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

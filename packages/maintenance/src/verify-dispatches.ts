@@ -5,6 +5,7 @@ import {
   type DispatchVerification,
   isStoreError,
   type StoreError,
+  type TaskListing,
 } from '@hansard/provider';
 
 export interface VerifyScope {
@@ -23,7 +24,7 @@ export interface VerifiedDispatch {
   readonly dispatchId: string | null;
   /** Null if it could not be verified. */
   readonly verification: DispatchVerification | null;
-  /** The reason why it could not be verified: STORE_CORRUPT or STORE_UNAVAILABLE. */
+  /** The reason why it could not be verified: STORE_CORRUPT, STORE_UNAVAILABLE, or STORE_INVALID_PATH for a link out of the store. */
   readonly error: StoreError | null;
 }
 
@@ -40,26 +41,34 @@ export async function* verifyDispatches(
     yield await verifyOne(store, { taskDir, dispatchId });
     return;
   }
-  const tasks = taskDir === undefined ? await store.listTasks() : [{ taskDir, error: undefined }];
+  const tasks: readonly TaskListing[] =
+    taskDir === undefined ? await store.listTasks() : [{ taskDir, task: null }];
   const listed: DispatchListing[] = [];
-  for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
-    listed.push(listing);
+  try {
+    for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
+      listed.push(listing);
+  } catch (error) {
+    if (taskDir === undefined) throw error;
+    yield unverified(taskDir, null, asDamage(error));
+    return;
+  }
   const listings = Map.groupBy(listed, (listing) => listing.taskDir);
   for (const task of tasks) {
     if (task.error !== undefined) yield unverified(task.taskDir, null, task.error);
-    yield* verifyTask(store, task.taskDir, listings.get(task.taskDir) ?? [], signal);
+    yield* verifyTask(store, task, listings.get(task.taskDir) ?? [], signal);
   }
 }
 
 async function* verifyTask(
   store: DispatchStore,
-  taskDir: string,
+  { taskDir, error: reported }: Pick<TaskListing, 'taskDir' | 'error'>,
   listings: readonly DispatchListing[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedDispatch, undefined> {
   for (const { dispatchId, error } of listings) {
     if (dispatchId === null) {
-      yield unverified(taskDir, null, asDamage(error));
+      const damage = asDamage(error);
+      if (damage.code !== reported?.code) yield unverified(taskDir, null, damage);
       continue;
     }
     // A synchronous store would keep timers and signals waiting until the end.
@@ -97,9 +106,10 @@ async function readWhole(store: DispatchStore, dispatch: DispatchRef): Promise<D
   return { integrity: 'none', wholeEvents, bytes, damages: [] };
 }
 
-/** @throws the error if it does not concern one dispatch */
+/** @throws the error if it does not concern one dispatch or one task */
 function asDamage(error: unknown): StoreError {
-  if (isStoreError(error, 'STORE_CORRUPT') || isStoreError(error, 'STORE_UNAVAILABLE')) return error;
+  const codes = ['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
+  if (codes.some((code) => isStoreError(error, code))) return error as StoreError;
   throw error;
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -23,7 +23,11 @@ async function recorded() {
       await dispatch.end({ status: 'completed' });
     }
   }
-  return { store, fileOf: (taskDir: string, id: string) => join(root, taskDir, 'dispatches', `${id}.json`) };
+  return {
+    store,
+    root,
+    fileOf: (taskDir: string, id: string) => join(root, taskDir, 'dispatches', `${id}.json`),
+  };
 }
 
 async function collect(results: AsyncIterable<VerifiedDispatch>): Promise<VerifiedDispatch[]> {
@@ -101,4 +105,15 @@ it('in a store without checksums, every event is read', async () => {
       },
     },
   ]);
+});
+
+it('a task whose dispatches are a link out of the store is a result, and the others are verified all the same', async () => {
+  const { store, root } = await recorded();
+  mkdirSync(join(root, 'away'));
+  symlinkSync(tmpdir(), join(root, 'away/dispatches'));
+  const results = await collect(verifyDispatches(store));
+  const damaged = results.filter(isDamaged);
+  expect(damaged.map(nameOf)).toEqual(['away null']);
+  expect(damaged.map(({ error }) => error?.code)).toEqual(['STORE_INVALID_PATH']);
+  expect(results).toHaveLength(5);
 });

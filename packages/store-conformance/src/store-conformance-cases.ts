@@ -8,12 +8,16 @@ import { damageCases } from './cases/damage/damage.ts';
 import { deleteCases } from './cases/dispatches/delete.ts';
 import { dispatchCases } from './cases/dispatches/dispatches.ts';
 import { envelopeCases } from './cases/dispatches/envelopes.ts';
+import { listedCases } from './cases/dispatches/listed.ts';
 import { listingCases } from './cases/dispatches/listings.ts';
 import { nameCases } from './cases/dispatches/names.ts';
 import { pathCases } from './cases/dispatches/paths.ts';
 import { searchCases } from './cases/dispatches/search.ts';
 import { taskCases } from './cases/dispatches/tasks.ts';
 import { watchCases } from './cases/dispatches/watch.ts';
+import { displacedCases } from './cases/faults/displaced.ts';
+import { faultCases } from './cases/faults/faults.ts';
+import { powerCases } from './cases/faults/power.ts';
 import { appendCases } from './cases/log/appends.ts';
 import { appendAtOnceCases } from './cases/log/appends-at-once.ts';
 import { idempotenceCases } from './cases/log/idempotence.ts';
@@ -55,6 +59,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...taskCases,
   ...nameCases,
   ...listingCases,
+  ...listedCases,
   ...pathCases,
   ...closedCases,
   ...reopenedCases,
@@ -67,6 +72,9 @@ export const runnableCases: readonly RunnableCase[] = [
   ...deleteCases,
   ...modelCases,
   ...damageCases,
+  ...faultCases,
+  ...powerCases,
+  ...displacedCases,
   ...killedCases,
   ...processCases,
   ...racingCases,

@@ -4,6 +4,7 @@ import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
+import { listedMutants } from './mutants/listed.ts';
 import { nameMutants } from './mutants/names.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
@@ -17,6 +18,7 @@ const mutants = [
   ...claimMutants,
   ...dispatchMutants,
   ...endMutants,
+  ...listedMutants,
   ...nameMutants,
   ...readMutants,
   ...reopenedMutants,

@@ -19,7 +19,6 @@ import {
 } from '@hansard/provider';
 import { pageOfDispatches, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
-import { createDispatchFile } from './dispatch/create-dispatch-file.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
@@ -74,12 +73,8 @@ export class JsonFileStore implements DispatchStoreProvider {
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const { dispatchId } = envelope;
     const name = this.#dispatches.name(taskDir, dispatchId);
-    const { paths } = name;
-    withFile('create', paths.file, () => {
-      this.#system.files.makeFolder(paths.folder);
-      createDispatchFile(this.#context, this.#root, name, envelope);
-    });
-    this.#index.refresh(paths.task, dispatchId);
+    withFile('create', name.paths.file, () => this.#dispatches.create(name, envelope));
+    this.#index.refresh(name.paths.task, dispatchId);
     this.#scopes.notify(taskDir);
   }
 
@@ -89,7 +84,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
-    const name = this.#dispatches.name(taskDir, dispatchId);
+    const name = this.#dispatches.openName(taskDir, dispatchId);
     if (this.#context.claims.has(name))
       withFile('release', name.paths.file, () => this.#dispatches.release(name));
   }
@@ -191,7 +186,7 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   listTasks(): TaskListing[] {
     return this.#taskDirs()
-      .map((taskDir) => listTask(this.#system.files, taskDir, join(this.#root, taskDir)))
+      .map((taskDir) => listTask(this.#system.files, this.#root, taskDir))
       .filter((listing) => listing !== null);
   }
 
@@ -282,7 +277,10 @@ export class JsonFileStore implements DispatchStoreProvider {
       try {
         return this.#list(task);
       } catch (error) {
-        if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+        // A link that leads one task out of the store does not end the listing of the others.
+        const isOfTask = taskDir === undefined && isStoreError(error, 'STORE_INVALID_PATH');
+        if (!isOfTask && !isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE'))
+          throw error;
         return [{ taskDir: task, dispatchId: null, envelope: null, error }];
       }
     });

@@ -30,8 +30,8 @@ export function listDispatchIds(files: Files, taskFolder: string): string[] {
 }
 
 /**
- * Every folder below the root that may belong to a task, by name. A folder that cannot be read is included. Links and other
- * files are skipped.
+ * Every folder below the root that may belong to a task, by name. A folder that cannot be read is included, and so is one whose
+ * `dispatches` is a link. Other links and other files are skipped.
  */
 export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Generator<string> {
   let entries: Dirent[];
@@ -56,7 +56,8 @@ export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Genera
 }
 
 function isOfTask(entry: Dirent): boolean {
-  return entry.name === names.dispatches ? entry.isDirectory() : entry.name === names.task && entry.isFile();
+  if (entry.name === names.dispatches) return entry.isDirectory() || entry.isSymbolicLink();
+  return entry.name === names.task && entry.isFile();
 }
 
 function isSegment(name: string): boolean {

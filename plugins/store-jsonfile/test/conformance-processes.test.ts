@@ -1,9 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '@hansard/store-conformance';
 import { expect, it } from 'vitest';
+import { systemFiles } from '../src/files.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
+import { thisSystem } from '../src/store-system.ts';
+import { failingFiles } from './failing-files.ts';
 
 /** Short, so that the cases in which a process stops wait little for it. */
 const leaseMs = 600;
@@ -14,7 +17,8 @@ const store: StoreUnderTest = {
   leaseMs,
   create: () => {
     const root = mkdtempSync(join(tmpdir(), 'hansard-jsonfile-'));
-    const open = () => openJsonFileStore({ root, leaseMs });
+    const { files, faults } = failingFiles(systemFiles);
+    const open = () => openJsonFileStore({ root, leaseMs }, { ...thisSystem, files });
     return {
       store: open(),
       reopen: open,
@@ -22,6 +26,13 @@ const store: StoreUnderTest = {
       damage: (taskDir, dispatchId) => {
         const file = join(root, taskDir, 'dispatches', `${dispatchId}.json`);
         return { bytes: readFileSync(file), write: (bytes) => writeFileSync(file, bytes) };
+      },
+      faults,
+      displace: (way, taskDir, dispatchId) => {
+        const file = join(root, taskDir, 'dispatches', `${dispatchId}.json`);
+        if (way === 'replaced') copyFileSync(file, `${file}.copy`);
+        renameSync(file, `${file}.moved`);
+        if (way === 'replaced') renameSync(`${file}.copy`, file);
       },
       dispose: () => rmSync(root, { recursive: true, force: true }),
     };
@@ -31,7 +42,8 @@ const store: StoreUnderTest = {
 const { integrity } = jsonFileStoreCapabilities;
 const cases = storeConformanceCases.filter(
   ({ id, needs }) =>
-    /^(killed|processes|damage)\//.test(id) && (integrity === 'checksum' || !needs.includes('integrity')),
+    /^(killed|processes|damage|faults|displaced)\//.test(id) &&
+    (integrity === 'checksum' || !needs.includes('integrity')),
 );
 
 it.each(cases)('$id: $title', async ({ id }) => {

@@ -21,17 +21,18 @@ function writing() {
 
 describe('a dispatch whose file another program changes while a store writes it', () => {
   it.each([
-    ['saved again', saveAgain, 'STORE_CORRUPT'],
-    ['removed', (file: string) => rmSync(file), 'STORE_DISPATCH_NOT_FOUND'],
-  ])('refuses writes after its file was %s', (_, touch, code) => {
+    ['saved again', saveAgain],
+    ['moved', (file: string) => renameSync(file, `${file}.moved`)],
+    ['removed', (file: string) => rmSync(file)],
+  ])('refuses writes after its file was %s', (_, touch) => {
     const { store, file } = writing();
     touch(file);
-    expect(codeOf(() => store.updateDispatch(taskDir, 'd1', { cost: 1 }))).toBe(code);
+    expect(codeOf(() => store.updateDispatch(taskDir, 'd1', { cost: 1 }))).toBe('STORE_CORRUPT');
 
     const later = performance.now() + 1_000;
     const now = vi.spyOn(performance, 'now').mockReturnValue(later);
-    expect(codeOf(() => store.appendEvent(taskDir, 'd1', makeEvent(2)))).toBe(code);
-    expect(codeOf(() => store.appendEvents(taskDir, 'd1', [makeEvent(2)]))).toBe(code);
+    expect(codeOf(() => store.appendEvent(taskDir, 'd1', makeEvent(2)))).toBe('STORE_CORRUPT');
+    expect(codeOf(() => store.appendEvents(taskDir, 'd1', [makeEvent(2)]))).toBe('STORE_CORRUPT');
     now.mockRestore();
   });
 
@@ -52,9 +53,20 @@ describe('a dispatch whose file another program changes while a store writes it'
     expect(openClaimed(root).getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1)]);
   });
 
-  it('can be released without an error after its file was removed', () => {
-    const { store, file } = writing();
-    rmSync(file);
+  it.each(['release', 'close'])(
+    'is reported as removed by a %s, if no write has reported it, and only once',
+    (end) => {
+      const { store, file } = writing();
+      rmSync(file);
+      const work = () => (end === 'close' ? store.close() : store.releaseDispatch(taskDir, 'd1'));
+      expect(codeOf(work)).toBe('STORE_CORRUPT');
+      expect(codeOf(() => store.close())).toBe('none');
+    },
+  );
+
+  it('can be released without an error after its whole task was removed with the claim', () => {
+    const { root, store } = writing();
+    rmSync(join(root, taskDir), { recursive: true });
     expect(codeOf(() => store.releaseDispatch(taskDir, 'd1'))).toBe('none');
     expect(codeOf(() => store.close())).toBe('none');
   });

@@ -188,7 +188,27 @@ describe('the root', () => {
       expect(codeOf(() => store.putTask(dir, task))).toBe('STORE_INVALID_PATH');
       expect(codeOf(() => store.getDispatchEnvelopes(dir))).toBe('STORE_INVALID_PATH');
     }
-    expect(store.listTasks()).toEqual([]);
+    // A linked folder of tasks is skipped. A linked folder of dispatches hides none of the others.
+    expect(store.listTasks()).toEqual([
+      { taskDir: 'home', task: null, error: expect.objectContaining({ code: 'STORE_INVALID_PATH' }) },
+    ]);
+    store.createDispatch('other', makeEnvelope('d1'));
+    expect(store.listTasks().map((listing) => listing.taskDir)).toEqual(['home', 'other']);
+    expect(store.listDispatches().dispatches).toMatchObject([
+      { taskDir: 'other', dispatchId: 'd1' },
+      { taskDir: 'home', dispatchId: null, error: { code: 'STORE_INVALID_PATH' } },
+    ]);
+  });
+
+  it('is listed if its folder of dispatches is a link to another folder below the root', () => {
+    const root = makeRoot();
+    const store = openStore(root);
+    mkdirSync(join(root, 'home'));
+    mkdirSync(join(root, 'disk'));
+    symlinkSync(join(root, 'disk'), join(root, 'home/dispatches'));
+    store.createDispatch('home', makeEnvelope('d1'));
+    expect(store.listTasks()).toEqual([{ taskDir: 'home', task: null }]);
+    expect(store.getDispatchEnvelopes('home')).toHaveLength(1);
   });
 
   it('may itself be a symbolic link', () => {

@@ -5,16 +5,18 @@ import {
   type ClaimState,
   type Clock,
   type DispatchClaim,
-  type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
+  type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
   type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
 import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
 import { Claims } from './claims/claims.ts';
@@ -25,6 +27,7 @@ import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
+import { listDispatches } from './tables/list-dispatches.ts';
 import { TaskTable } from './tables/task-table.ts';
 import type { ChangeWatch } from './watch/change-watch.ts';
 
@@ -121,17 +124,17 @@ export class PostgresStore implements DispatchStoreProvider {
     return this.#changeOne(taskDir, dispatchId, () => this.#writer.append(taskDir, dispatchId, events));
   }
 
-  async getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
-    return (await this.listDispatches(taskDir)).map(({ envelope, error }) => {
-      if (envelope === null) throw error;
-      return envelope;
+  getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]> {
+    return this.#run(() => {
+      assertTaskDir(taskDir);
+      return this.#dispatches.envelopes(taskDir);
     });
   }
 
-  listDispatches(taskDir: string): Promise<DispatchListing[]> {
+  listDispatches(options: ListDispatchesOptions = {}): Promise<DispatchPage> {
     return this.#run(() => {
-      assertTaskDir(taskDir);
-      return this.#dispatches.list(taskDir);
+      if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
+      return listDispatches(this.#tables, options);
     });
   }
 
@@ -171,19 +174,21 @@ export class PostgresStore implements DispatchStoreProvider {
   }
 
   /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
-  searchEvents(taskDir: string, query: string, options: SearchEventsOptions = {}): Promise<SearchHit[]> {
+  searchEvents(query: string, options: SearchEventsOptions = {}): Promise<SearchHit[]> {
     return this.#run(() => {
-      assertTaskDir(taskDir);
-      if (options.dispatchId !== undefined) assertDispatchId(options.dispatchId);
-      return this.#search.search(query, { ...options, taskDir });
+      assertScope(options);
+      return this.#search.search(query, options);
     });
   }
 
-  watchEvents(taskDir: string, dispatchId: string, onChange: () => void): Promise<StopWatching> {
-    return this.#runOne(taskDir, dispatchId, async () => {
-      const stop = await this.#watch.watch({ taskDir, dispatchId }, onChange);
-      if ((await this.#tables.rows(this.#tables.statements.getDispatch, [taskDir, dispatchId])).length > 0)
-        return stop;
+  watch(scope: WatchScope, onChange: () => void): Promise<StopWatching> {
+    return this.#run(async () => {
+      assertScope(scope);
+      const stop = await this.#watch.watch(scope, onChange);
+      const { taskDir, dispatchId } = scope;
+      if (taskDir === undefined || dispatchId === undefined) return stop;
+      const { getDispatch } = this.#tables.statements;
+      if ((await this.#tables.rows(getDispatch, [taskDir, dispatchId])).length > 0) return stop;
       stop();
       throw dispatchNotFound(taskDir, dispatchId);
     });
@@ -273,4 +278,9 @@ export class PostgresStore implements DispatchStoreProvider {
       throw toStoreError(error, this.#tables.database.name);
     }
   }
+}
+
+function assertScope({ taskDir, dispatchId }: WatchScope): void {
+  if (taskDir !== undefined) assertTaskDir(taskDir);
+  if (dispatchId !== undefined) assertDispatchId(dispatchId);
 }

@@ -15,12 +15,13 @@ const password = 'correct horse battery staple';
 /** The message of the error of a call, with what it shows when it is printed. */
 async function failureOf(
   call: Promise<unknown>,
-): Promise<{ code: string; message: string; printed: string }> {
+): Promise<{ code: string; message: string; isTransient: boolean; printed: string }> {
   try {
     await call;
   } catch (error) {
     if (!isStoreError(error)) throw error;
-    return { code: error.code, message: error.message, printed: `${error.stack} ${JSON.stringify(error)}` };
+    const { code, message, isTransient } = error;
+    return { code, message, isTransient, printed: `${error.stack} ${JSON.stringify(error)}` };
   }
   throw new Error('The call succeeded.');
 }
@@ -122,7 +123,7 @@ describe('a database that cannot be used is STORE_UNAVAILABLE', () => {
     const standby = await stores.open({ url: server().url('standby') });
     expect(await standby.getDispatchEnvelopes(taskDir)).toHaveLength(1);
     const failure = failureOf(standby.putTask(taskDir, { taskDir } as never));
-    expect(await failure).toMatchObject({ message: expect.stringMatching(/primary/) });
+    expect(await failure).toMatchObject({ message: expect.stringMatching(/primary/), isTransient: true });
   });
 
   it('without tables that it may create, and without the right to create them', async () => {
@@ -154,7 +155,7 @@ describe('a database that cannot be used is STORE_UNAVAILABLE', () => {
     expect(toStoreError(cause, 'db:5432/d')).toMatchObject({
       code: 'STORE_UNAVAILABLE',
       message: expect.stringMatching(expected),
-      details: { isTransient },
+      isTransient,
       cause,
     });
   });

@@ -18,7 +18,7 @@ it('a writer records everything and can never change or delete an event, and a r
   await writer.putTask(taskDir, { taskDir } as never);
   await writer.releaseDispatch(taskDir, dispatchId);
   await writer.claimDispatch(taskDir, dispatchId);
-  expect(await writer.searchEvents(taskDir, 'text 000001')).toHaveLength(1);
+  expect(await writer.searchEvents('text 000001', { taskDir })).toHaveLength(1);
   expect(await codeOf(writer.deleteDispatch(taskDir, dispatchId))).toBe('STORE_UNAVAILABLE');
 
   const stolen = new Client(server().url('the_writer'));
@@ -30,7 +30,7 @@ it('a writer records everything and can never change or delete an event, and a r
 
   const reader = await stores.open({ url: server().url('the_reader'), createTables: false });
   expect(await reader.getDispatchEvents(taskDir, dispatchId)).toEqual(events(3));
-  expect(await reader.searchEvents(taskDir, 'text 000001')).toHaveLength(1);
+  expect(await reader.searchEvents('text 000001', { taskDir })).toHaveLength(1);
   expect(await codeOf(reader.claimDispatch(taskDir, dispatchId))).toBe('STORE_UNAVAILABLE');
   expect(await codeOf(reader.putTask(taskDir, { taskDir } as never))).toBe('STORE_UNAVAILABLE');
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
@@ -33,13 +33,18 @@ const store: StoreUnderTest = {
       store: open(),
       reopen: open,
       elsewhere: { module: join(import.meta.dirname, 'processes/open-store.ts'), args: [path, leaseMs] },
+      displace: (way) => {
+        if (way === 'replaced') copyFileSync(path, `${path}.copy`);
+        renameSync(path, `${path}.moved`);
+        if (way === 'replaced') renameSync(`${path}.copy`, path);
+      },
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },
 };
 
 const cases = storeConformanceCases.filter(
-  ({ id, needs }) => /^(killed|processes|damage)\//.test(id) && !needs.includes('integrity'),
+  ({ id, needs }) => /^(killed|processes|damage|displaced)\//.test(id) && !needs.includes('integrity'),
 );
 
 it.each(cases)('$id: $title', async ({ id }) => {

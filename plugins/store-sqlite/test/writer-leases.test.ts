@@ -315,6 +315,6 @@ describe('a dispatch that changed hands', () => {
     other.deleteDispatch(taskDir, dispatchId);
     clock.advance(2_000);
     expect(codeOf(() => other.getDispatchEvents(taskDir, dispatchId))).toBe('STORE_DISPATCH_NOT_FOUND');
-    expect(other.listDispatches(taskDir)).toEqual([]);
+    expect(other.listDispatches({ taskDir }).dispatches).toEqual([]);
   });
 });

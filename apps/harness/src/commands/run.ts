@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
-import { closeAbandonedDispatches, type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
+import { type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type Fidelity } from '@hansard/events';
-import type { AgentProvider, StoreError } from '@hansard/provider';
+import type { AgentProvider } from '@hansard/provider';
 import { Option } from 'commander';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import { type Harness, withHarness } from '../harness.ts';
+import { LeftRunning } from '../run/left-running.ts';
 import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
 import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
@@ -14,8 +15,7 @@ import { findDispatch } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, note } from '../terminal/context.ts';
-import { noteProblem } from '../terminal/explain-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 
@@ -95,16 +95,7 @@ async function* recordAll(
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
     options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
-  const onUnreadable = (error: StoreError) =>
-    noteProblem(context, error, 'That dispatch is not changed; recording continues.');
-  for (const { dispatchId, role, status } of await closeAbandonedDispatches(harness.store, taskDir, {
-    onUnreadable,
-  })) {
-    note(
-      context,
-      `hansard: ${role} ${dispatchId} was left running by a process that has exited; its status is now ${status}. Its recorded events are kept.`,
-    );
-  }
+  await using _left = await LeftRunning.close(context, harness.store, taskDir);
   const ended: DispatchEnvelope[] = [];
   for (const { what, ...as } of plan) {
     const progress = quiet ? createProgress(context, `recording ${what}`) : null;

@@ -14,6 +14,14 @@ export interface StreamingMessage {
   readonly toolCallIds: Map<number, string>;
 }
 
+/** The facts of a compaction whose summary is in a later message. */
+export interface AwaitedSummary {
+  readonly trigger: string;
+  readonly keptFrom?: string | undefined;
+  /** The event of the boundary. */
+  readonly cause: string | undefined;
+}
+
 /** The state that a mapping keeps between messages. */
 export class MappingState {
   readonly fidelity: Fidelity;
@@ -31,6 +39,8 @@ export class MappingState {
   readonly outcomes = new Map<string, AnswerLinks & { readonly metadata: JsonObject }>();
   /** The answers of sub-agents, by agent. */
   readonly answers = new Map<string, Answer>();
+  /** The compactions whose boundary names the message that will hold their summary, by the uuid of that message. */
+  readonly compactions = new Map<string, AwaitedSummary>();
   /** The latest `system/init` of each session. */
   readonly sessions = new Map<string, JsonObject>();
   /** The session that the latest message named. */

@@ -51,7 +51,18 @@ export function mapCompaction(step: MappingStep): void {
   const details = withoutNull(without(metadata, Object.keys(named)));
   step.events.details = { ...step.events.details, ...details };
   const keptFrom = firstKept(step, metadata);
-  step.events.event('session:compaction', withoutUndefined({ trigger, preTokens, postTokens, keptFrom }));
+  const facts = withoutUndefined({ trigger, preTokens, postTokens, keptFrom });
+  const cause = step.events.event('session:compaction', facts);
+  const anchor = anchorOf(metadata);
+  // The boundary itself is the anchor if the kept messages are before the summary.
+  if (anchor !== undefined && anchor !== step.message.uuid)
+    step.state.compactions.set(anchor, { trigger, keptFrom, cause });
+}
+
+/** The message that the kept messages follow; undefined if the compaction kept none. */
+function anchorOf(metadata: JsonObject): string | undefined {
+  const { preserved_messages: messages, preserved_segment: segment } = metadata;
+  return asName(asObject(messages)?.anchor_uuid) ?? asName(asObject(segment)?.anchor_uuid);
 }
 
 /** A denial that is reported before the result of the tool: `harness:hook_decision`. */

@@ -3,7 +3,7 @@ import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
 import { asId } from '../values/ids.ts';
-import { asList, asObject, asText } from '../values/json-fields.ts';
+import { asList, asName, asObject, asText } from '../values/json-fields.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from './map-block.ts';
 import { isToolResult, mapToolResult } from './map-tool-result.ts';
 
@@ -14,6 +14,7 @@ export function mapUser(step: MappingStep): void {
     writeNotice(step, 'a user message without content', step.message);
     return;
   }
+  if (mapSummary(step, blocks)) return;
   const agent = step.agent();
   step.announce(agent);
   const results = blocks.filter(isToolResult);
@@ -31,6 +32,18 @@ export function mapUser(step: MappingStep): void {
       mapText(step, block, agent, links);
     }
   }
+}
+
+/** Maps a message that the boundary of a compaction names as its summary. False: it is another message. */
+function mapSummary(step: MappingStep, blocks: readonly JsonValue[]): boolean {
+  const compaction = step.state.compactions.get(asName(step.message.uuid) ?? '');
+  const texts = blocks.map((block) => asText(asObject(block)?.text));
+  if (compaction === undefined || !texts.every((text) => text !== undefined)) return false;
+  const { trigger, keptFrom, cause } = compaction;
+  step.keepOthers(['message']);
+  const data = { trigger, ...definedOnly({ keptFrom }), summary: texts.join('\n\n') };
+  step.events.event('session:compaction', data, { cause });
+  return true;
 }
 
 function mapText(

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { renderCalls } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { assistant, dataOf, mapMessages, ofType, result, toolResult, toolUse, user } from './mapped.ts';
 
@@ -213,6 +214,63 @@ describe('session:compaction', () => {
       keptFrom: 'u1',
       details: { logical_parent_uuid: 'u0', duration_ms: 3, preserved_segment: { head_uuid: 'u1' } },
     });
+  });
+});
+
+describe('the summary of a compaction', () => {
+  const boundary = (anchor_uuid: string): JsonObject => ({
+    type: 'system',
+    subtype: 'compact_boundary',
+    uuid: 'boundary',
+    compact_metadata: {
+      trigger: 'auto',
+      pre_tokens: 900,
+      preserved_messages: { anchor_uuid, uuids: ['u2'] },
+    },
+  });
+  const around = (anchor: string, more: JsonObject[] = []) =>
+    mapMessages([
+      user('one', { uuid: 'u1' }),
+      user('two', { uuid: 'u2' }),
+      boundary(anchor),
+      ...more,
+      user('Before: one.', { uuid: 'summary', isSynthetic: true }),
+      user('three', { uuid: 'u3' }),
+    ]).events.slice(2);
+
+  it('is the message that the boundary names, wherever it comes', () => {
+    for (const more of [[], [user('meanwhile', { uuid: 'other' })]]) {
+      const events = around('summary', more);
+      expect(events.map(({ id, type }) => [id, type])).toEqual([
+        ['boundary', 'session:compaction'],
+        ...more.map(({ uuid }) => [uuid, 'user:message']),
+        ['summary', 'session:compaction'],
+        ['u3', 'user:message'],
+      ]);
+      const summary = events.find(({ id }) => id === 'summary');
+      expect(summary?.cause).toBe('boundary');
+      expect(summary?.data).toMatchObject({ trigger: 'auto', keptFrom: 'u2', summary: 'Before: one.' });
+      expect(summary?.data).not.toHaveProperty('preTokens');
+    }
+  });
+
+  it('replaces in the prompt what came before the kept messages', () => {
+    const events = mapMessages([
+      user('one', { uuid: 'u1' }),
+      user('two', { uuid: 'u2' }),
+      boundary('summary'),
+      user('Before: one.', { uuid: 'summary', isSynthetic: true }),
+      assistant([{ type: 'text', text: 'Three.' }]),
+    ]).events;
+    const [call] = [...renderCalls(events)];
+    expect(call?.messages.map(({ text }) => text)).toEqual(['Before: one.', 'two']);
+  });
+
+  it('is not guessed where the boundary names itself or no message', () => {
+    for (const anchor of ['boundary', 'elsewhere']) {
+      const types = around(anchor).map(({ type }) => type);
+      expect(types).toEqual(['session:compaction', 'user:message', 'user:message']);
+    }
   });
 });
 

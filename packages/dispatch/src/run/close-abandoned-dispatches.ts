@@ -8,6 +8,11 @@ import { LoggedEnding } from './logged-ending.ts';
 export interface CloseAbandonedOptions {
   /** Receives the error of each dispatch that cannot be read. */
   readonly onUnreadable?: (error: StoreError) => void;
+  /**
+   * Receives each running dispatch that is unchanged because its owner cannot be checked, and the milliseconds after which its claim
+   * expires, unless the owner renews it. Call `closeAbandonedDispatches` again after that time.
+   */
+  readonly onUnchecked?: (dispatch: DispatchRef, expiresInMs: number) => void;
 }
 
 /**
@@ -15,7 +20,7 @@ export interface CloseAbandonedOptions {
  * renews it, and those that this process abandoned when its store failed. If the log
  * says how a dispatch ended, the envelope gets that status, time, cost and result. Any other dispatch gets a
  * `harness:error` and becomes `crashed`. A dispatch that has a writer, in this process or another (STORE_LOCKED), is
- * unchanged. So is a dispatch that was released while it was `running`, an imported session, and one that cannot be read; its
+ * unchanged; if its owner cannot be checked, `onUnchecked` receives the time after which to call this again. So is a dispatch that was released while it was `running`, an imported session, and one that cannot be read; its
  * error is passed to `onUnreadable`. In a store with one writer, every running dispatch without an object of this process is abandoned. Returns the envelopes of the dispatches
  * that it ended. Call it when a harness starts.
  * @throws STORE_CORRUPT, STORE_UNAVAILABLE for a dispatch that cannot be read, without `onUnreadable`
@@ -23,7 +28,7 @@ export interface CloseAbandonedOptions {
 export async function closeAbandonedDispatches(
   store: DispatchStore,
   taskDir: string,
-  { onUnreadable }: CloseAbandonedOptions = {},
+  { onUnreadable, onUnchecked }: CloseAbandonedOptions = {},
 ): Promise<DispatchEnvelope[]> {
   const closed: DispatchEnvelope[] = [];
   for await (const { envelope: listed, error } of store.dispatches({ taskDir, status: ['running'] })) {
@@ -33,25 +38,31 @@ export async function closeAbandonedDispatches(
     }
     // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
     if (listed === null || listed.source !== null) continue;
-    const envelope = await closeAbandoned(store, { taskDir, dispatchId: listed.dispatchId });
+    const envelope = await closeAbandoned(store, { taskDir, dispatchId: listed.dispatchId }, onUnchecked);
     if (envelope !== null) closed.push(envelope);
   }
   return closed;
 }
 
 /** Whether the owner of the claim is gone. A dispatch without a claim was released, so its owner meant to leave it running. */
-async function isAbandoned(store: DispatchStore, dispatch: DispatchRef): Promise<boolean> {
+async function isAbandoned(
+  store: DispatchStore,
+  dispatch: DispatchRef,
+  onUnchecked: CloseAbandonedOptions['onUnchecked'],
+): Promise<boolean> {
   if (store.capabilities.writers === 'process') return true;
   const claim = await store.getClaim(dispatch);
+  if (claim?.state === 'unknown' && claim.expiresInMs !== null) onUnchecked?.(dispatch, claim.expiresInMs);
   return claim !== null && (claim.isOwn || claim.state === 'expired');
 }
 
 async function closeAbandoned(
   store: DispatchStore,
   abandoned: DispatchRef,
+  onUnchecked: CloseAbandonedOptions['onUnchecked'],
 ): Promise<DispatchEnvelope | null> {
   try {
-    if (!(await isAbandoned(store, abandoned))) return null;
+    if (!(await isAbandoned(store, abandoned, onUnchecked))) return null;
     await using dispatch = await store.openDispatch(abandoned, {
       write: true,
       holder: 'a start-up that ends it',

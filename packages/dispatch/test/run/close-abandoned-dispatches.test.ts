@@ -35,6 +35,33 @@ describe('dispatches that a process left running when it exited', () => {
     expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
   });
 
+  it('are reported with the time to wait if their owner cannot be checked, and closed after it', async () => {
+    let state: 'unknown' | 'expired' = 'unknown';
+    const provider = changedStore((store) => ({
+      capabilities: { ...store.capabilities, writers: 'dispatch' },
+      getClaim: () => ({
+        owner: 'process 7 on another host',
+        isOwn: false,
+        state,
+        expiresInMs: state === 'unknown' ? 700 : null,
+      }),
+    }));
+    const store = await leftBehind(provider);
+    const waits: [string, number][] = [];
+    const look = () =>
+      closeAbandonedDispatches(store, taskDir, {
+        onUnchecked: ({ dispatchId }, ms) => waits.push([dispatchId, ms]),
+      });
+    expect(await look()).toEqual([]);
+    expect(waits).toEqual([
+      ['lost-1', 700],
+      ['lost-2', 700],
+    ]);
+    state = 'expired';
+    expect((await look()).map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);
+    expect(waits).toHaveLength(2);
+  });
+
   it('are not those of an imported session, which stays running', async () => {
     const store = await leftBehind();
     await using imported = await store.beginDispatch(taskDir, {

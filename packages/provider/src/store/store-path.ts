@@ -4,11 +4,13 @@ import { StoreError } from './store-error.ts';
 const reserved = /^(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\.|$)/i;
 /** The maximum length of a name in common file systems, in bytes of UTF-8. */
 const longestSegment = 255;
+/** The maximum length of a `taskDir`, so that its path and an index of a database can hold it, in bytes of UTF-8. */
+const longestTaskDir = 1_024;
 
 /**
  * Refuses a `taskDir` that is not a plain relative path: segments of letters, digits, `.`, `_`, `-`, space and other
  * printable characters, separated by `/`. A segment must not be empty, start with a dot or have a special meaning in a file
- * system.
+ * system. It has at most 1,024 bytes, and a segment at most 255.
  * @throws STORE_INVALID_PATH
  */
 export function assertTaskDir(taskDir: string): void {
@@ -42,6 +44,7 @@ export function assertDispatchId(dispatchId: string): void {
 
 function whyNotTaskDir(taskDir: string): string | null {
   if (taskDir === '') return 'it is empty';
+  if (Buffer.byteLength(taskDir) > longestTaskDir) return `it is longer than ${longestTaskDir} bytes`;
   for (const segment of taskDir.split('/')) {
     if (segment === '') return 'it has an empty part (a leading, trailing or doubled /)';
     if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;

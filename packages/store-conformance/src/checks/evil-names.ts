@@ -55,6 +55,8 @@ export const evilTaskDirs = [
   'x'.repeat(256),
   '会'.repeat(86),
   'a/\ud800',
+  `${'z'.repeat(204)}/`.repeat(4) + 'z'.repeat(205),
+  `${'会'.repeat(80)}/`.repeat(4) + '会'.repeat(21),
 ];
 
 /** Dispatch ids that could not be the name of a file below their task on every file system. */

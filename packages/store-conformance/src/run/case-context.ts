@@ -39,6 +39,12 @@ export interface CaseContext {
   readonly damage: StoreFixture['damage'];
   /** Whether a server keeps the data. */
   readonly hasServer: boolean;
+  /** Makes calls of the system fail. */
+  readonly faults: StoreFixture['faults'];
+  /** Loses power. The openings before are not closed any more: `openBeside` opens the remainder. */
+  readonly losePower: StoreFixture['losePower'];
+  /** Moves or replaces the file of a dispatch. */
+  readonly displace: StoreFixture['displace'];
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
   reopen(): Promise<DispatchStoreProvider>;
   /** Opens the same data a second time while the store stays open. */
@@ -61,7 +67,11 @@ interface OpenCase {
 /** Creates the context of one case, and the function that cleans up after it. */
 export async function openCase(options: StoreUnderTest, counts = noCounts()): Promise<OpenCase> {
   const fixture = await options.create();
-  const steps: Array<() => Awaitable<void>> = [() => fixture.dispose(), () => fixture.store.close()];
+  /** The openings that a loss of power ended. */
+  const lost = new Set<DispatchStoreProvider>();
+  const openings: DispatchStoreProvider[] = [fixture.store];
+  const close = (store: DispatchStoreProvider) => () => (lost.has(store) ? undefined : store.close());
+  const steps: Array<() => Awaitable<void>> = [() => fixture.dispose(), close(fixture.store)];
   let newest = fixture.store;
 
   const open = async () => {
@@ -70,7 +80,8 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
         `The fixture needs reopen(), because the store states durability '${options.capabilities.durability}'.`,
       );
     const store = await fixture.reopen();
-    steps.push(() => store.close());
+    openings.push(store);
+    steps.push(close(store));
     return store;
   };
   const context: CaseContext = {
@@ -81,6 +92,14 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
     elsewhere: fixture.elsewhere,
     damage: fixture.damage,
     hasServer: fixture.hasServer ?? false,
+    faults: fixture.faults,
+    losePower:
+      fixture.losePower &&
+      (async (seed) => {
+        for (const store of openings) lost.add(store);
+        await fixture.losePower?.(seed);
+      }),
+    displace: fixture.displace,
     async reopen() {
       await newest.close();
       newest = await open();

@@ -17,8 +17,42 @@ export interface StoreFixture {
   readonly damage?: (taskDir: string, dispatchId: string) => Awaitable<StoredBytes>;
   /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
   readonly hasServer?: boolean;
+  /**
+   * Makes calls of the operating system fail, for every opening of this fixture in this process. Without it the cases with
+   * failing calls are skipped.
+   */
+  readonly faults?: InjectedFaults;
+  /**
+   * A loss of power: ends every opening without closing it, and drops or reorders writes that were not synced, by the seed.
+   * `reopen` then opens the remainder. Without it the cases with a loss of power are skipped.
+   */
+  readonly losePower?: (seed: number) => Awaitable<void>;
+  /**
+   * Does what another program can do to the file that keeps a dispatch, while the store has it open. Without it the cases with a
+   * moved file are skipped.
+   */
+  readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
   readonly dispose: () => Awaitable<void>;
+}
+
+/** `moved`: the file has another name. `replaced`: a copy of the file is in its place. */
+export type Displacement = 'moved' | 'replaced';
+
+/** Fails the calls that a system can fail in this way: such as EMFILE those that open a file, and ENOSPC those that write. */
+export interface InjectedFaults {
+  begin(fault: InjectedFault): void;
+  /** Ends the fault. Returns the number of calls that failed. */
+  end(): number;
+}
+
+export interface InjectedFault {
+  /** The code of the failing calls. `short write`: a write that stores only the first part, and returns how many bytes that are. */
+  readonly kind: 'EIO' | 'EMFILE' | 'ENOSPC' | 'short write';
+  /** How many calls of those that can fail succeed before. */
+  readonly after: number;
+  /** Whether the calls after the first failing one fail too, as on a full disk. */
+  readonly isLasting: boolean;
 }
 
 /** An ES module that opens the store: `export const openStore = (folder) => openMyStore(folder)`. */

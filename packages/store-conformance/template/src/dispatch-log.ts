@@ -16,6 +16,10 @@ export interface DispatchLog {
   epoch: number;
   readonly events: CapturedEvent[];
   readonly positions: Map<string, number>;
+  /** The bytes of the whole lines. */
+  size: number;
+  /** Whether a failed append may have left a part of its line after them. */
+  isTorn: boolean;
   /** The repair that was made when the file was opened. */
   readonly repaired: Omit<StoreRepair, 'taskDir' | 'dispatchId'> | null;
 }
@@ -23,8 +27,9 @@ export interface DispatchLog {
 /** The file is renamed into place when it is whole, so that a killed process leaves no empty one. @throws STORE_DISPATCH_EXISTS */
 export function createDispatchLog(file: string, taskDir: string, envelope: DispatchEnvelope): DispatchLog {
   if (existsSync(file)) throw dispatchExists(taskDir, envelope.dispatchId);
+  const line = toLine({ envelope });
   withFile('create', file, () => {
-    writeFileSync(`${file}.tmp`, toLine({ envelope }));
+    writeFileSync(`${file}.tmp`, line);
     renameSync(`${file}.tmp`, file);
   });
   return {
@@ -33,6 +38,8 @@ export function createDispatchLog(file: string, taskDir: string, envelope: Dispa
     epoch: 1,
     events: [],
     positions: new Map(),
+    size: Buffer.byteLength(line),
+    isTorn: false,
     repaired: null,
   };
 }
@@ -60,6 +67,8 @@ export function readDispatchLog(file: string): DispatchLog | null {
     epoch: 1,
     events: [],
     positions: new Map(),
+    size: Buffer.byteLength(text) - Buffer.byteLength(torn),
+    isTorn: false,
     repaired: cutTorn(file, text, torn),
   };
   for (const record of records) {
@@ -92,18 +101,18 @@ export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]):
     else if (!hasSameContent(JSON.stringify(existing), JSON.stringify(event))) throw eventConflict(event.id);
   }
   if (added.size === 0) return;
-  write(log.file, { events: [...added.values()] });
+  write(log, { events: [...added.values()] });
   addEvents(log, [...added.values()]);
 }
 
 export function writeEnvelope(log: DispatchLog, envelope: DispatchEnvelope): void {
-  write(log.file, { envelope });
+  write(log, { envelope });
   log.envelope = structuredClone(envelope);
 }
 
 /** Counts a new claim. Its epoch is in the file, so that it grows after the store was opened again. */
 export function writeEpoch(log: DispatchLog): void {
-  write(log.file, { epoch: log.epoch + 1 });
+  write(log, { epoch: log.epoch + 1 });
   log.epoch += 1;
 }
 
@@ -114,8 +123,15 @@ function addEvents(log: DispatchLog, events: readonly CapturedEvent[]): void {
   }
 }
 
-function write(file: string, record: DispatchRecord): void {
-  withFile('append to', file, () => appendFileSync(file, toLine(record)));
+function write(log: DispatchLog, record: DispatchRecord): void {
+  const line = toLine(record);
+  withFile('append to', log.file, () => {
+    if (log.isTorn) truncateSync(log.file, log.size);
+    log.isTorn = true;
+    appendFileSync(log.file, line);
+  });
+  log.isTorn = false;
+  log.size += Buffer.byteLength(line);
 }
 
 function toLine(record: DispatchRecord): string {

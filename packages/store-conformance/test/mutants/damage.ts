@@ -219,4 +219,37 @@ export const damageMutants: readonly Mutant[] = [
       },
     }),
   ],
+  [
+    'omits dispatches that cannot be read from its listings',
+    'damage/listed',
+    (good) => ({
+      listDispatches: (options) => {
+        const page = good.listDispatches(options);
+        return { ...page, dispatches: page.dispatches.filter(({ envelope }) => envelope !== null) };
+      },
+    }),
+  ],
+  [
+    'hides dispatches that cannot be read behind a filter',
+    'damage/listed',
+    (good) => ({
+      listDispatches: (options = {}) => {
+        const page = good.listDispatches(options);
+        const hides = ({ envelope }: { readonly envelope: object | null }) =>
+          envelope !== null || options.status === undefined;
+        return { ...page, dispatches: page.dispatches.filter(hides) };
+      },
+    }),
+  ],
+  [
+    'ends its listing at a dispatch that cannot be read',
+    'damage/listed',
+    (good) => ({
+      listDispatches: (options) => {
+        const page = good.listDispatches(options);
+        for (const { error } of page.dispatches) if (error !== undefined) throw error;
+        return page;
+      },
+    }),
+  ],
 ];

@@ -1,47 +1,58 @@
 import { dirname } from 'node:path';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
-import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
+import { fitHead, nothingAcknowledged } from '../head/head-codec.ts';
+import { HeadKeeper } from '../head/head-keeper.ts';
 import { createFile, syncFolder } from '../lines/open-file.ts';
-import type { LockFile } from '../locks/lock-file.ts';
+import { currentMoment } from '../locks/moment.ts';
+import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
+import { DispatchWriter } from './dispatch-writer.ts';
 
 /**
- * Creates a dispatch without events, complete or not at all. A `running` one is claimed.
+ * Creates a dispatch without events, complete or not at all. A `running` one is claimed, and its writer is returned; null for
+ * any other. The folder must exist.
  * @throws STORE_DISPATCH_EXISTS
  */
 export function createDispatchFile(
-  { files, claims, sync }: DispatchContext,
+  context: DispatchContext,
   root: string,
   name: DispatchName,
   envelope: DispatchEnvelope,
-): void {
+): DispatchWriter | null {
+  const { files, claims, clock, sync } = context;
   const { taskDir, dispatchId, paths } = name;
-  const { file, folder, temporary } = paths;
-  if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
-  let epoch: number;
-  let lost: readonly LockFile[];
+  const checkedAt = currentMoment(clock);
+  const { epoch, lost } = claims.takeNew(name);
+  let isClaimed = false;
   try {
-    ({ epoch, lost } = claims.take(name));
-  } catch (error) {
-    throw isStoreError(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
-  }
-  let isRunning = false;
-  try {
-    if (files.stat(file) !== null) throw dispatchExists(taskDir, dispatchId);
-    for (const lock of lost) files.remove(temporary(lock.epoch));
+    for (const lock of lost) files.remove(paths.temporary(lock.epoch));
     const record = { revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
-    const content = Buffer.concat([encodeHead(record, slotFor(record)), Buffer.from(closings.growing)]);
-    if (!createFile(files, file, temporary(epoch), content, sync)) throw dispatchExists(taskDir, dispatchId);
-    if (lost.length > 0) claims.removeLost(name);
-    if (sync) syncFolders(files, folder, root);
-    isRunning = envelope.status === 'running';
+    const { slot, bytes: head } = fitHead(record);
+    const content = Buffer.concat([head, Buffer.from(closings.growing)]);
+    const file = createFile(files, paths.file, paths.temporary(epoch), content, sync);
+    if (file === null) throw dispatchExists(taskDir, dispatchId);
+    try {
+      if (lost.length > 0) claims.removeLost(name);
+      if (sync) syncFolders(files, paths.folder, root);
+      isClaimed = envelope.status === 'running';
+    } finally {
+      if (!isClaimed) file.close();
+    }
+    if (!isClaimed) return null;
+    const start = head.length;
+    const at = { file, start, end: start, isChecked: true, count: 0, crc: 0 };
+    return new DispatchWriter(context, name, {
+      file: { open: file, inode: file.inode, start },
+      events: new AppendWriter({ ...at, idOrder: 'growing', greatestId: '' }, sync),
+      head: HeadKeeper.ofNew(record, slot, checkedAt.monotonic),
+      checkedAt,
+    });
   } finally {
-    if (!isRunning) claims.release(name);
+    if (!isClaimed) claims.release(name);
   }
 }
 

@@ -1,5 +1,5 @@
-import type { ClaimState, StoreError } from '@hansard/provider';
-import { dispatchNotClaimed, orMissing, unlockCommand } from '@hansard/store-kit';
+import { type ClaimState, isStoreError, type StoreError } from '@hansard/provider';
+import { dispatchExists, dispatchNotClaimed, orMissing, unlockCommand } from '@hansard/store-kit';
 import type { LockPlace } from '../locks/lock-chain.ts';
 import type { TakenLock, WriterLocks } from '../locks/writer-locks.ts';
 import type { StoreSystem } from '../store-system.ts';
@@ -37,6 +37,24 @@ export class DispatchClaims {
     const lock = this.#locks.take(this.#placeOf(name), isForced);
     this.#claimed.set(name.paths.lock, name);
     return lock;
+  }
+
+  /** Claims a dispatch that does not exist yet. @throws STORE_DISPATCH_EXISTS, including when another opening creates it now */
+  takeNew(name: DispatchName): TakenLock {
+    const { taskDir, dispatchId, paths } = name;
+    const recorded = () => {
+      if (this.#system.files.stat(paths.file) === null) return 0;
+      throw dispatchExists(taskDir, dispatchId);
+    };
+    // The claim of a dispatch that exists is not touched.
+    if (this.has(name)) recorded();
+    try {
+      const lock = this.#locks.take({ ...this.#placeOf(name), recorded, isNew: true });
+      this.#claimed.set(paths.lock, name);
+      return lock;
+    } catch (error) {
+      throw isStoreError(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
+    }
   }
 
   /** Whether the claim of this opening has not been taken over. */

@@ -27,7 +27,7 @@ export function openDispatchFile(files: Files, name: DispatchName, access: 'read
   if (open === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
   try {
     const { start } = readHead(open);
-    return { open, inode: open.stats().ino, start };
+    return { open, inode: open.inode, start };
   } catch (error) {
     open.close();
     throw error;
@@ -42,11 +42,12 @@ export function openDispatchFile(files: Files, name: DispatchName, access: 'read
 export function assertInPlace(
   files: Files,
   { inode, open, start }: DispatchFile,
-  { taskDir, dispatchId, paths }: DispatchName,
+  { paths }: DispatchName,
   end: number,
 ): void {
   const stats = orMissing(() => files.stat(paths.file));
-  if (stats === null) throw dispatchNotFound(taskDir, dispatchId);
+  if (stats === null)
+    throw corrupt(paths.file, 0, 'another program moved or removed the file while this store was writing it');
   if (stats.ino !== inode)
     throw corrupt(paths.file, 0, 'another program replaced the file while this store was writing it');
   if (stats.size < end) throw eventsMissing({ file: open, start, isChecked: true }, stats.size, end);

@@ -12,21 +12,30 @@ import type { DispatchWriter } from './dispatch-writer.ts';
 /** An open dispatch: for writing while it is claimed, otherwise for reading. */
 export class DispatchHandle {
   readonly name: DispatchName;
-  /** The time of the last use, as the count of the cache that keeps the handles. */
-  lastUsed = 0;
   readonly #context: DispatchContext;
   #reader: DispatchReader | null;
-  #writer: DispatchWriter | null = null;
+  #writer: DispatchWriter | null;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
     return new DispatchHandle(context, name, DispatchReader.open(context.files, name));
   }
 
-  private constructor(context: DispatchContext, name: DispatchName, reader: DispatchReader | null) {
+  /** A dispatch that was created now. */
+  static ofNew(context: DispatchContext, name: DispatchName, writer: DispatchWriter): DispatchHandle {
+    return new DispatchHandle(context, name, null, writer);
+  }
+
+  private constructor(
+    context: DispatchContext,
+    name: DispatchName,
+    reader: DispatchReader | null,
+    writer: DispatchWriter | null = null,
+  ) {
     this.#context = context;
     this.name = name;
     this.#reader = reader;
+    this.#writer = writer;
   }
 
   /** Claims the dispatch, unless this opening still has its claim, and repairs a torn tail. @throws STORE_LOCKED, STORE_CORRUPT */

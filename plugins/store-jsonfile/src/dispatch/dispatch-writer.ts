@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
-import { encodeHead, slotFor } from '../head/head-codec.ts';
+import { fitHead } from '../head/head-codec.ts';
 import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents } from '../lines/read-events.ts';
@@ -206,8 +206,7 @@ export class DispatchWriter {
   /** Writes a copy with larger slots, and renames it over the file. */
   #growHead(changes: HeadChanges): void {
     const record = this.#head.moved(changes);
-    const slot = slotFor(record);
-    const bytes = encodeHead(record, slot);
+    const { slot, bytes } = fitHead(record);
     const old = this.#file;
     const open = replaceByCopy(this.#context, this.#name, (copy) => {
       copy.write(bytes, bytes.length, 0);
@@ -215,7 +214,7 @@ export class DispatchWriter {
       const end = copyBytes(range.file, range.start, range.end, copy, bytes.length);
       copy.write(Buffer.from(closing), closing.length, end);
     });
-    this.#file = { open, inode: open.stats().ino, start: bytes.length };
+    this.#file = { open, inode: open.inode, start: bytes.length };
     this.#events.moveTo(open, bytes.length);
     const now = this.#context.clock.monotonic();
     this.#head = HeadKeeper.ofNew(record, slot, now);

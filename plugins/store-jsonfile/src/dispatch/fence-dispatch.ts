@@ -1,5 +1,5 @@
 import { type Head2, readHead } from '../head/dispatch-head.ts';
-import { encodeHead, slotFor } from '../head/head-codec.ts';
+import { fitHead } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
@@ -49,5 +49,5 @@ export function fenceDispatch(context: DispatchContext, name: DispatchName): voi
 
 function encodeNext({ record, slot }: Head2, epoch: number): Buffer {
   const next = { ...record, revision: record.revision + 1, epoch };
-  return encodeHead(next, slotFor(next, slot));
+  return fitHead(next, slot).bytes;
 }

@@ -4,21 +4,24 @@ const mostHandles = 64;
 
 /** Keeps a limited number of dispatches open. To open one more, it closes the one with the oldest use. */
 export class HandleCache {
+  /** In the order of their last use. */
   readonly #handles = new Map<string, DispatchHandle>();
   #latest: DispatchHandle | null = null;
-  #uses = 0;
 
   get(taskDir: string, dispatchId: string): DispatchHandle | null {
     const { name } = this.#latest ?? {};
     if (name !== undefined && name.dispatchId === dispatchId && name.taskDir === taskDir) return this.#latest;
-    const handle = this.#handles.get(keyOf(taskDir, dispatchId));
-    return handle === undefined ? null : this.#use(handle);
+    const key = keyOf(taskDir, dispatchId);
+    const handle = this.#handles.get(key);
+    if (handle === undefined) return null;
+    this.#handles.delete(key);
+    return this.#use(key, handle);
   }
 
   add(handle: DispatchHandle): DispatchHandle {
-    if (this.#handles.size >= mostHandles) this.#closeOldest();
-    this.#handles.set(keyOf(handle.name.taskDir, handle.name.dispatchId), handle);
-    return this.#use(handle);
+    const [oldest] = this.#handles.size >= mostHandles ? this.#handles.values() : [];
+    if (oldest !== undefined) this.close(oldest);
+    return this.#use(keyOf(handle.name.taskDir, handle.name.dispatchId), handle);
   }
 
   close(handle: DispatchHandle): void {
@@ -31,16 +34,10 @@ export class HandleCache {
     for (const handle of this.#handles.values()) this.close(handle);
   }
 
-  #use(handle: DispatchHandle): DispatchHandle {
-    this.#uses += 1;
-    handle.lastUsed = this.#uses;
+  #use(key: string, handle: DispatchHandle): DispatchHandle {
+    this.#handles.set(key, handle);
     this.#latest = handle;
     return handle;
-  }
-
-  #closeOldest(): void {
-    const [oldest] = [...this.#handles.values()].sort((a, b) => a.lastUsed - b.lastUsed);
-    if (oldest !== undefined) this.close(oldest);
   }
 }
 

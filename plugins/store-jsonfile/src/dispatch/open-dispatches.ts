@@ -1,10 +1,13 @@
-import { isStoreError } from '@hansard/provider';
-import { assertDispatchPath, storeClosed, withFile } from '@hansard/store-kit';
+import type { DispatchEnvelope } from '@hansard/events';
+import { assertDispatchId, isStoreError } from '@hansard/provider';
+import { isSystemError, storeClosed, withFile } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import { resolveTaskFolder } from '../task-folder.ts';
+import { createDispatchFile } from './create-dispatch-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchHandle } from './dispatch-handle.ts';
+import type { DispatchWriter } from './dispatch-writer.ts';
 import { HandleCache } from './handle-cache.ts';
 
 /** Finds the dispatches of one opening of a store, and keeps the ones that it used last open. */
@@ -38,9 +41,31 @@ export class OpenDispatches {
 
   /** The places of a dispatch, whether it exists or not. @throws STORE_INVALID_PATH */
   name(taskDir: string, dispatchId: string): DispatchName {
-    this.assertOpen();
-    assertDispatchPath(taskDir, dispatchId);
+    assertDispatchId(dispatchId);
     return { taskDir, dispatchId, paths: dispatchPaths(this.taskFolder(taskDir), dispatchId) };
+  }
+
+  /** The places of a dispatch that is open already, or of any other. @throws STORE_INVALID_PATH */
+  openName(taskDir: string, dispatchId: string): DispatchName {
+    this.assertOpen();
+    return this.#handles.get(taskDir, dispatchId)?.name ?? this.name(taskDir, dispatchId);
+  }
+
+  /** Creates a dispatch, and keeps a `running` one open. @throws STORE_DISPATCH_EXISTS */
+  create(name: DispatchName, envelope: DispatchEnvelope): void {
+    const { taskDir, dispatchId, paths } = name;
+    let writer: DispatchWriter | null;
+    try {
+      writer = createDispatchFile(this.#context, this.#root, name, envelope);
+    } catch (error) {
+      if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+      // As a rule the folder exists.
+      this.#context.files.makeFolder(paths.folder);
+      writer = createDispatchFile(this.#context, this.#root, name, envelope);
+    }
+    // If another program has removed a dispatch of this id.
+    this.close(taskDir, dispatchId);
+    if (writer !== null) this.#handles.add(DispatchHandle.ofNew(this.#context, name, writer));
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT, STORE_INVALID_PATH */

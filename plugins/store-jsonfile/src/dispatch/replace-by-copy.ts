@@ -28,7 +28,7 @@ export function replaceByCopy(
     throw error;
   }
   if (sync) syncFolder(files, folder);
-  return copy;
+  return copy.named(file);
 }
 
 /** Copies the bytes from `from` to before `to`. @returns the offset after them in the copy */

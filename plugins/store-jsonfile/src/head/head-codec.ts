@@ -54,8 +54,22 @@ const reserve = 64;
 
 /** The smallest slot, but not smaller than `least`, that has room for this head. */
 export function slotFor(record: HeadRecord, least = smallestSlot): number {
-  const text = copyKey + encodeRecord(record) + closingBrace;
-  const length = Buffer.byteLength(text) + lineSeparator.length + reserve;
+  return slotForText(encodeRecord(record), least);
+}
+
+/** The beginning of a new file: like `encodeHead`, with the slot that `slotFor` returns. */
+export function fitHead(
+  record: HeadRecord,
+  least = smallestSlot,
+): { readonly slot: number; readonly bytes: Buffer } {
+  const text = encodeRecord(record);
+  const slot = slotForText(text, least);
+  return { slot, bytes: headOf(text, slot) };
+}
+
+function slotForText(text: string, least: number): number {
+  const around = copyKey.length + closingBrace.length + lineSeparator.length;
+  const length = Buffer.byteLength(text) + around + reserve;
   let slot = least;
   while (slot < length) slot *= 2;
   return slot;
@@ -63,13 +77,22 @@ export function slotFor(record: HeadRecord, least = smallestSlot): number {
 
 /** Both slots, of which each is written on its own. The record must fit. */
 export function encodeSlots(record: HeadRecord, slot: number): readonly [Buffer, Buffer] {
-  const text = encodeRecord(record);
-  return [pad(text, slot), pad(copyKey + text + closingBrace, slot)];
+  const head = encodeHead(record, slot);
+  return [head.subarray(0, slot), head.subarray(slot, slot * 2)];
 }
 
 /** The beginning of a file: both slots, and the bracket that opens the events. */
 export function encodeHead(record: HeadRecord, slot: number): Buffer {
-  return Buffer.concat([...encodeSlots(record, slot), Buffer.from(eventsLine)]);
+  return headOf(encodeRecord(record), slot);
+}
+
+function headOf(text: string, slot: number): Buffer {
+  const bytes = Buffer.alloc(startOfEvents(slot), space);
+  bytes.write(text, 0);
+  bytes.write(copyKey + text + closingBrace, slot);
+  for (const end of [slot, slot * 2]) bytes.write(lineSeparator, end - lineSeparator.length);
+  bytes.write(eventsLine, slot * 2);
+  return bytes;
 }
 
 /** Decodes both slots of this size from the beginning of a file; null if neither is whole. */
@@ -97,13 +120,6 @@ function encodeRecord({ revision, epoch, acknowledged, envelope }: HeadRecord): 
     envelope,
   }).slice(0, -1);
   return `${text}${checksumKey}${encodeChecksum(checksumOf(text.slice(1)))}"`;
-}
-
-function pad(text: string, slot: number): Buffer {
-  const bytes = Buffer.alloc(slot, space);
-  bytes.write(text, 0);
-  bytes.write(lineSeparator, slot - lineSeparator.length);
-  return bytes;
 }
 
 /** The bytes of a head up to its checksum, which is right; null if the slot is not whole. */

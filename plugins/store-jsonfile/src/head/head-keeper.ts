@@ -2,7 +2,7 @@ import type { DispatchEnvelope } from '@hansard/events';
 import { acknowledgedAge } from '../disk-format.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import type { Head2 } from './dispatch-head.ts';
-import { type Acknowledged, encodeSlots, type HeadRecord, slotFor } from './head-codec.ts';
+import { type Acknowledged, encodeSlots, fitHead, type HeadRecord } from './head-codec.ts';
 
 /** The head of a dispatch that this opening writes. Only the owner of the lock may have one. */
 export class HeadKeeper {
@@ -64,7 +64,7 @@ export class HeadKeeper {
   /** Writes the acknowledged length, into the slot that does not count; then that one counts. */
   acknowledge(file: OpenFile, acknowledged: Acknowledged, now: number): void {
     const record = this.#next({ acknowledged });
-    this.#writeSlot(file, record, 1 - this.#counting);
+    this.#writeSlot(file, record, 1 - this.#counting, encodeSlots(record, this.#slot));
     this.#acknowledgedAt = now;
   }
 
@@ -74,9 +74,11 @@ export class HeadKeeper {
    */
   write(file: OpenFile, changes: HeadChanges, now: number, sync: boolean): boolean {
     const record = this.#next(changes);
-    if (slotFor(record, this.#slot) > this.#slot) return false;
-    for (let slot = 0; slot < 2; slot += 1) {
-      this.#writeSlot(file, record, 1 - this.#counting);
+    const { slot, bytes } = fitHead(record, this.#slot);
+    if (slot > this.#slot) return false;
+    const slots = [bytes.subarray(0, slot), bytes.subarray(slot, slot * 2)];
+    for (const _ of slots) {
+      this.#writeSlot(file, record, 1 - this.#counting, slots);
       if (sync) file.syncData();
     }
     this.#isSame = true;
@@ -101,8 +103,8 @@ export class HeadKeeper {
     return { ...this.#record, ...changes, revision: this.#record.revision + 1 };
   }
 
-  #writeSlot(file: OpenFile, record: HeadRecord, slot: number): void {
-    const bytes = encodeSlots(record, this.#slot)[slot] as Buffer;
+  #writeSlot(file: OpenFile, record: HeadRecord, slot: number, slots: readonly Buffer[]): void {
+    const bytes = slots[slot] as Buffer;
     this.#isSame = false;
     file.write(bytes, bytes.length, slot * this.#slot);
     this.#record = record;

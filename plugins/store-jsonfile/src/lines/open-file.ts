@@ -22,7 +22,8 @@ const firstRead = 4_096;
 
 /** An open regular file of the store. */
 export class OpenFile {
-  readonly path: string;
+  #path: string;
+  readonly inode: number;
   readonly #files: Files;
   readonly #fd: number;
 
@@ -40,13 +41,24 @@ export class OpenFile {
       if (stats?.isFile() !== true) files.close(fd);
     }
     if (!stats.isFile()) throw notAFile(path, kindOf(stats));
-    return new OpenFile(files, path, fd);
+    return new OpenFile(files, path, fd, stats.ino);
   }
 
-  private constructor(files: Files, path: string, fd: number) {
+  private constructor(files: Files, path: string, fd: number, inode: number) {
     this.#files = files;
-    this.path = path;
+    this.#path = path;
     this.#fd = fd;
+    this.inode = inode;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  /** The file has this name now. */
+  named(path: string): OpenFile {
+    this.#path = path;
+    return this;
   }
 
   /** Reads `length` bytes into `buffer`, fewer if the file ends earlier. @returns the number of bytes read */
@@ -151,7 +163,7 @@ export function replaceFile(
 
 /**
  * Creates a file with complete content: writes a temporary file and gives it the path as its second name. A rename would
- * replace the file that another process created meanwhile. @returns false if there is such a file
+ * replace the file that another process created meanwhile. @returns the open file; null if there is such a file
  */
 export function createFile(
   files: Files,
@@ -159,17 +171,16 @@ export function createFile(
   temporary: string,
   content: Buffer,
   sync: boolean,
-): boolean {
+): OpenFile | null {
   const file = OpenFile.open(files, temporary, 'replace');
+  let isCreated = false;
   try {
     file.write(content, content.length, 0);
     if (sync) file.sync();
+    isCreated = linkIfFree(temporary, path, files.link);
+    return isCreated ? file.named(path) : null;
   } finally {
-    file.close();
-  }
-  try {
-    return linkIfFree(temporary, path, files.link);
-  } finally {
+    if (!isCreated) file.close();
     files.remove(temporary);
   }
 }

@@ -36,16 +36,17 @@ export class OwnHeartbeats {
   link(path: string): OwnHeartbeat | null {
     const { files, mostLinks } = this.#system;
     let heartbeat = this.#heartbeats.at(-1);
-    if (heartbeat === undefined || heartbeat.locks.size >= mostLinks || files.stat(heartbeat.file) === null)
-      heartbeat = this.#create();
+    if (heartbeat === undefined || heartbeat.locks.size >= mostLinks) heartbeat = this.#create();
     else this.renewIfDue();
     try {
       return this.#linkTo(heartbeat, path);
     } catch (error) {
-      // This file system allows fewer names of a file.
-      if (isSystemError(error) && error.code === 'EMLINK' && heartbeat.locks.size > 0)
-        return this.#linkTo(this.#create(), path);
-      throw error;
+      if (!isSystemError(error)) throw error;
+      // This file system allows fewer names of a file, or another opening has removed the heartbeat file.
+      const isFull = error.code === 'EMLINK' && heartbeat.locks.size > 0;
+      const isGone = error.code === 'ENOENT' && files.stat(heartbeat.file) === null;
+      if (!isFull && !isGone) throw error;
+      return this.#linkTo(this.#create(), path);
     }
   }
 

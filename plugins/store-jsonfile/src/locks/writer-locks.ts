@@ -87,7 +87,7 @@ export class WriterLocks {
     if (taken !== undefined) return taken;
     this.#retryReleases();
     for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-      const lock = this.#tryToTake(place, isForced);
+      const lock = this.#tryToTake(place, isForced, place.isNew === true && attempt === 0);
       if (lock === null) continue;
       this.#taken.set(place.path, lock);
       this.#timer.start();
@@ -158,9 +158,9 @@ export class WriterLocks {
   }
 
   /** Steps 1 to 4; null if they must begin again. */
-  #tryToTake(place: LockPlace, isForced: boolean): TakenLock | null {
+  #tryToTake(place: LockPlace, isForced: boolean, isFirst: boolean): TakenLock | null {
     const recorded = place.recorded();
-    const lost = this.#chain.follow(place, recorded);
+    const lost = isFirst ? [] : this.#chain.follow(place, recorded);
     const last = lost.at(-1);
     const refusal = isForced ? null : this.#refusalBy(place, last);
     if (refusal !== null) {
@@ -176,7 +176,7 @@ export class WriterLocks {
     const lock = { place, epoch, file, heartbeat, lost, isFreeOfWriters };
     let isCurrent = false;
     try {
-      isCurrent = place.recorded() === recorded;
+      isCurrent = place.isNew === true || place.recorded() === recorded;
     } finally {
       if (!isCurrent) this.#giveUp(lock);
     }

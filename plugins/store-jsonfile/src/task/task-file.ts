@@ -7,7 +7,7 @@ import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import { readText, replaceFile } from '../lines/open-file.ts';
 import type { LockPlace } from '../locks/lock-chain.ts';
-import { listDispatchIds } from '../task-folder.ts';
+import { listDispatchIds, resolveTaskFolder } from '../task-folder.ts';
 
 /** The fields of an envelope that the index in task.json repeats (D10). */
 type DispatchSummary = Pick<
@@ -49,9 +49,13 @@ export function readTaskRecord(files: Files, taskFolder: string): TaskRecord | n
   }
 }
 
-/** The entry of a task in a listing, with the error if its record cannot be read. Null without a record and a dispatch. */
-export function listTask(files: Files, taskDir: string, taskFolder: string): TaskListing | null {
+/**
+ * The entry of a task in a listing, with the error if its record or its dispatches cannot be read, including when a link
+ * leads them out of the root. Null without a record and a dispatch.
+ */
+export function listTask(files: Files, root: string, taskDir: string): TaskListing | null {
   try {
+    const taskFolder = withFile('look up', root, () => resolveTaskFolder(files, root, taskDir));
     const task = withFile('read', taskFilePath(taskFolder), () => readTaskRecord(files, taskFolder));
     const isEmpty =
       task === null && withFile('list', taskFolder, () => listDispatchIds(files, taskFolder)).length === 0;

@@ -1,4 +1,5 @@
 import { constants, type Dirent } from 'node:fs';
+import { dirname } from 'node:path';
 import { type FileStats, type Files, systemFiles } from '../../src/files.ts';
 import type { Fault, Grant, Report } from './messages.ts';
 import { type DiskChange, type FileFacts, SimulatedDisk } from './simulated-disk.ts';
@@ -84,6 +85,7 @@ export class ProcessKernel implements Files {
     let ino = this.#find(path, 'open');
     if (ino === null) {
       if ((flags & O_CREAT) === 0) throw systemError('ENOENT', 'open', path);
+      this.#existing(dirname(path), 'open');
       this.#change({ kind: 'create', path, time: this.#now() });
       ino = this.#disk.find(path) as number;
     } else if ((flags & O_EXCL) !== 0) throw systemError('EEXIST', 'open', path);
@@ -164,6 +166,7 @@ export class ProcessKernel implements Files {
   link(from: string, to: string): void {
     this.#step('link', to);
     this.#existing(from, 'link');
+    this.#existing(dirname(to), 'link');
     if (this.#find(to, 'link') !== null) throw systemError('EEXIST', 'link', to);
     this.#change({ kind: 'link', from, to, time: this.#now() });
     this.#afterStep();

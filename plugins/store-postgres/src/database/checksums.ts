@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { checksumOf } from '@hansard/store-kit';
 
 /*
- * The checksums of stored rows: CRC-32 of UTF-8, as the signed number that fits an `integer`. They detect accidents, not malice.
+ * The checksums of stored rows. Those of events and records are CRC-32 of UTF-8, as the signed number that fits an `integer`. They
+ * detect accidents, not malice.
  */
 
 /** The value from which the checksum of the first event of a dispatch starts, so that a row of another dispatch is out of place. */
@@ -14,8 +16,20 @@ export function eventChecksum(previous: number, line: string): number {
   return checksumOf(line, previous >>> 0) | 0;
 }
 
-export function envelopeChecksum(taskDir: string, dispatchId: string, envelope: string): number {
-  return checksumOf(envelope, checksumOf(`${taskDir}\n${dispatchId}\n`)) | 0;
+export interface CheckedDispatch {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly startedAt: string;
+  readonly status: string;
+  readonly envelope: string;
+}
+
+/** A SHA-256, which the server can compute, too. */
+export function envelopeChecksum(row: CheckedDispatch): string {
+  const { taskDir, dispatchId, startedAt, status, envelope } = row;
+  return createHash('sha256')
+    .update([taskDir, dispatchId, startedAt, status, envelope].join('\n'))
+    .digest('hex');
 }
 
 export function recordChecksum(taskDir: string, record: string): number {

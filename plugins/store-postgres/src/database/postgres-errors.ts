@@ -119,7 +119,8 @@ function failure(
 ): StoreError {
   return new StoreError(code, `The database ${name} ${what} (${cause.message}).`, {
     cause,
-    details: { database: name, reason: codeOf(cause) || cause.message, isTransient },
+    isTransient,
+    details: { database: name, reason: codeOf(cause) || cause.message },
   });
 }
 

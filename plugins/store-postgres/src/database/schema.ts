@@ -50,7 +50,7 @@ CREATE TABLE ${schema}.dispatches (
   epoch        bigint NOT NULL,
   acknowledged integer NOT NULL DEFAULT 0,
   searchable_events integer NOT NULL DEFAULT 0,
-  checksum     integer NOT NULL,
+  checksum     text COLLATE "C" NOT NULL,
   envelope     text NOT NULL,
   UNIQUE (task_dir, dispatch_id)
 ) WITH (fillfactor = 70);

@@ -14,8 +14,17 @@ export interface DispatchRow {
   readonly number: BigInt64;
   readonly taskDir: string;
   readonly dispatchId: string;
-  readonly checksum: number;
+  readonly startedAt: string;
+  readonly status: string;
+  readonly checksum: string;
   readonly envelope: string;
+}
+
+/** With what a listing says about its events. */
+export interface ListedRow extends DispatchRow {
+  readonly hasEvents: boolean;
+  /** The time of the last event; null without events, or if it cannot be read. */
+  readonly lastAt: string | null;
 }
 
 /** With the claim of a dispatch. */
@@ -76,7 +85,11 @@ export type Statements = ReturnType<typeof statementsFor>;
 export function statementsFor(schema: string) {
   const length = (dispatch: string) =>
     `(SELECT coalesce(max(position) + 1, 0) FROM ${schema}.events WHERE dispatch = ${dispatch})`;
-  const columns = 'd.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.checksum, d.envelope';
+  const columns = `d.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.started_at AS "startedAt", d.status,
+    d.checksum, d.envelope`;
+  // As `envelopeChecksum` computes it.
+  const checksum = `encode(sha256(convert_to(
+    concat_ws(E'\\n', d.task_dir, d.dispatch_id, d.started_at, d.status, d.envelope), 'UTF8')), 'hex')`;
   const claim = `${columns}, d.epoch, d.writer, o.owner, o.beat
     FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer
     WHERE d.task_dir = $1 AND d.dispatch_id = $2`;
@@ -100,7 +113,7 @@ export function statementsFor(schema: string) {
     JOIN ${schema}.dispatches d ON d.number = w.dispatch
     JOIN ${schema}.events e ON e.dispatch = w.dispatch AND e.position = w.position
     WHERE w.words @> string_to_array($1, ' ') ${where}
-    ORDER BY w.at DESC, d.dispatch_id DESC, e.position DESC, d.task_dir DESC LIMIT $2`;
+    ORDER BY w.at DESC, d.task_dir DESC, d.dispatch_id DESC, e.position DESC LIMIT $2`;
   const all = {
     putTask: statement(
       `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
@@ -121,7 +134,7 @@ export function statementsFor(schema: string) {
     getDispatch: statement<DispatchRow>(
       `SELECT ${columns} FROM ${schema}.dispatches d WHERE d.task_dir = $1 AND d.dispatch_id = $2`,
     ),
-    listDispatches: statement<DispatchRow>(
+    getDispatches: statement<DispatchRow>(
       `SELECT ${columns} FROM ${schema}.dispatches d WHERE d.task_dir = $1`,
     ),
     setEnvelope: statement(
@@ -233,7 +246,26 @@ export function statementsFor(schema: string) {
        WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)`,
     ),
   };
-  return named(all);
+  return {
+    ...named(all),
+    /** The last parameter, after those of the conditions, is the limit. */
+    listDispatches: ({ conditions, isWhole, order }: ListingClauses): Statement<ListedRow> =>
+      statement(
+        `SELECT ${columns}, e.line IS NOT NULL AS "hasEvents",
+           substring(left(e.line, 2000) FROM '"timestamp":"([^"]*)"') AS "lastAt"
+         FROM ${schema}.dispatches d LEFT JOIN LATERAL (
+           SELECT line FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
+         WHERE ${[...conditions, `d.checksum ${isWhole ? '=' : '<>'} ${checksum}`].join(' AND ')}
+         ORDER BY ${order} LIMIT $${conditions.join().split('$').length}`,
+      ),
+  };
+}
+
+interface ListingClauses {
+  readonly conditions: readonly string[];
+  /** Whether the envelopes have their checksums. */
+  readonly isWhole: boolean;
+  readonly order: string;
 }
 
 function statement<Row = never>(text: string): Statement<Row> {

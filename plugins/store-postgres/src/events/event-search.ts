@@ -22,7 +22,7 @@ export class EventSearch {
 
   async search(
     query: string,
-    { taskDir, dispatchId, limit = 100 }: SearchEventsOptions & { readonly taskDir?: string },
+    { taskDir, dispatchId, limit = 100 }: SearchEventsOptions,
   ): Promise<SearchHit[]> {
     const words = wordsOf([query]);
     if (words.length === 0) return [];
@@ -79,7 +79,7 @@ export class EventSearch {
         details: { dispatchId, offset: position },
       });
     }
-    return { dispatchId, position, event };
+    return { taskDir, dispatchId, position, event };
   }
 }
 

@@ -163,7 +163,7 @@ export class EventWriter {
     return new StoreError(
       'STORE_UNAVAILABLE',
       `Dispatch ${dispatchId} of ${taskDir} in ${this.#tables.name} changed during every try to append to it. Try again.`,
-      { details: { database: this.#tables.name, isTransient: true } },
+      { isTransient: true, details: { database: this.#tables.name } },
     );
   }
 

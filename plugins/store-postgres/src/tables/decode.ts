@@ -15,8 +15,8 @@ export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope
   });
 }
 
-export function isEnvelopeWhole({ taskDir, dispatchId, checksum, envelope }: DispatchRow): boolean {
-  return envelopeChecksum(taskDir, dispatchId, envelope) === checksum;
+export function isEnvelopeWhole(row: DispatchRow): boolean {
+  return envelopeChecksum(row) === row.checksum;
 }
 
 /** Null for a task without a record. @throws STORE_CORRUPT */

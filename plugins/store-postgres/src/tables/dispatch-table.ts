@@ -1,5 +1,5 @@
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import { compareByStart, type DispatchListing, isStoreError } from '@hansard/provider';
+import { compareByStart } from '@hansard/provider';
 import { dispatchExists } from '@hansard/store-kit';
 import type { Claims } from '../claims/claims.ts';
 import { envelopeChecksum } from '../database/checksums.ts';
@@ -31,7 +31,7 @@ export class DispatchTable {
       if (isRunning) await this.#claims.begin(session);
       const { count } = await session.run(statements.insertDispatch, [
         ...[taskDir, dispatchId, startedAt, status, isRunning ? this.#claims.token : null, isRunning ? 1 : 0],
-        ...[envelopeChecksum(taskDir, dispatchId, text), text],
+        ...[envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text }), text],
       ]);
       if (count === 0) throw dispatchExists(taskDir, dispatchId);
     });
@@ -43,22 +43,10 @@ export class DispatchTable {
     return row === undefined ? null : decodeEnvelope(row, this.#tables.name);
   }
 
-  /** Every dispatch of a task, in the order of the contract, and after them those that cannot be read. */
-  async list(taskDir: string): Promise<DispatchListing[]> {
-    const whole: DispatchEnvelope[] = [];
-    const damaged: DispatchListing[] = [];
-    for (const row of await this.#tables.rows(this.#tables.statements.listDispatches, [taskDir])) {
-      try {
-        whole.push(decodeEnvelope(row, this.#tables.name));
-      } catch (error) {
-        if (!isStoreError(error)) throw error;
-        damaged.push({ dispatchId: row.dispatchId, envelope: null, error });
-      }
-    }
-    const listed = whole
-      .sort(compareByStart)
-      .map((envelope) => ({ dispatchId: envelope.dispatchId, envelope }));
-    return [...listed, ...damaged];
+  /** Every envelope of a task, in the order of the contract. @throws STORE_CORRUPT if one of them is damaged */
+  async envelopes(taskDir: string): Promise<DispatchEnvelope[]> {
+    const rows = await this.#tables.rows(this.#tables.statements.getDispatches, [taskDir]);
+    return rows.map((row) => decodeEnvelope(row, this.#tables.name)).sort(compareByStart);
   }
 
   /** Returns the changed envelope. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
@@ -71,7 +59,7 @@ export class DispatchTable {
       const text = JSON.stringify(changed);
       const envelope = JSON.parse(text) as DispatchEnvelope;
       const { startedAt, status } = envelope;
-      const checksum = envelopeChecksum(taskDir, dispatchId, text);
+      const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text });
       await session.run(statements.setEnvelope, [row.number, startedAt, status, checksum, text]);
       if (status !== 'running') await session.run(statements.keepLength, [row.number]);
       return envelope;

@@ -1,10 +1,5 @@
+import type { WatchScope } from '@hansard/provider';
 import { checksumOf, encodeChecksum } from '@hansard/store-kit';
-
-/** What a listener watches: a dispatch, a task, or without names the whole store. */
-export interface WatchScope {
-  readonly taskDir?: string;
-  readonly dispatchId?: string;
-}
 
 /** Stands for a change of anything, in a notification that would be too long otherwise. */
 export const everything = '*';

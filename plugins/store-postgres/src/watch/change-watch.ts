@@ -1,8 +1,8 @@
-import type { Clock, StopWatching } from '@hansard/provider';
+import type { Clock, StopWatching, WatchScope } from '@hansard/provider';
 import { type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import type { ClientConfig } from 'pg';
 import type { Tables } from '../database/tables.ts';
-import { changeKey, everything, isInScope, type WatchScope } from './change-keys.ts';
+import { changeKey, everything, isInScope } from './change-keys.ts';
 import { ListeningConnection } from './listening-connection.ts';
 import { Notifier } from './notifier.ts';
 

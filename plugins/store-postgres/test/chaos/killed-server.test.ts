@@ -22,7 +22,7 @@ describe('a server that is killed while events are appended', () => {
           count += 1;
           reached();
         } catch (error) {
-          if (!isStoreError(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+          if (!isStoreError(error) || !error.isTransient) throw error;
           failures += 1;
         }
       }

@@ -22,7 +22,7 @@ async function appendUntilStored(
       await store.appendEvents(taskDir, id, batch);
       return;
     } catch (error) {
-      if (!isStoreError(error) || error.code !== 'STORE_UNAVAILABLE' || tries === 20) throw error;
+      if (!isStoreError(error) || !error.isTransient || tries === 20) throw error;
     }
   }
 }
@@ -80,7 +80,7 @@ describe('a store whose connections are lost', () => {
     const [writer, follower] = [await stores.open(), await stores.open()];
     await writer.createDispatch(taskDir, envelope());
     let changed = (): void => {};
-    const stop = await follower.watchEvents(taskDir, dispatchId, () => changed());
+    const stop = await follower.watch({ taskDir, dispatchId }, () => changed());
     const seen = async (count: number): Promise<void> => {
       for (;;) {
         const called = new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ describe('a store whose connections are lost', () => {
     const proxy = await startProxy(server().port);
     const store = await stores.open({ url: `postgresql://postgres@127.0.0.1:${proxy.port}/postgres` });
     await store.createDispatch(taskDir, envelope());
-    const stop = await store.watchEvents(taskDir, dispatchId, () => {});
+    const stop = await store.watch({ taskDir, dispatchId }, () => {});
     proxy.block();
     const append = codeOf(store.appendEvents(taskDir, dispatchId, events(1)));
     const start = performance.now();

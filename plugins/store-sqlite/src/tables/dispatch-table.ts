@@ -92,7 +92,7 @@ export class DispatchTable {
     return inSnapshot(this.#database, () => this.#list(taskDir, acknowledged));
   }
 
-  #list(taskDir: string, acknowledged: ReturnType<AcknowledgedLengths['ofTask']>): DispatchListing[] {
+  #list(taskDir: string, acknowledged: ReturnType<AcknowledgedLengths['ofTask']>): ListedDispatch[] {
     const rows = this.#statements.listDispatches.all(taskDir);
     const envelopes: DispatchEnvelope[] = [];
     const damaged: ListedDispatch[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isStoreError } from '@hansard/provider';
-import { sameContent } from '../../checks/expectations.ts';
+import { errorsOf, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
@@ -162,6 +162,50 @@ export const damageCases = caseFamily('damage', [
           );
           const tasks = (await store.listTasks()).map((listing) => listing.taskDir);
           sameContent(tasks, ['other/task', taskDir], 'the tasks that are listed');
+        },
+      );
+    },
+  },
+  {
+    name: 'listed',
+    rule: 7,
+    title:
+      'a dispatch that cannot be read is an entry with its error after all others, in both orders, and no status hides it',
+    needs: ['durability', 'integrity'],
+    run: async (context) => {
+      for (const [task, id] of [
+        ['a/task', 'BEFORE'],
+        ['z/task', 'AFTER'],
+      ] as const)
+        await context.store.createDispatch(task, sampleEnvelope(id, { status: 'completed' }));
+      await forEachChange(
+        context,
+        (bytes) => flips(bytes).filter((_, index) => index % 11 === 0),
+        async (store) => {
+          const refusal = await errorsOf([() => store.getDispatchEnvelope(taskDir, dispatchId)]);
+          for (const order of ['oldest', 'newest'] as const) {
+            const ids: unknown[] = [];
+            for (let after: string | null | undefined; after !== null; ) {
+              const options = { order, limit: 1, status: ['completed' as const] };
+              const page = await store.listDispatches(after === undefined ? options : { ...options, after });
+              for (const { dispatchId: id, envelope, lastActiveAt, error } of page.dispatches) {
+                ids.push(id);
+                assert.equal(envelope === null, isStoreError(error), `the envelope and the error of ${id}`);
+                if (envelope === null) assert.equal(lastActiveAt, null, `lastActiveAt of ${id}`);
+              }
+              after = page.next;
+              assert.ok(ids.length < 10, 'the pages have no end');
+            }
+            const whole = ['BEFORE', dispatchId, 'AFTER'];
+            const others = ['BEFORE', 'AFTER'];
+            const oldest = refusal.length === 0 ? whole : others;
+            const readable = order === 'newest' ? oldest.toReversed() : oldest;
+            sameContent(
+              ids,
+              refusal.length === 0 ? readable : [...readable, dispatchId],
+              `the ids, ${order} first`,
+            );
+          }
         },
       );
     },

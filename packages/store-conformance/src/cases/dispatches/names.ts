@@ -38,6 +38,12 @@ async function areApart(store: DispatchStoreProvider, places: readonly Place[]) 
 
 const sameTask = (...ids: readonly string[]) => ids.map((id) => [taskDir, id] as const);
 
+/** A task of 1,024 bytes whose last part begins with a text. */
+const longest = (text: string) => {
+  const start = `${'z'.repeat(200)}/`.repeat(4) + text;
+  return start + 'z'.repeat(1_024 - Buffer.byteLength(start));
+};
+
 const families = [
   {
     name: 'ids-by-case',
@@ -120,11 +126,15 @@ const families = [
   },
   {
     name: 'longest-names',
-    title: 'a task with a part of 255 bytes, and one of 40 parts, are tasks like any other',
+    title:
+      'a task with a part of 255 bytes, one of 40 parts, and tasks of 1,024 bytes are tasks like any other',
     places: [
       [`lab/${'x'.repeat(255)}`, 'D'],
       [`lab/${'y'.repeat(255)}`, 'x'.repeat(128)],
       [`${'deep/'.repeat(39)}end`, 'D'],
+      [longest('x'), 'D'],
+      [longest('y'), 'D'],
+      [longest('é'), 'x'.repeat(128)],
     ],
   },
 ] as const satisfies ReadonlyArray<{ name: string; title: string; places: readonly Place[] }>;

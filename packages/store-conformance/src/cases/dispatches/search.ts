@@ -59,6 +59,29 @@ export const searchCases = caseFamily('search', [
     },
   },
   {
+    name: 'across-tasks',
+    rule: null,
+    title: 'a search without a task covers all tasks, newest last, and its limit keeps the newest of all',
+    needs: ['search'],
+    run: async ({ store }) => {
+      const at = (minute: number) => `2026-03-01T09:${String(minute).padStart(2, '0')}:00.000Z`;
+      const hits = Array.from({ length: 12 }, (_, minute) => ({
+        taskDir: `lab/${minute % 4}`,
+        dispatchId: `D${minute % 3}`,
+        position: 0,
+        event: { ...sampleEvent(`minute-${minute}`, 'walrus'), timestamp: at(minute) },
+      }));
+      for (const { taskDir: task, dispatchId: id, event } of hits.toReversed()) {
+        await store.createDispatch(task, sampleEnvelope(id));
+        await store.appendEvent(task, id, event);
+      }
+      const search = optionalMethod(store, 'searchEvents');
+      sameContent(await search('walrus'), hits, 'a search of the store');
+      sameContent(await search('walrus', { limit: 5 }), hits.slice(-5), 'the newest hits');
+      sameContent(await search('badger'), [], 'a search for a word that nobody said');
+    },
+  },
+  {
     name: 'limit',
     rule: null,
     title: 'a search returns at most as many hits as its limit, and 100 without a limit',

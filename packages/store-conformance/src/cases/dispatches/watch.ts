@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Awaitable, DispatchStoreProvider, WatchScope } from '@hansard/provider';
 import { createChangeListener } from '../../checks/change-listener.ts';
 import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
-import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from '../../checks/sample-data.ts';
+import { startProcess } from '../../processes/store-process.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
 export const watchCases = caseFamily('watch', [
@@ -96,4 +98,99 @@ export const watchCases = caseFamily('watch', [
       stop();
     },
   },
+  {
+    name: 'task',
+    rule: null,
+    title: 'a listener of a task, which need not exist yet, is called for its record and its dispatches',
+    needs: ['watch'],
+    run: async ({ store }) => isCalledFor(store, store, { taskDir }),
+  },
+  {
+    name: 'store',
+    rule: null,
+    title: 'a listener of the whole store is called for every task and dispatch',
+    needs: ['watch'],
+    run: async ({ store }) => isCalledFor(store, store, {}),
+  },
+  {
+    name: 'task-of-another-opening',
+    rule: 6,
+    title: 'a listener of a task, or of the whole store, is called for what another opening changes',
+    needs: ['watch', 'durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const other = await openBeside();
+      await isCalledFor(store, other, { taskDir });
+      await isCalledFor(store, other, {}, 'again');
+    },
+  },
+  {
+    name: 'another-process',
+    rule: 6,
+    title: 'listeners of a dispatch, a task and the whole store are called for an append of another process',
+    needs: ['watch', 'durability', 'writers'],
+    run: async (context) => {
+      const { store } = context;
+      await beginDispatch(store);
+      await store.releaseDispatch(taskDir, dispatchId);
+      const child = await startProcess(context);
+      await child.call('claimDispatch', taskDir, dispatchId);
+      for (const [index, scope] of [{ taskDir, dispatchId }, { taskDir }, {}].entries()) {
+        const listener = createChangeListener();
+        const stop = await optionalMethod(store, 'watch')(scope, listener.listen);
+        await child.call('appendEvent', taskDir, dispatchId, sampleEvent(`event-${index}`));
+        await listener.calledUntil(`for the scope ${JSON.stringify(scope)}`, async () => {
+          const events = await store.getDispatchEvents(taskDir, dispatchId);
+          return events.length === index + 1;
+        });
+        stop();
+      }
+    },
+  },
 ]);
+
+/** Fails unless a listener of `scope` is called after each kind of change in it, and sees it. */
+async function isCalledFor(
+  writer: DispatchStoreProvider,
+  reader: DispatchStoreProvider,
+  scope: WatchScope,
+  id = 'WATCHED',
+): Promise<void> {
+  const listener = createChangeListener();
+  const stop = await optionalMethod(reader, 'watch')(scope, listener.listen);
+  const envelope = async () => reader.getDispatchEnvelope(taskDir, id);
+  const changes: ReadonlyArray<
+    readonly [what: string, change: () => Awaitable<unknown>, isSeen: () => Promise<boolean>]
+  > = [
+    [
+      'the record of the task',
+      () => writer.putTask(taskDir, sampleTask('watched', { name: id })),
+      async () => (await reader.getTask(taskDir))?.name === id,
+    ],
+    [
+      'a new dispatch',
+      () => writer.createDispatch(taskDir, sampleEnvelope(id)),
+      async () => (await envelope()) !== null,
+    ],
+    [
+      'an event',
+      () => writer.appendEvent(taskDir, id, sampleEvent('one')),
+      async () => (await reader.getDispatchEvents(taskDir, id)).length === 1,
+    ],
+    [
+      'a changed envelope',
+      () => writer.updateDispatch(taskDir, id, { status: 'completed' }),
+      async () => (await envelope())?.status === 'completed',
+    ],
+    [
+      'a deleted dispatch',
+      () => writer.deleteDispatch?.(taskDir, id),
+      async () => (await envelope()) === null,
+    ],
+  ];
+  for (const [what, change, isSeen] of changes) {
+    if (what === 'a deleted dispatch' && !writer.capabilities.deleteDispatch) continue;
+    await change();
+    await listener.calledUntil(`for ${what}`, isSeen);
+  }
+  stop();
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import { sameContent } from '../../checks/expectations.ts';
+import { holdsEvents, taskDir } from '../../checks/prepared-store.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import type { CaseContext } from '../../run/case-context.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import { type Attempt, before, forEachFault, fullDisk, singleFaults } from './injected-faults.ts';
+
+const last = sampleEvent('last');
+const needs = ['durability'] as const;
+
+const appending = (
+  name: string,
+  title: string,
+  faults: typeof singleFaults,
+  events: readonly CapturedEvent[],
+): NamedCase => ({
+  name,
+  rule: 2,
+  title,
+  needs,
+  run: async (context) => {
+    const written: string[] = [];
+    const append = async (store: DispatchStoreProvider, dispatchId: string) => {
+      const [only] = events;
+      if (events.length === 1 && only !== undefined) await store.appendEvent(taskDir, dispatchId, only);
+      else await store.appendEvents(taskDir, dispatchId, events);
+    };
+    await forEachFault(context, faults, append, async ({ store, dispatchId, hasFailed }) => {
+      const stored = await store.getDispatchEvents(taskDir, dispatchId);
+      const isThere = !hasFailed || stored.length > before.length;
+      sameContent(stored, isThere ? [...before, ...events] : before, 'the events after the append');
+      await append(store, dispatchId);
+      await store.appendEvent(taskDir, dispatchId, last);
+      await holdsEvents(store, [...before, ...events, last], { taskDir, dispatchId });
+      written.push(dispatchId);
+    });
+    await holdAll(context, written, [...before, ...events, last]);
+  },
+});
+
+/** A call of the operating system fails, and later ones succeed. */
+export const faultCases = caseFamily('faults', [
+  appending(
+    'append',
+    'an append during which a call of the system fails is stored or not, and can be repeated in the same process',
+    singleFaults,
+    [sampleEvent('next', 'x'.repeat(2_000))],
+  ),
+  appending(
+    'batch',
+    'a batch during which a call of the system fails is stored whole or not at all, and can be repeated',
+    singleFaults,
+    sampleEvents(3, 'next'),
+  ),
+  appending(
+    'full-disk',
+    'a disk that is full from any call of a batch on loses nothing that was acknowledged, and the process continues when there is space',
+    fullDisk,
+    sampleEvents(3, 'next'),
+  ),
+  {
+    name: 'update',
+    rule: 7,
+    title:
+      'an update during which a call of the system fails leaves the envelope before or after it, and can be repeated',
+    needs,
+    run: (context) => {
+      const updates = { cost: 7, structuredResult: 'x'.repeat(3_000) };
+      return forEachFault(
+        context,
+        singleFaults,
+        (store, dispatchId) => store.updateDispatch(taskDir, dispatchId, updates),
+        async ({ store, dispatchId, hasFailed }) => {
+          const old = sampleEnvelope(dispatchId);
+          const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+          const isOld = hasFailed && envelope?.cost === null;
+          sameContent(envelope, isOld ? old : { ...old, ...updates }, 'the envelope after the update');
+          const updated = await store.updateDispatch(taskDir, dispatchId, updates);
+          sameContent(updated, { ...old, ...updates }, 'the envelope that is returned');
+          await store.appendEvent(taskDir, dispatchId, last);
+          await holdsEvents(store, [...before, last], { taskDir, dispatchId });
+        },
+      );
+    },
+  },
+  {
+    name: 'create',
+    rule: 7,
+    title:
+      'a creation during which a call of the system fails leaves a dispatch that can be used, or created again',
+    needs,
+    run: async (context) => {
+      const created: string[] = [];
+      await forEachFault(
+        context,
+        [...singleFaults, ...fullDisk],
+        (store, dispatchId) => store.createDispatch(taskDir, sampleEnvelope(`new-${dispatchId}`)),
+        async ({ store, dispatchId: other, hasFailed }) => {
+          const dispatchId = `new-${other}`;
+          const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+          assert.ok(envelope !== null || hasFailed, 'the created dispatch is missing');
+          if (envelope === null) await store.createDispatch(taskDir, sampleEnvelope(dispatchId));
+          else sameContent(envelope, sampleEnvelope(dispatchId), 'the envelope of the new dispatch');
+          await store.claimDispatch(taskDir, dispatchId);
+          await store.appendEvent(taskDir, dispatchId, last);
+          await holdsEvents(store, [last], { taskDir, dispatchId });
+          created.push(dispatchId);
+        },
+      );
+      const listed = await context.store.getDispatchEnvelopes(taskDir);
+      for (const id of created)
+        assert.ok(
+          listed.some(({ dispatchId }) => dispatchId === id),
+          `${id} is not listed`,
+        );
+    },
+  },
+  {
+    name: 'claim',
+    rule: 6,
+    title: 'a claim during which a call of the system fails locks nobody out',
+    needs,
+    run: (context) =>
+      forEachFault(
+        context,
+        [...singleFaults, ...fullDisk],
+        async (store, dispatchId) => {
+          // The release before belongs to the attempt: only a free dispatch can be claimed.
+          await store.releaseDispatch(taskDir, dispatchId);
+          await store.claimDispatch(taskDir, dispatchId);
+        },
+        writesAgain,
+      ),
+  },
+  {
+    name: 'release',
+    rule: 6,
+    title: 'a release during which a call of the system fails never locks a process out of its own dispatch',
+    needs,
+    run: (context) =>
+      forEachFault(
+        context,
+        [...singleFaults, ...fullDisk],
+        (store, dispatchId) => store.releaseDispatch(taskDir, dispatchId),
+        async (attempt) => {
+          await writesAgain(attempt);
+          const { store, dispatchId } = attempt;
+          await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+          await store.releaseDispatch(taskDir, dispatchId);
+          if (context.capabilities.writers !== 'dispatch') return;
+          const other = await context.openBeside();
+          await other.claimDispatch(taskDir, dispatchId);
+          await other.releaseDispatch(taskDir, dispatchId);
+          await other.close();
+        },
+      ),
+  },
+]);
+
+/** Fails unless the opening can claim the dispatch and write to it. */
+async function writesAgain({ store, dispatchId }: Attempt): Promise<void> {
+  await store.claimDispatch(taskDir, dispatchId);
+  await store.appendEvent(taskDir, dispatchId, last);
+  await holdsEvents(store, [...before, last], { taskDir, dispatchId });
+}
+
+/** Opens the store again: each dispatch must have these events. */
+async function holdAll(
+  { reopen }: CaseContext,
+  dispatchIds: readonly string[],
+  events: readonly CapturedEvent[],
+): Promise<void> {
+  const store = await reopen();
+  for (const dispatchId of dispatchIds) await holdsEvents(store, events, { taskDir, dispatchId });
+}
