@@ -2,12 +2,15 @@ import { fileURLToPath } from 'node:url';
 import {
   type CommunicationHub,
   createCommunicationHub,
+  type DispatchRef,
   type DispatchStore,
   describeCommunicationProblem,
+  findMalformedEvent,
   openDispatchStore,
 } from '@hansard/dispatch';
+import { isCodedError } from '@hansard/events';
 import { type LoadedPlugins, loadPlugins, type PluginReference } from '@hansard/plugin-loader';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, StoreError } from '@hansard/provider';
 import { type LoadedConfig, loadConfig, type PluginUse } from './config.ts';
 import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
@@ -19,6 +22,8 @@ export interface Harness {
   readonly plugins: LoadedPlugins;
   readonly store: DispatchStore;
   readonly communication: CommunicationHub;
+  /** The dispatches that were opened or read. */
+  readonly read: ReadonlyMap<string, DispatchRef>;
   /** The agent provider of the plugin with that id, or `claude`. */
   agent(name: string): AgentProvider;
   close(): Promise<void>;
@@ -41,7 +46,10 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     await plugins.close();
     throw plugins.report.plugins[0]?.state === 'loaded' ? notAStore(loaded) : (error ?? notAStore(loaded));
   }
-  const store = openDispatchStore(provider);
+  const read = new Map<string, DispatchRef>();
+  const store = openDispatchStore(provider, {
+    onRead: ({ taskDir, dispatchId }) => read.set(`${taskDir}/${dispatchId}`, { taskDir, dispatchId }),
+  });
   // `plugins` can also name a communication provider, such as the console with its configuration.
   const shown = options.load === 'live' ? plugins.providers('CommunicationProvider') : [];
   const communication = createCommunicationHub(
@@ -58,6 +66,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     plugins,
     store,
     communication,
+    read,
     agent: (name) => findAgent(plugins, agentId(name)),
     async close() {
       await communication.close();
@@ -82,9 +91,30 @@ export async function withHarness(
   const harness = await openHarness(context, options);
   try {
     await action(harness);
+  } catch (error) {
+    throw isExplained(error) ? error : ((await malformedEventIn(harness)) ?? error);
   } finally {
     await harness.close();
   }
+}
+
+function isExplained(error: unknown): boolean {
+  return (
+    error instanceof CliError ||
+    isCodedError(error) ||
+    !(error instanceof Error) ||
+    error.name === 'AbortError'
+  );
+}
+
+/** The malformed event that is the likely reason for an error without a code; null if what was read is well-formed. */
+async function malformedEventIn({ store, read }: Harness): Promise<StoreError | null> {
+  for (const dispatch of [...read.values()]) {
+    // A dispatch that cannot be read at all is not the reason.
+    const found = await findMalformedEvent(store, dispatch).catch(() => null);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Loads only the configured plugins, for the report of `hansard plugins`. */

@@ -50,6 +50,7 @@ export {
   type TaskProblemListener,
 } from './store/ensure-task-record.ts';
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
+export { findMalformedEvent } from './store/malformed-events.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
 export type { DispatchStoreOptions } from './store/store-options.ts';
 export type {

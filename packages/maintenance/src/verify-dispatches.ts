@@ -43,28 +43,32 @@ export async function* verifyDispatches(
   }
   const tasks: readonly TaskListing[] =
     taskDir === undefined ? await store.listTasks() : [{ taskDir, task: null }];
+  const listed: DispatchListing[] = [];
+  try {
+    for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
+      listed.push(listing);
+  } catch (error) {
+    if (taskDir === undefined) throw error;
+    yield unverified(taskDir, null, asDamage(error));
+    return;
+  }
+  const listings = Map.groupBy(listed, (listing) => listing.taskDir);
   for (const task of tasks) {
     if (task.error !== undefined) yield unverified(task.taskDir, null, task.error);
-    yield* verifyTask(store, task, signal);
+    yield* verifyTask(store, task, listings.get(task.taskDir) ?? [], signal);
   }
 }
 
 async function* verifyTask(
   store: DispatchStore,
   { taskDir, error: reported }: Pick<TaskListing, 'taskDir' | 'error'>,
+  listings: readonly DispatchListing[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedDispatch, undefined> {
-  let listings: readonly DispatchListing[];
-  try {
-    listings = await listAll(store, taskDir);
-  } catch (error) {
-    const damage = asDamage(error);
-    if (damage.code !== reported?.code) yield unverified(taskDir, null, damage);
-    return;
-  }
   for (const { dispatchId, error } of listings) {
     if (dispatchId === null) {
-      yield unverified(taskDir, null, asDamage(error));
+      const damage = asDamage(error);
+      if (damage.code !== reported?.code) yield unverified(taskDir, null, damage);
       continue;
     }
     // A synchronous store would keep timers and signals waiting until the end.
@@ -75,12 +79,6 @@ async function* verifyTask(
       if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
-}
-
-async function listAll(store: DispatchStore, taskDir: string): Promise<readonly DispatchListing[]> {
-  const listings: DispatchListing[] = [];
-  for await (const listing of store.dispatches({ taskDir })) listings.push(listing);
-  return listings;
 }
 
 async function verifyOne(store: DispatchStore, dispatch: DispatchRef): Promise<VerifiedDispatch> {

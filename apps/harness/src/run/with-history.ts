@@ -43,10 +43,11 @@ async function readEnding(
   envelope: DispatchEnvelope,
 ): Promise<DispatchEnding> {
   try {
-    const log = await store.openDispatch({ taskDir, dispatchId: envelope.dispatchId });
-    return dispatchEnding(envelope, (await log.last(lastEvents)).events);
+    return dispatchEnding(envelope, await store.getRecentEvents(taskDir, envelope.dispatchId, lastEvents));
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
-    return { result: null, lastText: null, trouble: `Its log is damaged: ${error.message}` };
+    const isDamaged = isStoreError(error, 'STORE_CORRUPT');
+    if (!isDamaged && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+    const state = isDamaged ? 'is damaged' : "can't be read";
+    return { result: null, lastText: null, trouble: `Its log ${state}: ${error.message}` };
   }
 }

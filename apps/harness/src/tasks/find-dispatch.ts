@@ -1,6 +1,11 @@
 import type { DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { type DispatchListing, isStoreError, type StoreError } from '@hansard/provider';
+import {
+  type DispatchListing,
+  isStoreError,
+  type ListDispatchesOptions,
+  type StoreError,
+} from '@hansard/provider';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { toTaskName } from './task-name.ts';
@@ -14,16 +19,22 @@ export interface ReadableDispatches {
 type NamedListing = DispatchListing & { readonly dispatchId: string };
 
 export async function listReadable(store: DispatchStore, taskDir: string): Promise<ReadableDispatches> {
-  const listings = await listAll(store, taskDir);
+  return readableOf(await listAll(store, { taskDir }));
+}
+
+export function readableOf(listings: readonly DispatchListing[]): ReadableDispatches {
   return {
     envelopes: listings.flatMap(({ envelope }) => envelope ?? []),
     errors: listings.flatMap(({ error }) => error ?? []),
   };
 }
 
-async function listAll(store: DispatchStore, taskDir: string): Promise<readonly DispatchListing[]> {
+export async function listAll(
+  store: DispatchStore,
+  options: ListDispatchesOptions,
+): Promise<readonly DispatchListing[]> {
   const listings: DispatchListing[] = [];
-  for await (const listing of store.dispatches({ taskDir })) listings.push(listing);
+  for await (const listing of store.dispatches(options)) listings.push(listing);
   return listings;
 }
 
@@ -89,7 +100,7 @@ export async function findDispatch(
 /** The id of one dispatch of a task, named as for {@link findDispatch}. The dispatch can be damaged. */
 export async function findDispatchId(store: DispatchStore, taskDir: string, wanted: string): Promise<string> {
   if (wanted === 'latest') return (await latestDispatch(store, taskDir)).dispatchId;
-  const listings = await listAll(store, taskDir);
+  const listings = await listAll(store, { taskDir });
   const exact = listings.find(({ dispatchId }) => dispatchId === wanted);
   return exact === undefined ? fittingListing(listings, taskDir, wanted).dispatchId : wanted;
 }
@@ -104,7 +115,7 @@ async function fittingDispatch(
   taskDir: string,
   wanted: string,
 ): Promise<DispatchEnvelope> {
-  const { envelope, error } = fittingListing(await listAll(store, taskDir), taskDir, wanted);
+  const { envelope, error } = fittingListing(await listAll(store, { taskDir }), taskDir, wanted);
   if (envelope === null) throw error;
   return envelope;
 }

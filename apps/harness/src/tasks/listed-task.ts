@@ -1,8 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
+import type { StoreError, TaskListing } from '@hansard/provider';
 import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/views/basics';
-import { listReadable } from './find-dispatch.ts';
+import { listAll, readableOf } from './find-dispatch.ts';
 
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -17,21 +17,21 @@ interface TaskFigures extends Spending {
   readonly lastStartedAt: string | null;
 }
 
-/** Every task, including unreadable ones: a damaged file hides no other task. */
+/**
+ * Every task, including unreadable ones: a damaged file hides no other task. The number of calls of the store does not depend on the
+ * number of tasks, because each call can be a round trip to a server.
+ */
 export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> {
-  const listed: ListedTask[] = [];
-  for (const { error: unreadable, ...listing } of await store.listTasks()) {
-    const errors = unreadable === undefined ? [] : [unreadable];
-    try {
-      const { envelopes, errors: damaged } = await listReadable(store, listing.taskDir);
-      const areAll = damaged.length === 0;
-      listed.push({ ...listing, envelopes: areAll ? envelopes : null, errors: [...errors, ...damaged] });
-    } catch (error) {
-      if (!isStoreError(error) || error.code === 'STORE_CLOSED') throw error;
-      listed.push({ ...listing, envelopes: null, errors: [...errors, error] });
-    }
-  }
-  return listed;
+  const tasks = await store.listTasks();
+  const listings = Map.groupBy(await listAll(store, {}), ({ taskDir }) => taskDir);
+  return tasks.map(({ error: unreadable, ...listing }) => {
+    const { envelopes, errors } = readableOf(listings.get(listing.taskDir) ?? []);
+    return {
+      ...listing,
+      envelopes: errors.length === 0 ? envelopes : null,
+      errors: unreadable === undefined ? errors : [unreadable, ...errors],
+    };
+  });
 }
 
 export function taskFigures({ envelopes }: ListedTask): TaskFigures {

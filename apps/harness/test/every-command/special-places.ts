@@ -88,6 +88,7 @@ export const places: Readonly<Record<string, Place>> = {
   'the database': { store: 'SQLite', path: () => 'hansard.sqlite', mayFail: always },
   'the log of the database': { store: 'SQLite', path: () => 'hansard.sqlite-wal', mayFail: always },
   'the index of the log': { store: 'SQLite', path: () => 'hansard.sqlite-shm', mayFail: always },
+  'the acknowledged lengths': { store: 'SQLite', path: () => 'hansard.sqlite-lengths', mayFail: always },
   'the rollback journal': { store: 'SQLite', path: () => 'hansard.sqlite-journal', mayFail: always },
 };
 

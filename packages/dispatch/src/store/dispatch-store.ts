@@ -35,7 +35,8 @@ export interface WriteAccess extends WriterOptions {
 export interface ReadAccess {
   readonly write?: false;
   /**
-   * Reads the whole events of a damaged dispatch, where a read is otherwise STORE_CORRUPT. Positions then count whole events only.
+   * Reads the whole events of a damaged dispatch, where a read is otherwise STORE_CORRUPT. Positions then count whole events only. An
+   * event that is whole and has a shape that no version records is replaced by a `system:notice`.
    * Needs `capabilities.integrity: 'checksum'`.
    */
   readonly skipDamaged?: boolean;

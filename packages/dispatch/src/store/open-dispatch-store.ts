@@ -56,11 +56,13 @@ class CheckedStore implements DispatchStore {
   readonly #provider: DispatchStoreProvider;
   readonly #context: OpenStoreContext;
   readonly #taskWrites = new WriteOrder();
+  readonly #onRead: DispatchStoreOptions['onRead'];
   #closing: Promise<void> | null = null;
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     this.capabilities = provider.capabilities;
     this.#provider = provider;
+    this.#onRead = options.onRead;
     this.#context = new OpenStoreContext(provider, options);
   }
 
@@ -87,6 +89,7 @@ class CheckedStore implements DispatchStore {
     const isReference = typeof first !== 'string';
     const dispatch = isReference ? first : { taskDir: first, dispatchId: second as string };
     const access = isReference ? (second as WriteAccess | ReadAccess | undefined) : third;
+    this.#onRead?.(dispatch);
     if (access?.write === true) return this.#context.claims.claim(dispatch, access);
     const stored = new ProviderDispatch(this.#provider, dispatch, access?.skipDamaged);
     return new StoredDispatch(this.#context, stored, await stored.readEnvelope());
@@ -248,6 +251,7 @@ class CheckedStore implements DispatchStore {
   /** @throws STORE_CLOSED */
   #at(dispatch: DispatchRef): ProviderDispatch {
     this.#context.assertOpen();
+    this.#onRead?.(dispatch);
     return new ProviderDispatch(this.#provider, dispatch);
   }
 }

@@ -11,6 +11,7 @@ import {
   StoreError,
 } from '@hansard/provider';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
+import { orNotice } from './malformed-events.ts';
 import { unsupported } from './unsupported.ts';
 
 /** One dispatch of a provider. Every call of the provider that names a dispatch is made here. */
@@ -20,7 +21,7 @@ export class ProviderDispatch implements DispatchRef {
   readonly #provider: DispatchStoreProvider;
   readonly #skipDamaged: boolean;
 
-  /** With `skipDamaged`, pages omit the damaged events. */
+  /** With `skipDamaged`, pages omit the damaged events, and have a notice in the place of each malformed one. */
   constructor(provider: DispatchStoreProvider, dispatch: DispatchRef, skipDamaged = false) {
     this.taskDir = dispatch.taskDir;
     this.dispatchId = dispatch.dispatchId;
@@ -69,8 +70,15 @@ export class ProviderDispatch implements DispatchRef {
   }
 
   readPage(options: ReadEventsOptions): Awaitable<EventPage> {
-    const all = this.#skipDamaged ? { ...options, skipDamaged: true } : options;
-    return this.#provider.readEvents(this.taskDir, this.dispatchId, all);
+    return this.#skipDamaged
+      ? this.#readWhole(options)
+      : this.#provider.readEvents(this.taskDir, this.dispatchId, options);
+  }
+
+  async #readWhole(options: ReadEventsOptions): Promise<EventPage> {
+    const all = { ...options, skipDamaged: true };
+    const page = await this.#provider.readEvents(this.taskDir, this.dispatchId, all);
+    return { ...page, events: page.events.map(orNotice) };
   }
 
   readAll(): Awaitable<CapturedEvent[]> {

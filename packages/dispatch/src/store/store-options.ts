@@ -1,5 +1,6 @@
 import type { CapturedEvent, EventDataSchemas, IdSource } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
+import type { DispatchRef } from './dispatch-ref.ts';
 
 export interface DispatchStoreOptions {
   readonly clock?: Clock;
@@ -9,6 +10,8 @@ export interface DispatchStoreOptions {
   readonly schemas?: EventDataSchemas;
   /** Removes what must not be recorded. It may change the event that it receives; what it returns is checked again. */
   readonly redact?: (event: CapturedEvent) => CapturedEvent;
+  /** Receives each dispatch when it is opened or read, such as to look for its malformed events after an error. */
+  readonly onRead?: (dispatch: DispatchRef) => void;
   /** How often a follower looks for new events in a store that cannot watch, in milliseconds. Absent: 250. */
   readonly pollIntervalMs?: number;
 }

@@ -1,8 +1,8 @@
 import { type Stats, statSync } from 'node:fs';
 import { StoreError } from '@hansard/provider';
 
-/** The database, and what SQLite opens beside it. */
-const suffixes = ['', '-wal', '-shm', '-journal'];
+/** The database, and what SQLite and this store open beside it. */
+const suffixes = ['', '-wal', '-shm', '-journal', '-lengths'];
 
 /**
  * Checks that SQLite opens only regular files. It would wait for the writer of a FIFO, and nothing could end that.
