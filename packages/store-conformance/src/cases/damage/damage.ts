@@ -129,7 +129,7 @@ export const damageCases = caseFamily('damage', [
           );
           if (found === null) return;
           const kept = found.damages.length === 0 ? events : [...whole.events, notice];
-          // In a damaged file that keeps more than the dispatch, there may be no place for a copy.
+          // In a damaged file that keeps more than the dispatch, a copy may not fit.
           await unlessShared(async () => {
             sameContent(
               await store.getDispatchEvents(taskDir, dispatchId),
