@@ -10,7 +10,7 @@ import type { StoreParts } from './store-parts.ts';
 
 /** @throws STORE_DISPATCH_EXISTS */
 export function createDispatch(parts: StoreParts, taskDir: string, envelope: DispatchEnvelope): void {
-  const { database, dispatches, leases, acknowledgements } = parts;
+  const { database, dispatches, leases, acknowledgements, writer } = parts;
   const { dispatchId } = envelope;
   const isRunning = envelope.status === 'running';
   const number = inTransaction(database, () => {
@@ -20,6 +20,8 @@ export function createDispatch(parts: StoreParts, taskDir: string, envelope: Dis
     return inserted;
   });
   if (isRunning) leases.keep(number);
+  // What it knew is from a dispatch of this name that another opening deleted.
+  writer.forget(taskDir, dispatchId);
   acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length: 0, inFile: -1 }));
 }
 

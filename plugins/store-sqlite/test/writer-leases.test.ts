@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStoreOn } from '../src/open-sqlite-store.ts';
+import type { StoreSystem } from '../src/store-system.ts';
 import { ManualClock } from './manual-clock.ts';
 import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
@@ -283,6 +284,18 @@ describe('a dispatch that changed hands', () => {
     expect(first.getDispatchEvents(taskDir, dispatchId)).toEqual(['a', 'b', 'c'].map((id) => textEvent(id)));
   });
 
+  it('is written by its first owner again after another one deleted it and it was created again', () => {
+    const path = temporaryPath();
+    const first = storeWithDispatch(path);
+    first.appendEvent(taskDir, dispatchId, textEvent('a'));
+    const second = openStore(path);
+    second.breakClaim(taskDir, dispatchId);
+    second.deleteDispatch(taskDir, dispatchId);
+    first.createDispatch(taskDir, envelope());
+    first.appendEvent(taskDir, dispatchId, textEvent('b'));
+    expect(first.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('b')]);
+  });
+
   it('is not taken at once from an owner whose heartbeat ended with its last claim, while the database was locked', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
@@ -302,6 +315,34 @@ describe('a dispatch that changed hands', () => {
     writer.close();
     owner.claimDispatch(taskDir, dispatchId);
     expect(codeOf(() => taker.claimDispatch(taskDir, dispatchId))).toBe('STORE_LOCKED');
+  });
+
+  it('is whole after a batch of which the disk refused a later event', () => {
+    const clock = new ManualClock();
+    const path = temporaryPath();
+    storeWithDispatch(path).close();
+    const openDatabase: StoreSystem['openDatabase'] = (location, options) => {
+      const database = new DatabaseSync(location, options);
+      const prepare = database.prepare.bind(database);
+      database.prepare = (sql) => {
+        const statement = prepare(sql);
+        const run = statement.run.bind(statement);
+        statement.run = ((...values: SQLInputValue[]) => {
+          if (!values.some((value) => String(value).includes('"refused"'))) return run(...values);
+          throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+        }) as typeof run;
+        return statement;
+      };
+      return database;
+    };
+    const store = openStoreOn({ path }, { clock, openDatabase });
+    onTestFinished(() => store.close());
+    store.claimDispatch(taskDir, dispatchId);
+    for (const id of ['a', 'b']) store.appendEvent(taskDir, dispatchId, textEvent(id));
+    const batch = ['c', 'd', 'refused'].map((id) => textEvent(id));
+    expect(codeOf(() => store.appendEvents(taskDir, dispatchId, batch))).toBe('STORE_UNAVAILABLE');
+    clock.advance(2_000);
+    expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a'), textEvent('b')]);
   });
 
   it('is not found, and not reported as lost, when it is deleted before its length is written', () => {

@@ -66,6 +66,11 @@ export interface StoreModule {
 /** The bytes that keep one dispatch: its file, or the file of a database. */
 export interface StoredBytes {
   readonly bytes: Uint8Array;
+  /**
+   * Whether the bytes also keep what is not this dispatch, as the file of a database does. Then damage can also make the store refuse to
+   * open (STORE_CORRUPT or STORE_UNAVAILABLE), everything else in it STORE_CORRUPT, and an accepted loss impossible. Absent: false.
+   */
+  readonly isShared?: boolean;
   /** Replaces the bytes. The length may differ. */
   write(bytes: Uint8Array): Awaitable<void>;
 }

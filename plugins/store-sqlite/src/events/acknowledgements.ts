@@ -41,7 +41,8 @@ export interface AcknowledgementsSetup {
 export class Acknowledgements {
   readonly #setup: AcknowledgementsSetup;
   readonly #clock: Clock;
-  readonly #behind = new Set<CountedDispatch>();
+  /** The dispatches whose lengths are to be written, by number. */
+  readonly #behind = new Map<number, CountedDispatch>();
   #cancel: (() => void) | null = null;
 
   constructor(setup: AcknowledgementsSetup) {
@@ -59,7 +60,7 @@ export class Acknowledgements {
     const now = this.#clock.monotonic();
     const isDue =
       dispatch.length - dispatch.acknowledged >= mostEvents || now - dispatch.acknowledgedAt >= longestDelay;
-    this.#behind.add(dispatch);
+    this.#behind.set(dispatch.number, dispatch);
     if (isDue && this.#tryWrite([dispatch], now)) return;
     this.#cancel ??= this.#clock.after(longestDelay, () => this.#writeAll(), { keepsProcess: false });
   }
@@ -77,7 +78,7 @@ export class Acknowledgements {
 
   /** Writes the length of this dispatch no more. */
   forget(number: number): void {
-    for (const dispatch of this.#behind) if (dispatch.number === number) this.#behind.delete(dispatch);
+    this.#behind.delete(number);
     if (this.#behind.size === 0) this.stop();
   }
 
@@ -89,7 +90,7 @@ export class Acknowledgements {
 
   #writeAll(): void {
     this.#cancel = null;
-    if (this.#behind.size > 0) this.#tryWrite([...this.#behind], this.#clock.monotonic());
+    if (this.#behind.size > 0) this.#tryWrite([...this.#behind.values()], this.#clock.monotonic());
   }
 
   /** The dispatches are among those that are behind. */
@@ -105,7 +106,7 @@ export class Acknowledgements {
     for (const dispatch of dispatches) {
       dispatch.acknowledged = dispatch.length;
       dispatch.acknowledgedAt = now;
-      this.#behind.delete(dispatch);
+      this.#behind.delete(dispatch.number);
     }
     return true;
   }

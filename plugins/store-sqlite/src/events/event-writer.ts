@@ -59,9 +59,12 @@ export class EventWriter {
 
   appendAll(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
     const dispatch = this.#open(taskDir, dispatchId);
+    const { length } = dispatch;
     try {
       inTransaction(this.#setup.database, () => this.#insertNew(dispatch, events));
     } catch (error) {
+      // The length may wait to be written to the file of lengths, which must not count events that were rolled back.
+      dispatch.length = length;
       this.forget(taskDir, dispatchId);
       throw error;
     }

@@ -14,11 +14,14 @@ const mostChanges = 1_500;
 export const events = sampleEvents(6);
 const envelope = { ...prepared.envelope, status: 'completed' as const };
 
+/** The answer of a read; null if it is refused as STORE_CORRUPT and the bytes keep more than the dispatch. */
+export type Attempt = <Answer>(read: () => Promise<Answer> | Answer) => Promise<Answer | null>;
+
 /** Creates an ended dispatch that nobody has claimed, closes the store, and makes one change after the other to its bytes. */
 export async function forEachChange(
   context: CaseContext,
   changes: (bytes: Uint8Array) => readonly Change[],
-  check: (store: DispatchStoreProvider, change: Change) => Promise<void>,
+  check: (store: DispatchStoreProvider, unlessShared: Attempt) => Promise<void>,
 ): Promise<void> {
   const { damage } = context;
   if (damage === undefined)
@@ -30,6 +33,7 @@ export async function forEachChange(
   await context.store.close();
   const stored = await damage(taskDir, dispatchId);
   const original = new Uint8Array(stored.bytes);
+  const unlessShared: Attempt = stored.isShared ? unlessRefused : async (read) => read();
   const random = createRandom(chooseSeed(context.seed));
   const all = changes(original);
   const chosen =
@@ -41,14 +45,26 @@ export async function forEachChange(
     await stored.write(change.apply(original));
     context.count('changes');
     try {
-      const store = await context.reopen();
-      await check(store, change);
+      const store = await reopened(context, stored.isShared ?? false);
+      if (store === null) continue;
+      await check(store, unlessShared);
       await store.close();
     } catch (error) {
       throw new Error(`After ${change.name} of ${original.length} bytes: ${describeError(error)}`, {
         cause: error,
       });
     }
+  }
+}
+
+/** The store; null if damage of a file that keeps all dispatches made it refuse to open, also as the file of something else. */
+async function reopened(context: CaseContext, isShared: boolean): Promise<DispatchStoreProvider | null> {
+  try {
+    return await context.reopen();
+  } catch (error) {
+    const isRefused = isStoreError(error, 'STORE_CORRUPT') || isStoreError(error, 'STORE_UNAVAILABLE');
+    if (isShared && isRefused) return null;
+    throw error;
   }
 }
 
@@ -83,7 +99,7 @@ export async function isWholeOrRefused(store: DispatchStoreProvider): Promise<bo
 }
 
 /** Null where the envelope cannot be read, so that no event can either. */
-export async function unlessEnvelope<Answer>(read: () => Promise<Answer> | Answer): Promise<Answer | null> {
+export async function unlessRefused<Answer>(read: () => Promise<Answer> | Answer): Promise<Answer | null> {
   try {
     return await read();
   } catch (error) {
