@@ -28,6 +28,7 @@ import { valueCases } from './cases/log/values.ts';
 import { killedCases } from './cases/processes/killed.ts';
 import { processCases } from './cases/processes/processes.ts';
 import { seenClaimCases } from './cases/processes/seen-claims.ts';
+import { watchedCases } from './cases/processes/watched.ts';
 import { capabilityCases } from './cases/store/capabilities.ts';
 import { closedCases } from './cases/store/closed.ts';
 import { modelCases } from './cases/store/model.ts';
@@ -71,6 +72,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...killedCases,
   ...processCases,
   ...seenClaimCases,
+  ...watchedCases,
 ];
 
 /** Every case of the kit, in the order in which they run. */

@@ -60,8 +60,8 @@ class CheckedStore implements DispatchStore {
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     this.capabilities = provider.capabilities;
-    this.#provider = provider;
     this.#context = new OpenStoreContext(provider, options);
+    this.#provider = this.#context.provider;
   }
 
   async beginDispatch(
