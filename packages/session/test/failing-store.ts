@@ -5,8 +5,9 @@ import { createMemoryStore } from '@hansard/store-memory';
 export function failingStore(
   appends = Number.POSITIVE_INFINITY,
   inner: DispatchStoreProvider = createMemoryStore(),
+  isTransient = false,
 ) {
-  const error = new StoreError('STORE_UNAVAILABLE', 'The disk is gone.');
+  const error = new StoreError('STORE_UNAVAILABLE', 'The disk is gone.', { isTransient });
   let limit = appends;
   let made = 0;
   let isBroken = false;

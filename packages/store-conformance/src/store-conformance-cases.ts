@@ -32,6 +32,7 @@ import { killedCases } from './cases/processes/killed.ts';
 import { processCases } from './cases/processes/processes.ts';
 import { racingCases } from './cases/processes/racing.ts';
 import { seenClaimCases } from './cases/processes/seen-claims.ts';
+import { watchedCases } from './cases/processes/watched.ts';
 import { capabilityCases } from './cases/store/capabilities.ts';
 import { closedCases } from './cases/store/closed.ts';
 import { modelCases } from './cases/store/model.ts';
@@ -79,6 +80,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...processCases,
   ...racingCases,
   ...seenClaimCases,
+  ...watchedCases,
 ];
 
 /** Every case of the kit, in the order in which they run. */

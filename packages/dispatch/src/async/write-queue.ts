@@ -8,6 +8,8 @@ export class WriteQueue {
   #latest: Promise<void> | null = null;
   /** The error of writes that the store has not received yet. Null: the queue works. */
   #stopped: Error | null = null;
+  /** The error of a write that was refused while others were pending. */
+  #refused: Error | null = null;
 
   /** `haltsOnFailure`: writes that wait for a failed one fail with its error, instead of being made. */
   constructor(haltsOnFailure: boolean) {
@@ -17,6 +19,7 @@ export class WriteQueue {
   /** Calls the store after the pending writes. Returns null if none is pending and the store answers synchronously. */
   run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
     if (this.#latest !== null) {
+      if (this.#refused !== null) return Promise.reject(this.#refused);
       const before = this.#haltsOnFailure ? this.#latest : this.#latest.catch(() => {});
       const made = before.then(() => {
         if (this.#stopped !== null) throw this.#stopped;
@@ -35,6 +38,12 @@ export class WriteQueue {
     return null;
   }
 
+  /** Fails at once. With `haltsOnFailure`, so do the writes after it, until no write is pending. */
+  refuse(error: Error): Promise<void> {
+    if (this.#haltsOnFailure && this.#latest !== null) this.#refused = error;
+    return Promise.reject(error);
+  }
+
   /** Resolves when no write is pending, whether the writes succeeded or failed. */
   async settled(): Promise<void> {
     while (this.#latest !== null) await this.#latest.catch(() => {});
@@ -48,7 +57,9 @@ export class WriteQueue {
   #follow(write: Promise<void>): Promise<void> {
     this.#latest = write;
     const onSettled = () => {
-      if (this.#latest === write) this.#latest = null;
+      if (this.#latest !== write) return;
+      this.#latest = null;
+      this.#refused = null;
     };
     write.then(onSettled, onSettled);
     return write;

@@ -6,6 +6,7 @@ import {
   type NewEvent,
   toNarrative,
 } from '@hansard/events';
+import type { Awaitable } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
 import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
@@ -50,7 +51,8 @@ export class DispatchRecorder {
   /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
   recordOne(event: NewEvent): { readonly event: CapturedEvent; readonly recorded: Promise<void> | null } {
     const taken = this.#take(event);
-    const recorded = this.#writes.run(
+    const recorded = this.#write(
+      [taken],
       () => this.#stored.appendEvent(taken),
       () => this.#publish(taken),
     );
@@ -63,7 +65,8 @@ export class DispatchRecorder {
       this.#checked.get(events) === this.#fidelity
         ? (events as readonly CapturedEvent[])
         : events.map((event) => this.#take(event));
-    const recorded = this.#writes.run(
+    const recorded = this.#write(
+      taken,
       () => this.#stored.appendEvents(taken),
       () => {
         for (const event of taken) this.#publish(event);
@@ -105,6 +108,23 @@ export class DispatchRecorder {
   /** Writes that the provider has not received yet fail with this error. */
   stop(error: Error): void {
     this.#writes.stop(error);
+  }
+
+  /** Null: the events are recorded. */
+  #write(
+    events: readonly CapturedEvent[],
+    append: () => Awaitable<void>,
+    onDone: () => void,
+  ): Promise<void> | null {
+    let release: (() => void) | null;
+    try {
+      release = this.#context.retries.keep(this.#stored, events);
+    } catch (error) {
+      return this.#writes.refuse(error as Error);
+    }
+    const recorded = this.#writes.run(append, onDone);
+    if (release !== null) (recorded ?? Promise.resolve()).then(release, release);
+    return recorded;
   }
 
   /** The event as it will be recorded. */

@@ -61,9 +61,9 @@ class CheckedStore implements DispatchStore {
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     this.capabilities = provider.capabilities;
-    this.#provider = provider;
     this.#onRead = options.onRead;
     this.#context = new OpenStoreContext(provider, options);
+    this.#provider = this.#context.provider;
   }
 
   async beginDispatch(

@@ -1,16 +1,20 @@
 import { createIdSource, type IdSource } from '@hansard/events';
 import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
+import { assertCount } from '../check-arguments.ts';
 import { EventIntake } from '../intake/event-intake.ts';
 import { LiveFeeds } from '../streams/live-feeds.ts';
 import { DispatchClaims } from './dispatch-claims.ts';
+import { Retries } from './retries.ts';
 import type { StoreContext } from './store-context.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
+import { withRetries } from './with-retries.ts';
 
 /** Makes what the dispatch objects of an open store share, and closes it. */
 export class OpenStoreContext implements StoreContext {
   readonly provider: DispatchStoreProvider;
   readonly clock: Clock;
+  readonly retries: Retries;
   readonly createId: IdSource;
   readonly intake: EventIntake;
   readonly pollIntervalMs: number;
@@ -21,7 +25,11 @@ export class OpenStoreContext implements StoreContext {
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     const { clock = systemClock, pollIntervalMs = 250, schemas, redact } = options;
-    this.provider = provider;
+    const { retryMs = 30_000, retryBytes = 64 * 1_024 * 1_024 } = options;
+    assertCount('retryMs', retryMs, 0);
+    assertCount('retryBytes', retryBytes, 0);
+    this.retries = new Retries({ clock, retryMs, retryBytes });
+    this.provider = withRetries(provider, this.retries);
     this.clock = clock;
     this.createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.intake = new EventIntake({ clock, createId: this.createId, schemas, redact });

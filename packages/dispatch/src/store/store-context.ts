@@ -5,10 +5,13 @@ import type { EventIntake } from '../intake/event-intake.ts';
 import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
+import type { Retries } from './retries.ts';
 
 /** What the dispatch objects of an open store share. */
 export interface StoreContext {
+  /** Its calls are repeated after transient errors. */
   readonly provider: DispatchStoreProvider;
+  readonly retries: Retries;
   readonly clock: Clock;
   readonly createId: IdSource;
   readonly intake: EventIntake;

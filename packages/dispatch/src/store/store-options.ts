@@ -14,4 +14,11 @@ export interface DispatchStoreOptions {
   readonly onRead?: (dispatch: DispatchRef) => void;
   /** How often a follower looks for new events in a store that cannot watch, in milliseconds. Absent: 250. */
   readonly pollIntervalMs?: number;
+  /**
+   * How long a call of the store is repeated after an error that is `isTransient`, in milliseconds: after 50, 100, 200 … up to
+   * 2,000. The events of a dispatch keep their order meanwhile. Absent: 30,000. 0: never.
+   */
+  readonly retryMs?: number;
+  /** How many bytes of events, as JSON, wait behind calls that are being repeated. Beyond it an append fails. Absent: 64 MB. */
+  readonly retryBytes?: number;
 }

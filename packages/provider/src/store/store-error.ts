@@ -47,8 +47,9 @@ export const storeErrors = defineErrors({
   },
   STORE_UNAVAILABLE: {
     when: 'The disk, the database or the network refused: no space, no permission, too busy. The reason is the `cause`.',
-    advice: 'Remove the reason and try again. All events that were acknowledged before are safe.',
-    details: ['file?', 'reason?'],
+    advice:
+      'Remove the reason and try again. All events that were acknowledged before are safe. Where the same call may succeed later (`isTransient`), `openDispatchStore` has repeated it for `retryMs`; the message says how long and how often.',
+    details: ['file?', 'reason?', 'tries?', 'triedMs?', 'retryBytes?'],
   },
   STORE_TOO_LARGE: {
     when: 'A value is larger than this process can hold: the text of an event, an envelope or a task record above 512 million characters, or bytes for which there is no memory.',

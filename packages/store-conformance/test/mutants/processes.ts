@@ -286,4 +286,25 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
         },
       }),
     ],
+    [
+      'reports only what its own process changes',
+      'processes/watched',
+      (good) => {
+        let isOwn = false;
+        return {
+          appendEvent: (taskDir, dispatchId, event) => {
+            isOwn = true;
+            good.appendEvent(taskDir, dispatchId, event);
+          },
+          watch: (scope, onChange) => good.watch(scope, () => isOwn && onChange()),
+        };
+      },
+    ],
+    [
+      'reports only for dispatches what another process changes',
+      'processes/watched',
+      (good) => ({
+        watch: (scope, onChange) => good.watch(scope, () => scope.dispatchId !== undefined && onChange()),
+      }),
+    ],
   ];

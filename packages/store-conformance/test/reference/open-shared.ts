@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import type { StoreUnderTest } from '../../src/index.ts';
 import { processMutants } from '../mutants/processes.ts';
-import { createReferenceStore, referenceCapabilities } from './reference-store.ts';
+import { createReferenceStore, type ReferenceStore, referenceCapabilities } from './reference-store.ts';
 import { inDatabase } from './sqlite-medium.ts';
 
 export const leaseMs = 1_000;
@@ -12,7 +12,7 @@ export const leaseMs = 1_000;
 /** The reference store in a file that several processes share, with one of the faults of `processMutants` or none. */
 export function openStore(file: string, fault: string | null): DispatchStoreProvider {
   const medium = inDatabase(file);
-  const good = createReferenceStore(medium, leaseMs);
+  const good = withPolling(createReferenceStore(medium, leaseMs));
   const change = processMutants.find(([name]) => name === fault)?.[2];
   const store = { ...good, ...change?.(good, medium) };
   return {
@@ -24,6 +24,27 @@ export function openStore(file: string, fault: string | null): DispatchStoreProv
       } catch (error) {
         if (!String(error).includes('database is not open')) throw error;
       }
+    },
+  };
+}
+
+/** A listener is also called from time to time, because another process may have changed something. */
+function withPolling(store: ReferenceStore): ReferenceStore {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    ...store,
+    watch: (scope, onChange) => {
+      const stop = store.watch(scope, onChange);
+      const timer = setInterval(onChange, 50);
+      timers.add(timer);
+      return () => {
+        clearInterval(timer);
+        stop();
+      };
+    },
+    close: () => {
+      for (const timer of timers) clearInterval(timer);
+      store.close();
     },
   };
 }

@@ -3,7 +3,6 @@ import type { Awaitable, DispatchStoreProvider, WatchScope } from '@hansard/prov
 import { createChangeListener } from '../../checks/change-listener.ts';
 import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from '../../checks/sample-data.ts';
-import { startProcess } from '../../processes/store-process.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
 export const watchCases = caseFamily('watch', [
@@ -121,29 +120,6 @@ export const watchCases = caseFamily('watch', [
       const other = await openBeside();
       await isCalledFor(store, other, { taskDir });
       await isCalledFor(store, other, {}, 'again');
-    },
-  },
-  {
-    name: 'another-process',
-    rule: 6,
-    title: 'listeners of a dispatch, a task and the whole store are called for an append of another process',
-    needs: ['watch', 'durability', 'writers'],
-    run: async (context) => {
-      const { store } = context;
-      await beginDispatch(store);
-      await store.releaseDispatch(taskDir, dispatchId);
-      const child = await startProcess(context);
-      await child.call('claimDispatch', taskDir, dispatchId);
-      for (const [index, scope] of [{ taskDir, dispatchId }, { taskDir }, {}].entries()) {
-        const listener = createChangeListener();
-        const stop = await optionalMethod(store, 'watch')(scope, listener.listen);
-        await child.call('appendEvent', taskDir, dispatchId, sampleEvent(`event-${index}`));
-        await listener.calledUntil(`for the scope ${JSON.stringify(scope)}`, async () => {
-          const events = await store.getDispatchEvents(taskDir, dispatchId);
-          return events.length === index + 1;
-        });
-        stop();
-      }
     },
   },
 ]);

@@ -1,0 +1,140 @@
+import type { CapturedEvent } from '@hansard/events';
+import { type Awaitable, type Clock, isStoreError, StoreError } from '@hansard/provider';
+import { isPromise } from '../async/is-promise.ts';
+import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
+
+const firstDelay = 50;
+const longestDelay = 2_000;
+/** Milliseconds without a failure after which the next one begins a new outage. */
+const pause = 5_000;
+
+/** The writes to one dispatch that fail since some time. Writes that waited for one that failed do not wait as long again. */
+interface Outage {
+  readonly since: number;
+  latest: number;
+  error: StoreError;
+  /** How many calls wait to be repeated. */
+  waiting: number;
+}
+
+export interface RetryLimits {
+  readonly clock: Clock;
+  /** How long a call is repeated, in milliseconds. 0: never. */
+  readonly retryMs: number;
+  /** How many bytes of events wait meanwhile, in all dispatches together. */
+  readonly retryBytes: number;
+}
+
+/** How a call is repeated. */
+export interface Repetition<T> {
+  /** The dispatch that the call writes. Absent: the call does not wait for others. */
+  readonly writes?: DispatchRef;
+  /** The call, once one has failed: an earlier one may have had its effect. Absent: the same call. */
+  readonly again?: () => Awaitable<T>;
+}
+
+/** Repeats the calls of a provider that fail with a transient error, with growing delays up to a limit. */
+export class Retries {
+  readonly #limits: RetryLimits;
+  readonly #outages = new Map<string, Outage>();
+  #waitingBytes = 0;
+
+  constructor(limits: RetryLimits) {
+    this.#limits = limits;
+  }
+
+  /** A call that succeeds at once is made in the same tick, and its answer is returned as it is. */
+  run<T>(call: () => Awaitable<T>, repetition: Repetition<T> = {}): Awaitable<T> {
+    let answer: Awaitable<T>;
+    try {
+      answer = call();
+    } catch (error) {
+      return this.#repeat(error, call, repetition);
+    }
+    if (isPromise(answer)) return answer.catch((error: unknown) => this.#repeat(error, call, repetition));
+    if (this.#outages.size > 0) this.#end(repetition.writes);
+    return answer;
+  }
+
+  /**
+   * Counts events that will wait behind a call that is being repeated. Returns a function to call when they are written, or null if
+   * nothing is being repeated.
+   * @throws the error of that call, if too many bytes wait
+   */
+  keep(dispatch: DispatchRef, events: readonly CapturedEvent[]): (() => void) | null {
+    if (this.#outages.size === 0) return null;
+    const outage = this.#outages.get(dispatchKey(dispatch));
+    if (outage === undefined || outage.waiting === 0) return null;
+    const bytes = events.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
+    const { retryBytes } = this.#limits;
+    if (this.#waitingBytes + bytes > retryBytes) {
+      const { error } = outage;
+      throw new StoreError(
+        error.code,
+        `${error.message} The events that wait for the store have reached the limit of ${retryBytes} bytes (retryBytes).`,
+        { cause: error, details: { ...error.details, retryBytes }, isTransient: true },
+      );
+    }
+    this.#waitingBytes += bytes;
+    return () => {
+      this.#waitingBytes -= bytes;
+    };
+  }
+
+  async #repeat<T>(first: unknown, call: () => Awaitable<T>, repetition: Repetition<T>): Promise<T> {
+    const { clock, retryMs } = this.#limits;
+    if (!isTransient(first) || retryMs === 0) throw first;
+    const { writes, again = call } = repetition;
+    const outage = this.#fail(writes, first);
+    outage.waiting += 1;
+    try {
+      for (let tries = 1, delay = firstDelay; ; tries += 1, delay = Math.min(2 * delay, longestDelay)) {
+        const elapsed = clock.monotonic() - outage.since;
+        if (elapsed >= retryMs) throw finalError(outage.error, tries, elapsed);
+        await new Promise<void>((resolve) => void clock.after(Math.min(delay, retryMs - elapsed), resolve));
+        try {
+          const answer = await again();
+          this.#end(writes);
+          return answer;
+        } catch (error) {
+          if (!isTransient(error)) throw error;
+          outage.latest = clock.monotonic();
+          outage.error = error;
+        }
+      }
+    } finally {
+      outage.waiting -= 1;
+    }
+  }
+
+  /** The outage to which a failure belongs. */
+  #fail(writes: DispatchRef | undefined, error: StoreError): Outage {
+    const now = this.#limits.clock.monotonic();
+    const started: Outage = { since: now, latest: now, error, waiting: 0 };
+    if (writes === undefined) return started;
+    for (const [key, { waiting, latest }] of this.#outages)
+      if (waiting === 0 && now - latest > pause) this.#outages.delete(key);
+    const outage = this.#outages.get(dispatchKey(writes)) ?? started;
+    this.#outages.set(dispatchKey(writes), outage);
+    outage.latest = now;
+    outage.error = error;
+    return outage;
+  }
+
+  #end(writes: DispatchRef | undefined): void {
+    if (writes !== undefined) this.#outages.delete(dispatchKey(writes));
+  }
+}
+
+/** An error of another copy of the package may be of an older version, without the member. */
+function isTransient(error: unknown): error is StoreError {
+  return isStoreError(error) && error.isTransient === true;
+}
+
+function finalError(error: StoreError, tries: number, triedMs: number): StoreError {
+  return new StoreError(
+    error.code,
+    `${error.message} It was tried ${tries === 1 ? 'once' : `${tries} times`}; the store has failed for ${(triedMs / 1_000).toFixed(1)} s.`,
+    { cause: error.cause ?? error, details: { ...error.details, tries, triedMs }, isTransient: true },
+  );
+}

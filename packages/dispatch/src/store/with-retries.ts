@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DispatchEnvelope } from '@hansard/events';
+import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import type { Retries } from './retries.ts';
+
+/** Calls that change nothing, or that have the same effect when they are made again. */
+const repeatable = [
+  'getClaim',
+  'getDispatchEnvelopes',
+  'listDispatches',
+  'getDispatchEnvelope',
+  'getDispatchEvents',
+  'getRecentEvents',
+  'readEvents',
+  'putTask',
+  'getTask',
+  'listTasks',
+  'searchEvents',
+  'watch',
+  'verifyDispatch',
+  'getRepairs',
+] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
+
+/** The same, for the calls that write the dispatch which their first two arguments name. */
+const repeatableWrites = [
+  'claimDispatch',
+  'releaseDispatch',
+  'updateDispatch',
+  'appendEvent',
+  'appendEvents',
+] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+/**
+ * A provider whose calls are repeated after transient errors. `breakClaim`, `acceptLoss` and `close` are not: a claim that
+ * another process made meanwhile must not be broken by a repetition.
+ */
+export function withRetries(provider: DispatchStoreProvider, retries: Retries): DispatchStoreProvider {
+  const methods = provider as unknown as Readonly<Record<string, Method | undefined>>;
+  const wrapped: Record<string, Method> = {};
+  for (const name of repeatable) {
+    if (methods[name] === undefined) continue;
+    wrapped[name] = (...args) => retries.run(() => methods[name]?.call(provider, ...args));
+  }
+  for (const name of repeatableWrites) {
+    wrapped[name] = (...args) => {
+      const [taskDir, dispatchId] = args as [string, string];
+      return retries.run(() => methods[name]?.call(provider, ...args), { writes: { taskDir, dispatchId } });
+    };
+  }
+  const { deleteDispatch, breakClaim, acceptLoss } = provider;
+  return {
+    ...(wrapped as unknown as DispatchStoreProvider),
+    contract: provider.contract,
+    get capabilities() {
+      return provider.capabilities;
+    },
+    createDispatch(taskDir, envelope) {
+      const create = () => provider.createDispatch(taskDir, envelope);
+      const writes = { taskDir, dispatchId: envelope.dispatchId };
+      return retries.run(create, { writes, again: () => createAgain(provider, taskDir, envelope) });
+    },
+    ...(deleteDispatch !== undefined && {
+      deleteDispatch(taskDir: string, dispatchId: string) {
+        const remove = () => deleteDispatch.call(provider, taskDir, dispatchId);
+        const again = async () => {
+          try {
+            await remove();
+          } catch (error) {
+            // The call that failed, or whose answer was lost, has deleted it.
+            if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+          }
+        };
+        return retries.run(remove, { writes: { taskDir, dispatchId }, again });
+      },
+    }),
+    ...(breakClaim !== undefined && { breakClaim: breakClaim.bind(provider) }),
+    ...(acceptLoss !== undefined && { acceptLoss: acceptLoss.bind(provider) }),
+    close: () => provider.close(),
+  };
+}
+
+/** Succeeds if an earlier call has created the dispatch: the stored envelope is equal, and the claim is ours or free. */
+async function createAgain(
+  provider: DispatchStoreProvider,
+  taskDir: string,
+  envelope: DispatchEnvelope,
+): Promise<void> {
+  try {
+    await provider.createDispatch(taskDir, envelope);
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_DISPATCH_EXISTS')) throw error;
+    const stored = await provider.getDispatchEnvelope(taskDir, envelope.dispatchId);
+    if (!isDeepStrictEqual(stored, JSON.parse(JSON.stringify(envelope)))) throw error;
+    if (envelope.status !== 'running') return;
+    try {
+      await provider.claimDispatch(taskDir, envelope.dispatchId);
+    } catch (refusal) {
+      throw isStoreError(refusal, 'STORE_LOCKED') ? error : refusal;
+    }
+  }
+}
