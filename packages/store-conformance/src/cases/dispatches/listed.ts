@@ -133,7 +133,7 @@ export const listedCases = caseFamily('listed', [
         [{ ...listed, lastActiveAt: prepared.envelope.startedAt }],
         'without events',
       );
-      // The last event in append order, also where an earlier one has a later time.
+      // The last event in append order, including when an earlier one has a later time.
       for (const minute of [5, 40, 20]) {
         await store.appendEvent(taskDir, dispatchId, {
           ...sampleEvent(`at-${minute}`),
