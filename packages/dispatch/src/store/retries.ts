@@ -57,7 +57,7 @@ export class Retries {
   }
 
   /**
-   * Counts events that will wait behind a call that is being repeated. Returns a function to call when they are written, or null if
+   * Counts events that will wait after a call that is being repeated. Returns a function to call when they are written, or null if
    * nothing is being repeated.
    * @throws the error of that call, if too many bytes wait
    */

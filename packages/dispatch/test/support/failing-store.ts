@@ -13,7 +13,7 @@ export interface Failures {
   readonly counts: { before: number; after: number };
 }
 
-/** A memory store that answers with promises and fails at random, as a database behind a network does. */
+/** A memory store that answers with promises and fails at random, as a database in a network does. */
 export function failingStore(seed: number): {
   readonly provider: DispatchStoreProvider;
   readonly inner: DispatchStoreProvider;
