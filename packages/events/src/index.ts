@@ -12,6 +12,7 @@ export type { Diagnostic } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
 export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
+export { firstLine, toNarrative } from './fidelity/narrative.ts';
 export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
@@ -63,7 +64,6 @@ export {
   usageSchema,
 } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
-export { firstLine, toNarrative } from './types/narrative.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';
 export type { TaskSource } from './types/task-source.ts';

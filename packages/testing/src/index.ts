@@ -8,6 +8,7 @@ export {
   skipped,
 } from './corpus.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
+export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { randomFrom } from './random-from.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
 export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';

@@ -3,6 +3,7 @@ export { AgentNames } from './agents/agent-names.ts';
 export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export type { SessionAgent } from './agents/session-agents.ts';
+export { type Audience, audienceOf } from './audience/audience-of.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
 export {
   type HearingCell,

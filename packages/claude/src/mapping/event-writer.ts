@@ -1,14 +1,14 @@
-import type {
-  Delta,
-  EventData,
-  EventLinks,
-  EventType,
-  Fidelity,
-  JsonObject,
-  KnownEventType,
-  NewEvent,
+import {
+  type Delta,
+  type EventData,
+  type EventLinks,
+  type EventType,
+  type Fidelity,
+  type JsonObject,
+  type KnownEventType,
+  type NewEvent,
+  toNarrative,
 } from '@hansard/events';
-import { asNarrative } from '../mapping/narrative.ts';
 import type { EventIds } from '../values/ids.ts';
 import { hasFields, withoutUndefined } from '../values/json-fields.ts';
 import { timestampOf } from '../values/recorded-time.ts';
@@ -86,7 +86,7 @@ export class EventWriter {
     }
     event.data = withoutUndefined(data);
     const made = event as unknown as NewEvent;
-    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : asNarrative(made) });
+    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : toNarrative(made) });
   }
 }
 

@@ -64,10 +64,6 @@ export class MappingStep {
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
 
-  get isFull(): boolean {
-    return this.state.fidelity === 'full';
-  }
-
   /** The fields of the message that its event does not hold in another form, without the named ones. */
   others(named: readonly string[] = []): JsonObject {
     return without(this.message, this.#held, named);

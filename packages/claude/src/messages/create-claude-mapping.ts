@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Fidelity, findNotJson, type JsonObject, preview } from '@hansard/events';
+import { type Fidelity, findNotJson, type JsonObject, preview, toNarrative } from '@hansard/events';
 import { linksToUtterances } from '../mapping/answer-links.ts';
 import type { ClaudeActivity } from '../mapping/claude-activity.ts';
 import { ephemeralKind } from '../mapping/left-out.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
 import { MappingStep, type RecordPlace } from '../mapping/mapping-step.ts';
-import { asNarrative } from '../mapping/narrative.ts';
 import { newNotice } from '../mapping/write-notice.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapperOf } from './message-kinds.ts';
@@ -52,7 +51,7 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       if (problem !== undefined) {
         const raw = isMappable(value) ? (value as JsonObject) : printed(value);
         const notice = newNotice(problem, at, now(), raw);
-        return [{ kind: 'event', event: fidelity === 'full' ? notice : asNarrative(notice) }];
+        return [{ kind: 'event', event: fidelity === 'full' ? notice : toNarrative(notice) }];
       }
       const message = value as JsonObject;
       const step = MappingStep.of(state, message, now(), at);

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { WriterLinks } from '../mapping/event-writer.ts';
-import { leftOutAtNarrative } from '../mapping/left-out.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
 import { describeToolCall } from '../tools/tool-metadata.ts';
@@ -17,13 +16,13 @@ export function mapAssistantBlock(step: MappingStep, block: JsonValue, links: Wr
   const fields = asObject(block) ?? {};
   const { type } = fields;
   if (type === 'text' && typeof fields.text === 'string') {
-    const details = blockDetails(step, fields, ['text']);
+    const details = blockDetails(fields, ['text']);
     const id = step.events.event('agent:text', { text: fields.text, ...details }, links);
     if (links.agentId !== undefined && id !== undefined) {
       step.state.answers.set(links.agentId, { id, text: fields.text });
     }
   } else if (type === 'thinking' && typeof fields.thinking === 'string') {
-    const details = blockDetails(step, fields, ['thinking', 'signature']);
+    const details = blockDetails(fields, ['thinking', 'signature']);
     const signature = asText(fields.signature);
     const data = { text: fields.thinking, ...(signature === undefined ? {} : { signature }), ...details };
     step.events.event('agent:thinking', data, links);
@@ -43,27 +42,20 @@ export function mapOtherBlock(
 ): void {
   const fields = asObject(block);
   if (fields === undefined) {
-    writeNotice(step, 'a block of a message that is not an object', step.isFull ? block : typeof block);
+    writeNotice(step, 'a block of a message that is not an object', block);
     return;
   }
-  const leftOut = step.isFull ? [] : leftOutAtNarrative.block.filter((key) => Object.hasOwn(fields, key));
-  const data = { ...without(fields, leftOut), ...(leftOut.length === 0 ? {} : { leftOut }) };
   const type = unknownEventType(category, asText(fields.type) ?? '');
   if (isKnownEventType(type) || asName(fields.type) === undefined) {
-    writeNotice(step, 'a block of a message without the fields of its type', data);
+    writeNotice(step, 'a block of a message without the fields of its type', fields);
   } else {
-    step.events.other(type, without(data, ['type']), links);
+    step.events.other(type, without(fields, ['type']), links);
   }
 }
 
 /** The fields of a block other than the named ones, as the `details` of its event. */
-export function blockDetails(
-  step: MappingStep,
-  block: JsonObject,
-  named: readonly string[],
-): { details?: JsonObject } {
-  const leftOut = step.isFull ? [] : leftOutAtNarrative.block;
-  const details = withoutNull(block, ['type', ...named, ...leftOut]);
+export function blockDetails(block: JsonObject, named: readonly string[]): { details?: JsonObject } {
+  const details = withoutNull(block, ['type', ...named]);
   return hasFields(details) ? { details } : {};
 }
 
@@ -84,9 +76,9 @@ function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): 
       toolCallId,
       tool,
       ...(target === undefined ? {} : { target }),
-      ...(step.isFull && block.input !== undefined ? { input: block.input } : {}),
+      ...(block.input !== undefined ? { input: block.input } : {}),
       metadata,
-      ...blockDetails(step, block, ['id', 'name', 'server_name', 'input']),
+      ...blockDetails(block, ['id', 'name', 'server_name', 'input']),
     },
     links,
   );

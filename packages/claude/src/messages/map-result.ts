@@ -67,7 +67,7 @@ function writeDenials(step: MappingStep): boolean {
     const { tool_name: tool, tool_use_id, tool_input: input } = asObject(denial) ?? {};
     const toolCallId = asName(tool_use_id);
     if (toolCallId === undefined) return false;
-    const details = withoutUndefined({ tool, input: step.isFull ? input : undefined });
+    const details = withoutUndefined({ tool, input });
     writeDenial(step, toolCallId, {}, step.state.calls.get(toolCallId)?.agentId, details);
   }
   return Array.isArray(step.message.permission_denials);

@@ -60,7 +60,7 @@ export function mapToolResult(
     status: isError ? ('error' as const) : ('completed' as const),
     durationMs: durationOf(step, call),
     error: isError ? errorLine(text, block.content) : undefined,
-    output: step.isFull ? block.content : undefined,
+    output: block.content,
     metadata: {
       ...call?.metadata,
       ...found,
@@ -69,7 +69,7 @@ export function mapToolResult(
     },
   });
   const details = {
-    ...blockDetails(step, block, ['tool_use_id', 'is_error', 'content']).details,
+    ...blockDetails(block, ['tool_use_id', 'is_error', 'content']).details,
     ...withoutNull({ ...meta, id: undefined }),
   };
   step.events.event('agent:tool_result', withDetails(data, details), { ...links, ...answer, ...outcome });

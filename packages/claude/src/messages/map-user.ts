@@ -59,7 +59,7 @@ function mapText(
     return;
   }
   const source: Source = isInterruption(text) ? { kind: 'system' } : sourceOf(step, agent);
-  const data = { text, source, ...blockDetails(step, fields, ['text']) };
+  const data = { text, source, ...blockDetails(fields, ['text']) };
   step.events.event('user:message', data, links);
 }
 

@@ -1,5 +1,4 @@
-import type { Fidelity, JsonObject } from '@hansard/events';
-import { FormatError } from '@hansard/events';
+import { type Fidelity, FormatError, type JsonObject, toNarrative } from '@hansard/events';
 import { type FileLine, readLines } from '../json-lines/read-lines.ts';
 import { type LinePart, splitRecords } from '../json-lines/split-records.ts';
 import type { ClaudeActivity } from '../mapping/claude-activity.ts';
@@ -28,8 +27,8 @@ export async function* readClaudeStream(
     const activities = partsOf(line).flatMap((part) => {
       const place = { file: path, line: line.number };
       if (part.kind === 'damaged') {
-        const event = newNotice(part.problem, place, clock, fidelity === 'full' ? part.raw : undefined);
-        return [{ kind: 'event' as const, event }];
+        const event = newNotice(part.problem, place, clock, part.raw);
+        return [{ kind: 'event' as const, event: fidelity === 'full' ? event : toNarrative(event) }];
       }
       clock = Math.max(clock, recordedTime(asObject(part.record) ?? {}) ?? clock);
       return mapping.map(part.record, place);

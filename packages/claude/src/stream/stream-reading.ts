@@ -1,4 +1,4 @@
-import { type CapturedEvent, type Fidelity, type NewEvent, toTimestamp } from '@hansard/events';
+import { type CapturedEvent, type Fidelity, type NewEvent, toNarrative, toTimestamp } from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
@@ -92,8 +92,9 @@ export class StreamReading {
     const { line } = part;
     const place = `line-${line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
-      const raw = part.raw === undefined || fidelity === 'narrative' ? {} : rawFields(part.raw);
-      return [this.#take({ type: 'system:notice', data: { problem: part.problem, line, ...raw } }, place, 0)];
+      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      const notice: NewEvent = { type: 'system:notice', data: { problem: part.problem, line, ...raw } };
+      return [this.#take(fidelity === 'full' ? notice : toNarrative(notice), place, 0)];
     }
     this.#records += 1;
     const message = asObject(part.record) ?? {};

@@ -53,7 +53,7 @@ function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
   const text = fields.type === 'text' ? asText(fields.text) : undefined;
   if (text === undefined) mapAssistantBlock(step, block, links);
   else {
-    const data = { text, source: { kind: 'system' as const }, ...blockDetails(step, fields, ['text']) };
+    const data = { text, source: { kind: 'system' as const }, ...blockDetails(fields, ['text']) };
     step.events.event('user:message', data, links);
   }
 }

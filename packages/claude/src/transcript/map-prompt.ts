@@ -64,7 +64,7 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  const data = { text, source, ...blockDetails(step, fields, ['text']) };
+  const data = { text, source, ...blockDetails(fields, ['text']) };
   step.events.event('user:message', data, { ...links, ...reportLinks(step, text) });
 }
 

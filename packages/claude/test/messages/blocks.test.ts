@@ -44,8 +44,8 @@ describe('blocks of a message', () => {
     ];
     const { events } = mapMessages([assistant(blocks)]);
     expect(events.slice(0, 2)).toMatchObject([
-      { type: 'agent:redacted_thinking', data: { leftOut: ['data'] } },
-      { type: 'agent:future_block', data: { level: 3, leftOut: ['content'] } },
+      { type: 'agent:redacted_thinking', data: { leftOut: { data: 6 } } },
+      { type: 'agent:future_block', data: { level: 3, leftOut: { content: 6 } } },
     ]);
     expect(JSON.stringify(events)).not.toContain('CANARY');
     const full = mapMessages([assistant(blocks)], 'full').events;
@@ -57,7 +57,7 @@ describe('blocks of a message', () => {
     const image = { type: 'image', source: { type: 'base64', data: 'CANARY' } };
     expect(mapMessages([user([image])]).events[0]).toMatchObject({
       type: 'user:image',
-      data: { leftOut: ['source'] },
+      data: { source: { type: 'base64' }, leftOut: { data: 6 } },
     });
     expect(mapMessages([user([image])], 'full').events[0]?.data).toEqual({ source: image.source });
   });

@@ -137,8 +137,16 @@ describe('a narrative of a stream', () => {
     const [response] = events.filter(({ type }) => type === 'system:hook_response');
     const [recall] = events.filter(({ type }) => type === 'system:memory_recall');
     const texts = events.filter(({ type }) => type === 'user:message').map(({ data }) => data.text);
-    expect(response?.data).toEqual({ hook_id: 'h', exit_code: 0 });
-    expect(recall?.data).toEqual({ mode: 'select', memories: [{ path: '/m.md' }] });
+    expect(response?.data).toEqual({
+      hook_id: 'h',
+      exit_code: 0,
+      leftOut: { output: 25, stdout: 25, stderr: 25 },
+    });
+    expect(recall?.data).toEqual({
+      mode: 'select',
+      memories: [{ path: '/m.md', scope: 'user' }],
+      leftOut: { content: 20 },
+    });
     expect(texts.slice(0, 2)).toEqual([
       '<bash-input></bash-input>',
       '<bash-stdout></bash-stdout><bash-stderr></bash-stderr>',

@@ -37,7 +37,7 @@ const pairs: readonly (Pair & { name: string; target?: string; metadata: JsonObj
     content: contents,
     output: { stdout: contents, stderr: '', interrupted: false },
     target: 'cat a.txt',
-    metadata: { command: 'cat a.txt\necho done', description: 'show it', timeoutMs: 5_000, exitCode: 0 },
+    metadata: { command: 'cat a.txt', description: 'show it', timeoutMs: 5_000, exitCode: 0 },
   },
   {
     name: 'a command that failed',
@@ -253,6 +253,14 @@ describe('metadata of tools', () => {
     });
   });
 
+  it('a command of several lines: the first at narrative fidelity, all at full', () => {
+    const [pair] = pairs;
+    const commands = (['narrative', 'full'] as const).map(
+      (fidelity) => (mapPair(pair as Pair, fidelity).call.metadata as JsonObject).command,
+    );
+    expect(commands).toEqual(['cat a.txt', 'cat a.txt\necho done']);
+  });
+
   it.each(pairs)('$name: no content and no output at narrative fidelity', (pair) => {
     const text = JSON.stringify(mapPair(pair).events);
     expect(text).not.toContain('CANARY');
@@ -317,6 +325,7 @@ describe('metadata of tools', () => {
     const { events } = mapMessages([user([toolResult('lost', 'x')])]);
     expect(events[0]?.data).toEqual({
       toolCallId: 'lost',
+      leftOut: { output: 1 },
       tool: 'unknown',
       status: 'completed',
       metadata: {},

@@ -1,5 +1,6 @@
 import { createGameStreams, gameLogMapping, readWerewolfMatch, type StreamLine } from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
+import { audienceOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
 
@@ -34,6 +35,18 @@ async function packetsOf(match: string) {
 /** The receivers of a message, according to the source alone. */
 const receiversOf = ({ from, to }: Message) => [...new Set(to)].filter((name) => name !== from);
 
+/** The ids of the utterances that were public, by the audiences of the log and the players that it says take part. */
+function publicIds(match: string): string[] {
+  const index = createLogIndex(eventsOf(match));
+  return index.sayings.flatMap((saying) => {
+    const before = index.nodes.slice(0, saying.position).map(({ event }) => event);
+    const latest = before.findLast(({ type }) => type === 'game:living_players');
+    const living = (latest?.data.living_players ?? []) as readonly string[];
+    const takesPart = (agentId: string) => living.includes(index.agents.get(agentId)?.name ?? agentId);
+    return audienceOf(index, saying, takesPart).isPublic ? [saying.id] : [];
+  });
+}
+
 async function expectSplit(match: string, isPrivate: (message: Message) => boolean) {
   const { chat } = JSON.parse(match) as { readonly chat: readonly Message[] };
   const [whispers, publicly] = [chat.filter(isPrivate), chat.filter((message) => !isPrivate(message))];
@@ -49,6 +62,7 @@ async function expectSplit(match: string, isPrivate: (message: Message) => boole
   expect(of('chat')).toMatchObject(
     publicly.map(({ from, content }) => ({ speaker: from, message: content })),
   );
+  expect(of('chat').map(({ event_id }) => event_id)).toEqual(publicIds(match));
   const { pseudonyms, packets } = await packetsOf(match);
   for (const { lines: packed } of packets)
     expect(packed.map(({ kind, text }) => [kind, text])).toEqual(

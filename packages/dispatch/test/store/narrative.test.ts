@@ -2,7 +2,13 @@ import { createCommunicationHub, openDispatchStore, runDispatch } from '@hansard
 import type { CapturedEvent, NewEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
-import { appendEvent, appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
+import {
+  appendEvent,
+  appendEvents,
+  createDispatch,
+  narrativeCanaries,
+  updateDispatch,
+} from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
 import { Gate } from '../support/gate.ts';
@@ -105,6 +111,7 @@ describe('the input and output of tools', () => {
       durationMs: 3,
       error: 'It failed.',
       details: { deep: [{}] },
+      leftOut: { error: 25, output: 47, stdout: 20 },
     });
   });
 
@@ -166,6 +173,32 @@ describe('the input and output of tools', () => {
     await communication.close();
     expect(shown).toHaveLength(events.length);
     expect(secretsIn(shown)).toEqual([]);
+  });
+});
+
+describe('a secret in any private field of any event', () => {
+  const canaries = narrativeCanaries(16, 2);
+  const wordsIn = (value: unknown) => new Set(JSON.stringify(value).match(/(?:SECRET|KEPT)_\d+_\d+_/g));
+
+  it.each(['appended', 'run'])('is not in the log of a narrative dispatch that was %s', async (way) => {
+    const provider = createMemoryStore();
+    const store = openDispatchStore(provider);
+    let dispatchId: string;
+    if (way === 'appended') {
+      const dispatch = await store.beginDispatch(taskDir, { role: 'r' });
+      await dispatch.append(canaries.events);
+      dispatchId = dispatch.dispatchId;
+    } else {
+      const runner = agent(async function* () {
+        for (const one of canaries.events) yield { kind: 'event' as const, event: one };
+      });
+      dispatchId = (await runDispatch({ store, taskDir, agent: runner, role: 'r', limits: {} })).dispatchId;
+    }
+    const stored = await provider.getDispatchEvents(taskDir, dispatchId);
+    const held = wordsIn(stored);
+    expect(canaries.secret.length).toBeGreaterThan(200);
+    expect(canaries.secret.filter((word) => held.has(word))).toEqual([]);
+    expect(canaries.kept.filter((word) => !held.has(word))).toEqual([]);
   });
 });
 

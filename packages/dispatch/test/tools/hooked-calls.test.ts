@@ -55,6 +55,7 @@ describe('a call under hooks', () => {
     expect(calls).toMatchObject([{ input: [[{ path: 'a.txt' }, 'one'], 'two'] }]);
     const [call, first] = log;
     expect(log.at(-1)?.data).toEqual({
+      ...(fidelity === 'narrative' ? { leftOut: { input: 32 } } : {}),
       hook: 'two',
       on: 'tool_call',
       decision: 'alter',

@@ -1,0 +1,163 @@
+import type { KnownEventType } from '../types/event.ts';
+import { contentFields, namingFields, objects } from './field-names.ts';
+
+/**
+ * How `narrative` fidelity keeps a field:
+ *
+ * - `whole`: unchanged. Talk, thoughts, ids and figures.
+ * - `said`: the text without the output of commands that Claude Code encloses in tags.
+ * - `command`: a command that a user typed, which Claude Code encloses in tags; of any other text nothing.
+ * - `line`: the first line of a text, at most 200 characters.
+ * - `lines`: names, figures and facts at any depth; of each text the first line. Without `contentFields`.
+ * - `frames`: the calls of a stack trace, without its message.
+ * - `delivery`: the text of a decision on a delivery, which is talk; of any other decision nothing.
+ * - `emptied`: the list without its items.
+ * - `short`: figures and texts of one line and at most 200 characters, at any depth. Without `contentFields`; of `objects` only
+ *   what `names` keeps.
+ * - `names`: figures, and short texts of `namingFields`, at any depth. Without `contentFields`.
+ */
+export type Treatment =
+  | 'whole'
+  | 'said'
+  | 'command'
+  | 'line'
+  | 'lines'
+  | 'frames'
+  | 'delivery'
+  | 'emptied'
+  | 'short'
+  | 'names';
+
+/** The fields of a type that `narrative` keeps. `rest`: how it keeps the others. Absent: not at all. */
+export interface KeptFields {
+  readonly fields: Readonly<Record<string, Treatment>>;
+  readonly rest?: 'short' | 'names';
+}
+
+const call = { toolCallId: 'whole', tool: 'whole', target: 'line', metadata: 'lines' } as const;
+const loop = {
+  tool: 'whole',
+  target: 'line',
+  count: 'whole',
+  limit: 'whole',
+  window: 'whole',
+  calls: 'lines',
+  results: 'whole',
+} as const;
+const named: KeptFields = { fields: {}, rest: 'names' };
+
+/** The fields that `narrative` keeps of any type with a list of its own. */
+const keptOfAll: Readonly<Record<string, Treatment>> = { details: 'short', turn: 'line' };
+
+/** The fields that `narrative` keeps of each known type. */
+const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
+  'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole' } },
+  'agent:terminated': { fields: { reason: 'line' } },
+  'agent:system_prompt': { fields: { text: 'whole' } },
+  'agent:text': { fields: { text: 'whole' } },
+  'agent:thinking': { fields: { text: 'whole', signature: 'whole' } },
+  'agent:tool_call': { fields: call },
+  'agent:tool_result': { fields: { ...call, status: 'whole', durationMs: 'whole', error: 'line' } },
+  'agent:piece_of_text': { fields: { text: 'whole' } },
+  'agent:inference': {
+    fields: {
+      model: 'whole',
+      durationMs: 'whole',
+      usage: 'whole',
+      costUsd: 'whole',
+      stopReason: 'line',
+      context: 'whole',
+    },
+  },
+  'agent:output': { fields: { parts: 'emptied' } },
+  'user:message': { fields: { text: 'said', source: 'whole' } },
+  'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
+  'session:complete': {
+    fields: {
+      status: 'whole',
+      reason: 'line',
+      result: 'whole',
+      structuredResult: 'whole',
+      costUsd: 'whole',
+      usage: 'whole',
+      models: 'whole',
+      durationMs: 'whole',
+      turns: 'whole',
+      errors: 'lines',
+    },
+  },
+  'session:compaction': {
+    fields: { trigger: 'line', preTokens: 'whole', postTokens: 'whole', summary: 'said', keptFrom: 'whole' },
+  },
+  'session:rate_limit': { fields: {}, rest: 'short' },
+  'session:status': { fields: { content: 'said' }, rest: 'short' },
+  'harness:loop_warning': { fields: loop },
+  'harness:loop_kill': { fields: loop },
+  'harness:stall': { fields: { idleMs: 'whole', limitMs: 'whole' } },
+  'harness:timeout': { fields: { elapsedMs: 'whole', limitMs: 'whole' } },
+  'harness:abort': { fields: { reason: 'line', by: 'line' } },
+  'harness:error': { fields: { message: 'line', code: 'whole', stack: 'frames' } },
+  'harness:hook_decision': {
+    fields: {
+      hook: 'whole',
+      on: 'whole',
+      decision: 'whole',
+      reason: 'line',
+      toolCallId: 'whole',
+      subject: 'whole',
+      previous: 'whole',
+      madeFrom: 'whole',
+      given: 'delivery',
+      text: 'delivery',
+    },
+  },
+  'system:files_persisted': named,
+  'system:hook_started': named,
+  'system:hook_progress': named,
+  'system:hook_response': named,
+  'system:task_started': named,
+  'system:task_progress': named,
+  'system:task_updated': named,
+  'system:task_notification': { fields: { summary: 'line' }, rest: 'names' },
+  'system:notice': { fields: { problem: 'line', file: 'line', message: 'line' }, rest: 'short' },
+};
+
+/** Types that a mapping captures without a schema, with what is known of their fields. */
+const narrativeFieldsOfCaptured: Readonly<Record<string, KeptFields>> = {
+  'agent:redacted_thinking': named,
+  'system:attachment': named,
+  'system:tool_progress': named,
+  'system:memory_recall': named,
+  'system:local_command_output': named,
+  // What a user typed: a command in tags, or the next prompt.
+  'system:local_command': { fields: { content: 'command' }, rest: 'short' },
+  'system:queue_operation': { fields: { content: 'said' }, rest: 'short' },
+  // Texts that the engine writes about the conversation.
+  'system:away_summary': { fields: { content: 'said' }, rest: 'short' },
+  'system:compact_boundary': { fields: { content: 'said' }, rest: 'short' },
+  'system:informational': { fields: { content: 'said' }, rest: 'short' },
+};
+
+/** The fields of every other type: keys, figures and short values. */
+const narrativeFieldsOfOthers: KeptFields = { fields: {}, rest: 'short' };
+
+/** The rule of `narrative` fidelity, as data. */
+export interface NarrativeRules {
+  readonly ofType: Readonly<Record<string, KeptFields>>;
+  readonly ofCaptured: Readonly<Record<string, KeptFields>>;
+  readonly ofOthers: KeptFields;
+  readonly ofAll: Readonly<Record<string, Treatment>>;
+  readonly contentFields: ReadonlySet<string>;
+  readonly objects: ReadonlySet<string>;
+  readonly namingFields: ReadonlySet<string>;
+}
+
+export const narrativeRules: NarrativeRules = {
+  ofType: narrativeFields,
+  ofCaptured: narrativeFieldsOfCaptured,
+  ofOthers: narrativeFieldsOfOthers,
+  ofAll: keptOfAll,
+  contentFields,
+  objects,
+  namingFields,
+};

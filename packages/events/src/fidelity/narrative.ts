@@ -1,0 +1,199 @@
+import type { JsonObject, JsonValue } from '../json/json.ts';
+import type { NewEvent } from '../types/event.ts';
+import { withoutCommandOutput } from './command-output.ts';
+import { type KeptFields, type NarrativeRules, narrativeRules, type Treatment } from './narrative-fields.ts';
+
+/** The maximum length in characters of a line or a short text that a narrative keeps. */
+const longestLine = 200;
+const mostFrames = 50;
+
+/** The field of an event's data that counts what a narrative omits: characters by the name of the field. */
+const countField = 'leftOut';
+
+/** The name of a field as the counts show it. Any other key may itself hold content. */
+const namePattern = /^[A-Za-z_][\w.-]{0,63}$/;
+
+type Narrowing = <E extends Pick<NewEvent, 'type' | 'data'>>(event: E) => E;
+
+/**
+ * The event for a dispatch of `narrative` fidelity: the fields of `narrativeRules`, and in `leftOut` the number of characters
+ * that are missing of each field. Returns the same object if nothing is left out. Idempotent.
+ */
+export const toNarrative: Narrowing = narrowBy(narrativeRules);
+
+/** The function that applies a rule of fidelity. */
+export function narrowBy(rules: NarrativeRules): Narrowing {
+  return (event) => {
+    const { data } = event;
+    const rule = ruleFor(rules, event.type);
+    const narrowed = new NarrowedData(rules, data);
+    const kept: [string, JsonValue][] = [];
+    for (const [key, value] of fieldsOf(data)) {
+      if (key === countField && isCount(value)) continue;
+      const left = narrowed.field(rule, key, value);
+      if (left !== undefined) kept.push([key, left]);
+    }
+    const { counts } = narrowed;
+    return counts === null ? event : { ...event, data: Object.fromEntries([...kept, [countField, counts]]) };
+  };
+}
+
+/** The first line of a text that is not blank, truncated if it is long; undefined if there is none. */
+export function firstLine(text: string): string | undefined {
+  const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();
+  return line === undefined || line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`;
+}
+
+type TextRule = (text: string) => string | undefined;
+
+/** The data of one event, and what is missing of it. */
+class NarrowedData {
+  readonly #rules: NarrativeRules;
+  readonly #data: JsonObject;
+  readonly #missing = new Map<string, number>();
+
+  constructor(rules: NarrativeRules, data: JsonObject) {
+    this.#rules = rules;
+    this.#data = data;
+  }
+
+  /** Null if nothing is missing. An event that was narrowed before keeps its counts, and adds to them. */
+  get counts(): Record<string, number> | null {
+    if (this.#missing.size === 0) return null;
+    const before = this.#data[countField];
+    const counts = isCount(before) ? { ...before } : {};
+    for (const [name, characters] of this.#missing) counts[name] = (counts[name] ?? 0) + characters;
+    return counts;
+  }
+
+  /** What is kept of a field of the data; undefined: nothing. */
+  field({ fields, rest }: KeptFields, key: string, value: JsonValue): JsonValue | undefined {
+    const { ofAll, contentFields } = this.#rules;
+    const own = treatmentOf(fields, key) ?? (rest === undefined ? treatmentOf(ofAll, key) : undefined);
+    const isKept = own !== undefined || (rest !== undefined && key !== countField && !contentFields.has(key));
+    const left = isKept ? this.#treat(own ?? rest ?? 'short', key, value) : undefined;
+    if (left === undefined) this.#omit(key === countField ? 'other' : key, sizeOf(value));
+    return left;
+  }
+
+  /** A treatment that keeps nothing counts nothing. */
+  #treat(treatment: Treatment, key: string, value: JsonValue): JsonValue | undefined {
+    const isText = typeof value === 'string';
+    switch (treatment) {
+      case 'whole':
+        return value;
+      case 'delivery':
+        return this.#data.on === 'delivery' ? value : undefined;
+      case 'emptied':
+        return Array.isArray(value) ? this.#emptied(key, value) : undefined;
+      case 'frames':
+        return isText ? this.#counted(key, value, framesOf(value)) : undefined;
+      case 'command':
+        return isText && /^\s*<command-/.test(value)
+          ? this.#counted(key, value, withoutCommandOutput(value))
+          : undefined;
+      case 'said':
+        return isText ? this.#counted(key, value, withoutCommandOutput(value)) : this.#short(key, value);
+      case 'line':
+        return isText ? this.#counted(key, value, firstLine(value) ?? '') : this.#short(key, value);
+      case 'lines':
+        return this.#walk(key, value, false, (text) => firstLine(text) ?? '');
+      case 'names':
+        return this.#walk(key, value, true, shortText);
+      default:
+        return this.#short(key, value);
+    }
+  }
+
+  #short(key: string, value: JsonValue): JsonValue | undefined {
+    return this.#walk(key, value, this.#isOfEngine(key, value), shortText);
+  }
+
+  #emptied(key: string, items: JsonValue[]): JsonValue {
+    if (items.length === 0) return items;
+    this.#omit(key, sizeOf(items));
+    return [];
+  }
+
+  /**
+   * What `textOf` keeps of the texts in a value, at any depth; undefined if nothing is kept. Fields that hold content go
+   * whatever their value. `isNamed`: texts and objects stay only in a field that names something.
+   */
+  #walk(key: string, value: JsonValue, isNamed: boolean, textOf: TextRule): JsonValue | undefined {
+    const isOpen = !isNamed || this.#rules.namingFields.has(key);
+    if (typeof value === 'string') {
+      const text = isOpen ? textOf(value) : undefined;
+      return text === undefined ? undefined : this.#counted(key, value, text);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (!isOpen && !this.#rules.objects.has(key)) return undefined;
+    if (Array.isArray(value)) {
+      return value.flatMap((item) => {
+        const left = this.#walk(key, item, isNamed, textOf);
+        if (left === undefined) this.#omit(key, sizeOf(item));
+        return left === undefined ? [] : [left];
+      });
+    }
+    const kept: [string, JsonValue][] = [];
+    for (const [name, field] of fieldsOf(value)) {
+      const isContent = name.length > longestLine || this.#rules.contentFields.has(name);
+      const isOfEngine = isNamed || (textOf === shortText && this.#isOfEngine(name, field));
+      const left = isContent ? undefined : this.#walk(name, field, isOfEngine, textOf);
+      if (left === undefined) this.#omit(name, sizeOf(field));
+      else kept.push([name, left]);
+    }
+    return Object.fromEntries(kept);
+  }
+
+  /** Whether a field holds an object of an engine, of which only names are kept. */
+  #isOfEngine(key: string, value: JsonValue): boolean {
+    return typeof value === 'object' && this.#rules.objects.has(key);
+  }
+
+  /** The kept text, after its missing characters are counted. */
+  #counted(key: string, text: string, kept: string): string {
+    if (kept !== text) this.#omit(key, Math.max(1, text.length - kept.length));
+    return kept;
+  }
+
+  #omit(key: string, characters: number): void {
+    const name = namePattern.test(key) ? key : 'other';
+    this.#missing.set(name, (this.#missing.get(name) ?? 0) + characters);
+  }
+}
+
+function ruleFor({ ofType, ofCaptured, ofOthers }: NarrativeRules, type: string): KeptFields {
+  const known = Object.hasOwn(ofType, type) ? ofType[type] : undefined;
+  return known ?? (Object.hasOwn(ofCaptured, type) ? ofCaptured[type] : undefined) ?? ofOthers;
+}
+
+function treatmentOf(fields: Readonly<Record<string, Treatment>>, key: string): Treatment | undefined {
+  return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}
+
+/** A key whose value is undefined is absent. */
+function fieldsOf(data: JsonObject): [string, JsonValue][] {
+  return Object.entries(data).filter((field): field is [string, JsonValue] => field[1] !== undefined);
+}
+
+/** A text of one line that is short; undefined if it is another. */
+function shortText(text: string): string | undefined {
+  const kept = withoutCommandOutput(text);
+  return kept.length > longestLine || /[\r\n]/.test(kept) ? undefined : kept;
+}
+
+function framesOf(stack: string): string {
+  const frames = stack.split('\n').filter((line) => /^\s*at /.test(line) && line.length <= longestLine);
+  return frames.slice(0, mostFrames).join('\n');
+}
+
+function sizeOf(value: JsonValue): number {
+  return typeof value === 'string' ? value.length : JSON.stringify(value).length;
+}
+
+function isCount(value: JsonValue | undefined): value is Record<string, number> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(
+    ([key, count]) => namePattern.test(key) && Number.isSafeInteger(count) && (count as number) >= 0,
+  );
+}

@@ -1,0 +1,31 @@
+import type { LogIndex } from '../log/log-index.ts';
+import type { Saying } from '../log/saying.ts';
+import { companyAt } from './company-at.ts';
+
+/** Who received a saying, from its deliveries alone. */
+export interface Audience {
+  /** The ids of the agents that received it, in the order of their first deliveries. '' is the dispatched agent itself. */
+  readonly receivers: readonly string[];
+  /** The ids of the other agents that could take part at that time and did not receive it, in the order of the log. */
+  readonly missing: readonly string[];
+  /** Whether nobody is missing. Also true if the speaker was alone. */
+  readonly isPublic: boolean;
+}
+
+/**
+ * The audience of a saying. A delivery that a hook withheld does not count. `canTakePart` adds what deliveries cannot say, such as
+ * that a player has died; absent: every agent that was present.
+ */
+export function audienceOf(
+  index: LogIndex,
+  { speaker, position, hearings }: Saying,
+  canTakePart: (agentId: string) => boolean = () => true,
+): Audience {
+  const speakerId = speaker.kind === 'agent' ? (speaker.agentId ?? '') : null;
+  const reached = hearings.filter(({ agentId, how }) => how !== 'withheld' && agentId !== speakerId);
+  const receivers = new Set(reached.map(({ agentId }) => agentId));
+  const missing = companyAt(index, position).filter(
+    (agentId) => agentId !== speakerId && !receivers.has(agentId) && canTakePart(agentId),
+  );
+  return { receivers: [...receivers], missing, isPublic: missing.length === 0 };
+}
