@@ -5,7 +5,7 @@ import { closings } from '../disk-format.ts';
 import type { Files } from '../files.ts';
 import { fitHead, nothingAcknowledged } from '../head/head-codec.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
-import { createFile, syncFolder } from '../lines/open-file.ts';
+import { createFile, OpenFile, syncFolder } from '../lines/open-file.ts';
 import { currentMoment } from '../locks/moment.ts';
 import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
@@ -35,20 +35,24 @@ export function createDispatchFile(
     const content = Buffer.concat([head, Buffer.from(closings.growing)]);
     const file = createFile(files, paths.file, paths.temporary(epoch), content, sync);
     if (file === null) throw dispatchExists(taskDir, dispatchId);
+    let open: OpenFile;
     try {
       if (lost.length > 0) claims.removeLost(name);
       if (sync) syncFolders(files, paths.folder, root);
-      isClaimed = envelope.status === 'running';
+      if (envelope.status !== 'running') return null;
+      // Again, because who watches the folder receives the name by which a writer opened the file.
+      open = OpenFile.open(files, paths.file, 'write');
+      isClaimed = true;
     } finally {
-      if (!isClaimed) file.close();
+      file.close();
     }
-    if (!isClaimed) return null;
     const start = head.length;
-    const at = { file, start, end: start, isChecked: true, count: 0, crc: 0 };
+    const at = { file: open, start, end: start, isChecked: true, count: 0, crc: 0 };
     return new DispatchWriter(context, name, {
-      file: { open: file, inode: file.inode, start },
+      file: { open, inode: file.inode, start },
       events: new AppendWriter({ ...at, idOrder: 'growing', greatestId: '' }, sync),
-      head: HeadKeeper.ofNew(record, slot, checkedAt.monotonic),
+      // A copy, because the caller may change its own.
+      head: HeadKeeper.ofNew({ ...record, envelope: structuredClone(envelope) }, slot, checkedAt.monotonic),
       checkedAt,
     });
   } finally {
