@@ -59,12 +59,13 @@ export class JsonFileStore implements DispatchStoreProvider {
     const later = new LaterWork(system.clock);
     this.#context = {
       ...system,
+      root,
       claims: new DispatchClaims(system, this.#locks),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
       later,
     };
-    this.#dispatches = new OpenDispatches(this.#context, root);
+    this.#dispatches = new OpenDispatches(this.#context);
     this.#integrity = new DispatchIntegrity(this.#context);
     this.#listings = new Listings(system, root);
     this.#index = new TaskIndex(system, this.#locks, later, sync);

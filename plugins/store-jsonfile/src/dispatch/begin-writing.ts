@@ -1,6 +1,7 @@
 import { corrupt } from '../errors.ts';
 import { readHead } from '../head/dispatch-head.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
+import { syncFolders } from '../lines/open-file.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
 import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
@@ -16,7 +17,9 @@ import { prepareAppend } from './tail-repair.ts';
  * @throws STORE_LOCKED if the claim is lost meanwhile, STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT
  */
 export function beginWriting(context: DispatchContext, name: DispatchName): DispatchWriter {
-  const { claims, clock } = context;
+  const { root, files, claims, clock, sync } = context;
+  // The creator of the dispatch may have exited before its name was on the disk.
+  if (sync) syncFolders(files, name.paths.folder, root);
   if (claims.lockOf(name).lost.length > 0) fenceDispatch(context, name);
   const checkedAt = currentMoment(clock);
   const file = openOwnFile(context, name);

@@ -1,11 +1,9 @@
-import { dirname } from 'node:path';
 import type { DispatchEnvelope } from '@hansard/events';
 import { dispatchExists } from '@hansard/store-kit';
 import { closings } from '../disk-format.ts';
-import type { Files } from '../files.ts';
 import { fitHead, nothingAcknowledged } from '../head/head-codec.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
-import { createFile, OpenFile, syncFolder } from '../lines/open-file.ts';
+import { createFile, OpenFile, syncFolders } from '../lines/open-file.ts';
 import { currentMoment } from '../locks/moment.ts';
 import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
@@ -19,11 +17,10 @@ import { DispatchWriter } from './dispatch-writer.ts';
  */
 export function createDispatchFile(
   context: DispatchContext,
-  root: string,
   name: DispatchName,
   envelope: DispatchEnvelope,
 ): DispatchWriter | null {
-  const { files, claims, clock, sync } = context;
+  const { root, files, claims, clock, sync } = context;
   const { taskDir, dispatchId, paths } = name;
   const checkedAt = currentMoment(clock);
   const { epoch, lost } = claims.takeNew(name);
@@ -57,13 +54,5 @@ export function createDispatchFile(
     });
   } finally {
     if (!isClaimed) claims.release(name);
-  }
-}
-
-/** Writes the names of new folders to the disk, from the innermost to the root. */
-function syncFolders(files: Files, folder: string, root: string): void {
-  for (let path = folder; path.startsWith(root); path = dirname(path)) {
-    syncFolder(files, path);
-    if (path === root) return;
   }
 }

@@ -5,6 +5,8 @@ import type { DispatchClaims } from './dispatch-claims.ts';
 
 /** What all dispatches of one opening of the store share. */
 export interface DispatchContext extends StoreSystem {
+  /** The folder of the store: a real path, without symbolic links. */
+  readonly root: string;
   readonly claims: DispatchClaims;
   /** Whether each write waits for the disk. */
   readonly sync: boolean;

@@ -13,14 +13,11 @@ import { HandleCache } from './handle-cache.ts';
 /** Finds the dispatches of one opening of a store, and keeps the ones that it used last open. */
 export class OpenDispatches {
   readonly #context: DispatchContext;
-  readonly #root: string;
   readonly #handles = new HandleCache();
   #isClosed = false;
 
-  /** `root` is a real path, without symbolic links. */
-  constructor(context: DispatchContext, root: string) {
+  constructor(context: DispatchContext) {
     this.#context = context;
-    this.#root = root;
   }
 
   /** Whether `close` was called. Then every other method throws STORE_CLOSED. */
@@ -30,13 +27,15 @@ export class OpenDispatches {
 
   /** @throws STORE_CLOSED */
   assertOpen(): void {
-    if (this.#isClosed) throw storeClosed(this.#root);
+    if (this.#isClosed) throw storeClosed(this.#context.root);
   }
 
   /** The folder of a task, whether it exists or not. @throws STORE_INVALID_PATH */
   taskFolder(taskDir: string): string {
     this.assertOpen();
-    return withFile('look up', this.#root, () => resolveTaskFolder(this.#context.files, this.#root, taskDir));
+    return withFile('look up', this.#context.root, () =>
+      resolveTaskFolder(this.#context.files, this.#context.root, taskDir),
+    );
   }
 
   /** The places of a dispatch, whether it exists or not. @throws STORE_INVALID_PATH */
@@ -56,12 +55,12 @@ export class OpenDispatches {
     const { taskDir, dispatchId, paths } = name;
     let writer: DispatchWriter | null;
     try {
-      writer = createDispatchFile(this.#context, this.#root, name, envelope);
+      writer = createDispatchFile(this.#context, name, envelope);
     } catch (error) {
       if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
       // As a rule the folder exists.
       this.#context.files.makeFolder(paths.folder);
-      writer = createDispatchFile(this.#context, this.#root, name, envelope);
+      writer = createDispatchFile(this.#context, name, envelope);
     }
     // If another program has removed a dispatch of this id.
     this.close(taskDir, dispatchId);

@@ -1,4 +1,5 @@
 import { constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { isSystemError, linkIfFree } from '@hansard/store-kit';
 import { notAFile } from '../errors.ts';
 import type { FileStats, Files } from '../files.ts';
@@ -193,5 +194,13 @@ export function syncFolder(files: Files, folder: string): void {
     files.sync(fd);
   } finally {
     files.close(fd);
+  }
+}
+
+/** Writes the names in a folder, and in each one above it, to the disk, up to `root`. */
+export function syncFolders(files: Files, folder: string, root: string): void {
+  for (let path = folder; path.startsWith(root); path = dirname(path)) {
+    syncFolder(files, path);
+    if (path === root) return;
   }
 }
