@@ -259,5 +259,6 @@ describe('the root', () => {
     expect(reader.readEvents(taskDir, 'd1').events).toEqual([makeEvent(3)]);
     rmSync(dispatchFile(root, 'd1'));
     expect(codeOf(() => reader.getRecentEvents(taskDir, 'd1', 1))).toBe('STORE_DISPATCH_NOT_FOUND');
+    expect(codeOf(() => writer.close())).toBe('STORE_CORRUPT');
   });
 });

@@ -147,10 +147,10 @@ describe('a database that cannot be used', () => {
     raw.close();
   });
 
-  it('is STORE_UNAVAILABLE when its path is a folder or is below a file', () => {
+  it('is STORE_CORRUPT when its path is a folder, and STORE_UNAVAILABLE when it is below a file', () => {
     const path = temporaryPath();
     mkdirSync(path);
-    expect(codeOf(() => openSqliteStore({ path }))).toBe('STORE_UNAVAILABLE');
+    expect(codeOf(() => openSqliteStore({ path }))).toBe('STORE_CORRUPT');
     writeFileSync(join(path, 'file'), '');
     const below = join(path, 'file', 'hansard.sqlite');
     expect(codeOf(() => openSqliteStore({ path: below }))).toBe('STORE_UNAVAILABLE');
