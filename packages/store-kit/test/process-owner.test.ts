@@ -19,8 +19,8 @@ describe('isRunning', () => {
   it.runIf(me.startTime !== null)(
     'is false of a process that was killed and that its parent has not noticed yet',
     async () => {
-      // The shell starts a child and becomes a `sleep`, which never asks for the end of that child.
-      const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 20'], {
+      // The shell starts a child and becomes a `sleep`, which never asks for the end of that child. The child lives until then.
+      const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 20'], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       try {
