@@ -2,13 +2,13 @@ import { definedOnly, messageOf } from '@hansard/events';
 import { ClaudeAgentError } from './claude-agent-error.ts';
 import type { EngineProcess } from './engine-process.ts';
 
-const withoutKey = 'To try Hansard without one, replay a recorded stream: `hansard run STREAM.jsonl`.';
+// The narrative of a dispatch keeps the first 200 characters of an error, so what to do comes first.
 
 export function sdkMissing(cause: unknown): ClaudeAgentError {
   return new ClaudeAgentError(
     'AGENT_SDK_MISSING',
-    'A live agent needs @anthropic-ai/claude-agent-sdk, which is not installed or can not be loaded. Install it: ' +
-      `\`npm install @anthropic-ai/claude-agent-sdk\`. ${withoutKey}`,
+    'A live agent needs the Claude Agent SDK: `npm install @anthropic-ai/claude-agent-sdk`. ' +
+      '`hansard run STREAM.jsonl` replays a recording without it. The SDK is not installed or can not be loaded.',
     { cause },
   );
 }
@@ -16,9 +16,8 @@ export function sdkMissing(cause: unknown): ClaudeAgentError {
 export function notLoggedIn(said: string): ClaudeAgentError {
   return new ClaudeAgentError(
     'AGENT_NOT_LOGGED_IN',
-    `Claude did not let the agent in: ${JSON.stringify(said)}. Set ANTHROPIC_API_KEY to a key that is valid ` +
-      'for the API (the one of ANTHROPIC_BASE_URL, where that is set), or log in by running `claude` and its command ' +
-      `/login. ${withoutKey}`,
+    'Set ANTHROPIC_API_KEY, or log in with `claude` and /login; `hansard run STREAM.jsonl` needs neither. ' +
+      `Claude: ${JSON.stringify(said)}. With ANTHROPIC_BASE_URL, the key is one of that API.`,
     { details: { said } },
   );
 }
@@ -57,10 +56,14 @@ export function engineFailure(engine: EngineProcess, error: unknown, executable?
           '@hansard/agent-claude.'
         : `The Claude Code executable ${executable} does not exist or can't be run. Correct \`executable\`, or leave ` +
           'it out to take the one of the SDK.';
-    return new ClaudeAgentError('AGENT_ENGINE_MISSING', `${what} ${withoutKey}`, {
-      cause: engine.failure ?? error,
-      ...(executable === undefined ? {} : { details: { executable } }),
-    });
+    return new ClaudeAgentError(
+      'AGENT_ENGINE_MISSING',
+      `${what} \`hansard run STREAM.jsonl\` replays a recording without it.`,
+      {
+        cause: engine.failure ?? error,
+        ...(executable === undefined ? {} : { details: { executable } }),
+      },
+    );
   }
   const { errorOutput, exitCode } = engine;
   return new ClaudeAgentError(
