@@ -11,6 +11,8 @@ import type { Change } from './changes.ts';
 
 /** The most changes that a case makes. Of more bytes each run chooses others. */
 const mostChanges = 1_500;
+/** The same for the file of a whole database, which takes longer to open. */
+const mostSharedChanges = 250;
 export const events = sampleEvents(6);
 const envelope = { ...prepared.envelope, status: 'completed' as const };
 
@@ -36,10 +38,8 @@ export async function forEachChange(
   const unlessShared: Attempt = stored.isShared ? unlessRefused : async (read) => read();
   const random = createRandom(chooseSeed(context.seed));
   const all = changes(original);
-  const chosen =
-    all.length <= mostChanges
-      ? all
-      : Array.from({ length: mostChanges }, () => all[random.below(all.length)]);
+  const most = stored.isShared ? mostSharedChanges : mostChanges;
+  const chosen = all.length <= most ? all : Array.from({ length: most }, () => all[random.below(all.length)]);
   for (const change of chosen) {
     if (change === undefined) continue;
     await stored.write(change.apply(original));
