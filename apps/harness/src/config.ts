@@ -232,7 +232,7 @@ function offsetOf(message: string, text: string): number | null {
   const [, position] = / at position (\d+)/.exec(message) ?? [];
   if (position !== undefined) return Number(position);
   const [, before, quoted = '', after] =
-    /^Unexpected token .+?, (\.\.\.)?"([\s\S]*)"(\.\.\.)? is not valid JSON$/.exec(message) ?? [];
+    /^Unexpected token '[\s\S]{1,2}', (\.\.\.)?"([\s\S]*)"(\.\.\.)? is not valid JSON$/.exec(message) ?? [];
   const start = text.indexOf(quoted);
   if (start < 0 || (before ?? after) === undefined) return null;
   return before === undefined ? start + quoted.length - quotedAround : start + quotedAround;
