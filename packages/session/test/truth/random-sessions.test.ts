@@ -1,10 +1,10 @@
 import { interruption } from '@hansard/views';
 import { expect, it } from 'vitest';
-import { compareSeed } from './compare-seed.ts';
+import { compareSeed, type TruthStore } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';
 
-/** `scripts/campaigns/truth.ts` compares more, in each store. */
-const seeds = Array.from({ length: 300 }, (_, at) => at + 1);
+/** So many seeds in each store. `scripts/campaigns/truth.ts` compares more. */
+const seedsInEach = 300;
 
 /** So many of each must have been compared, so that nothing passes because nothing happened. */
 const least = {
@@ -24,31 +24,43 @@ const least = {
   'prompts again': 6_000,
 } as const;
 
-it('says of 300 random sessions only what happened in them', async () => {
-  const found = noComparisons();
-  const onResults = { alter: 0, deny: 0 };
-  const happened = { crashes: 0, interrupted: 0, besides: 0, failures: 0 };
-  for (const seed of seeds) {
-    const { truth, events, races, crashes, besides } = await compareSeed(seed, 'memory', found);
-    expect(truth.agents.size, `agents of seed ${seed}`).toBeGreaterThanOrEqual(3);
-    expect(events.length, `events of seed ${seed}`).toBeGreaterThanOrEqual(60);
-    expect(races, `races of seed ${seed}`).toBeGreaterThanOrEqual(1);
-    happened.crashes += crashes;
-    happened.besides += besides;
-    for (const { type, data } of events)
-      if (type === 'agent:tool_result' && data.output === interruption) happened.interrupted += 1;
-      else if (type === 'agent:tool_result' && data.status === 'error') happened.failures += 1;
-    for (const { on, decision } of truth.decisions) if (on === 'tool_result') onResults[decision] += 1;
-  }
-  const wrong = comparedKinds.map((kind) => [kind, found[kind].wrong.length, found[kind].wrong.slice(0, 3)]);
-  expect(wrong).toEqual(comparedKinds.map((kind) => [kind, 0, []]));
-  const compared = comparedKinds.map((kind) => [kind, found[kind].compared]);
-  const tooFew = comparedKinds.filter((kind) => found[kind].compared < least[kind]);
-  expect(tooFew, JSON.stringify(compared)).toEqual([]);
-  expect(happened.crashes).toBeGreaterThanOrEqual(90);
-  expect(happened.interrupted).toBeGreaterThanOrEqual(60);
-  expect(happened.besides).toBeGreaterThanOrEqual(250);
-  expect(happened.failures).toBeGreaterThanOrEqual(500);
-  expect(onResults.alter).toBeGreaterThanOrEqual(300);
-  expect(onResults.deny).toBeGreaterThanOrEqual(200);
-}, 240_000);
+it.each<[TruthStore, firstSeed: number]>([
+  ['memory', 1],
+  ['jsonfile', 301],
+  ['sqlite', 601],
+])(
+  'says of 300 random sessions in a store of %s, from seed %d, only what happened in them',
+  async (store, firstSeed) => {
+    const found = noComparisons();
+    const onResults = { alter: 0, deny: 0 };
+    const happened = { crashes: 0, interrupted: 0, besides: 0, failures: 0 };
+    for (let seed = firstSeed; seed < firstSeed + seedsInEach; seed += 1) {
+      const { truth, events, races, crashes, besides } = await compareSeed(seed, store, found);
+      expect(truth.agents.size, `agents of seed ${seed}`).toBeGreaterThanOrEqual(3);
+      expect(events.length, `events of seed ${seed}`).toBeGreaterThanOrEqual(60);
+      expect(races, `races of seed ${seed}`).toBeGreaterThanOrEqual(1);
+      happened.crashes += crashes;
+      happened.besides += besides;
+      for (const { type, data } of events)
+        if (type === 'agent:tool_result' && data.output === interruption) happened.interrupted += 1;
+        else if (type === 'agent:tool_result' && data.status === 'error') happened.failures += 1;
+      for (const { on, decision } of truth.decisions) if (on === 'tool_result') onResults[decision] += 1;
+    }
+    const wrong = comparedKinds.map((kind) => [
+      kind,
+      found[kind].wrong.length,
+      found[kind].wrong.slice(0, 3),
+    ]);
+    expect(wrong).toEqual(comparedKinds.map((kind) => [kind, 0, []]));
+    const compared = comparedKinds.map((kind) => [kind, found[kind].compared]);
+    const tooFew = comparedKinds.filter((kind) => found[kind].compared < least[kind]);
+    expect(tooFew, JSON.stringify(compared)).toEqual([]);
+    expect(happened.crashes).toBeGreaterThanOrEqual(90);
+    expect(happened.interrupted).toBeGreaterThanOrEqual(60);
+    expect(happened.besides).toBeGreaterThanOrEqual(250);
+    expect(happened.failures).toBeGreaterThanOrEqual(500);
+    expect(onResults.alter).toBeGreaterThanOrEqual(300);
+    expect(onResults.deny).toBeGreaterThanOrEqual(200);
+  },
+  240_000,
+);
