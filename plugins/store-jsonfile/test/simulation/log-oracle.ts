@@ -32,6 +32,12 @@ interface Claim {
   isSure: boolean;
 }
 
+/** The breaking of a claim, from its begin to its end. */
+export interface BreakInProgress {
+  /** The claim when it began. One that is made meanwhile can be the next one, which stays, or the one that is broken. */
+  readonly claim: object | null;
+}
+
 interface DispatchFacts {
   isCreated: boolean;
   /** Whether the power was lost during an append. */
@@ -103,7 +109,7 @@ export class LogOracle {
     const owner = facts.claim;
     if (claim.isAgain) {
       // Somebody may have ended its claim before this one, or meanwhile.
-      facts.claim ??= { process, isSure: false };
+      facts.claim = { process, isSure: owner?.isSure ?? false };
       return false;
     }
     // Also after a creation that failed at its end.
@@ -134,8 +140,15 @@ export class LogOracle {
     for (const { claim } of this.#dispatches.values()) if (claim?.process === process) claim.isSure = false;
   }
 
-  broken(dispatch: number): void {
-    this.#facts(dispatch).claim = null;
+  beginBreak(dispatch: number): BreakInProgress {
+    this.beginRelease(dispatch);
+    return { claim: this.#facts(dispatch).claim };
+  }
+
+  broken(dispatch: number, { claim }: BreakInProgress): void {
+    const facts = this.#facts(dispatch);
+    if (facts.claim === claim) facts.claim = null;
+    else this.beginRelease(dispatch);
   }
 
   /** A process has crashed, or closed its store. */

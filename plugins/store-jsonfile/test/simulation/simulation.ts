@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import {
   type Append,
+  type BreakInProgress,
   BrokenPromise,
   type ClaimInProgress,
   LogOracle,
@@ -58,6 +59,7 @@ interface SimulatedProcess {
   operation: Operation | null;
   read: ReadInProgress | null;
   claim: ClaimInProgress | null;
+  breaking: BreakInProgress | null;
   append: Append | null;
   isStopped: boolean;
   nextTimer: number | null;
@@ -120,6 +122,7 @@ export class Simulation implements Disposable {
       operation: null,
       read: null,
       claim: null,
+      breaking: null,
       append: null,
       isStopped: false,
       nextTimer: null,
@@ -141,6 +144,7 @@ export class Simulation implements Disposable {
         operation: null,
         read: null,
         claim: null,
+        breaking: null,
         append: null,
         isStopped: false,
         nextTimer: null,
@@ -291,10 +295,8 @@ export class Simulation implements Disposable {
     if (operation.kind === 'read') process.read = this.#oracle.beginRead(process.number, operation.dispatch);
     if (operation.kind === 'claim')
       process.claim = this.#oracle.beginClaim(process.number, operation.dispatch);
-    if (
-      operation.kind === 'break claim' ||
-      (operation.kind === 'release' && this.#oracle.hasClaimed(process.number, operation.dispatch))
-    )
+    if (operation.kind === 'break claim') process.breaking = this.#oracle.beginBreak(operation.dispatch);
+    if (operation.kind === 'release' && this.#oracle.hasClaimed(process.number, operation.dispatch))
       this.#oracle.beginRelease(operation.dispatch);
     if (operation.kind === 'close') this.#oracle.beginEnd(process.number);
     if (operation.kind === 'append')
@@ -338,10 +340,11 @@ export class Simulation implements Disposable {
     }
     process.known = this.#changes.length;
     if (outcome === null) return null;
-    const { operation, read, claim, append } = process;
-    Object.assign(process, { operation: null, read: null, claim: null, append: null });
+    const { operation, read, claim, breaking, append } = process;
+    Object.assign(process, { operation: null, read: null, claim: null, breaking: null, append: null });
     if (claim !== null) this.#oracle.endClaim(claim);
-    if (operation !== null) this.#judge(process.number, operation, outcome, { read, claim, append });
+    if (operation !== null)
+      this.#judge(process.number, operation, outcome, { read, claim, breaking, append });
     if (operation?.kind === 'append') this.#checkFiles();
     return outcome;
   }
@@ -368,7 +371,7 @@ export class Simulation implements Disposable {
     process: number,
     operation: Operation,
     outcome: Outcome,
-    begun: Pick<SimulatedProcess, 'read' | 'claim' | 'append'>,
+    begun: Pick<SimulatedProcess, 'read' | 'claim' | 'breaking' | 'append'>,
   ): void {
     const oracle = this.#oracle;
     if (outcome.kind === 'crashed') this.#ended(process);
@@ -386,7 +389,7 @@ export class Simulation implements Disposable {
     else if (operation.kind === 'claim' && begun.claim !== null) {
       if (oracle.claimed(process, dispatch, begun.claim, this.#clocks[0] ?? 0)) this.counts.takeovers += 1;
     } else if (operation.kind === 'release') oracle.released(process, dispatch);
-    else if (operation.kind === 'break claim') oracle.broken(dispatch);
+    else if (begun.breaking !== null) oracle.broken(dispatch, begun.breaking);
     else if (begun.append !== null) {
       this.counts.acknowledged += begun.append.ids.length;
       oracle.acknowledged(begun.append);
