@@ -133,10 +133,6 @@ export function reliabilityDoc(): string {
     '',
     ...simulationTable(),
     '',
-    'A loss of power in the middle of an append over several sectors can leave its end on the disk without its beginning. `store-jsonfile` cannot distinguish that from',
-    'damage, and refuses the dispatch as STORE_CORRUPT. The file then still has every acknowledged event, `hansard show --damaged` reads them, and',
-    '`hansard verify --accept-loss` makes the dispatch usable again. The last row of the table counts these refusals.',
-    '',
     '### Leases in SQLite',
     '',
     'Several simulated processes open one real database of `store-sqlite`. A step is one statement, or one look at a clock. A seed decides when a process is',
@@ -174,7 +170,6 @@ function simulationTable(): string[] {
     ['crashes', 'crashes'],
     ['failing system calls', 'faults'],
     ['checked reads', 'reads'],
-    ['calls refused after a loss of power', 'torn'],
   ];
   return [
     `| durability | ${names.join(' | ')} |`,

@@ -46,8 +46,9 @@ import { join } from 'node:path';
  *    its batch follows.
  * 5. THE CLOSING BRACKETS are `\n]}\n` if each id is greater than all before it, and `\n] }\n` otherwise. So opening a file
  *    with growing ids reads one event to know the greatest id.
- * 6. A TORN TAIL, left by a kill in the middle of an append, is after the acknowledged events, and no whole event follows it.
- *    It does not end with the closing brackets, or has the zeros that a file system leaves where bytes were never written.
+ * 6. A TORN TAIL, left by a kill or a loss of power in the middle of an append, is after the acknowledged events. Either no whole event
+ *    follows it and it does not end with the closing brackets; or a sector of it (512 bytes) was not written: it still has the old closing
+ *    brackets, or the zeros that a file system leaves where bytes were never written.
  *    It does not count, and neither does an unfinished batch. Anything else that is not whole is damage. A reader beside a writer reads
  *    the end again until it does not change. The next claim cuts the file after the last event and restores the brackets.
  *

@@ -1,5 +1,5 @@
 import { checksumLength, readChecksum } from '@hansard/store-kit';
-import { checksumEnd, closings, firstSeparator, type IdOrder, lineSeparator } from '../disk-format.ts';
+import { checksumEnd, closings, firstSeparator, lineSeparator } from '../disk-format.ts';
 import { findTail1 } from '../format-1/tail-1.ts';
 import type { DispatchHead, Head2 } from '../head/dispatch-head.ts';
 import { damagedLine, eventsMissing } from '../lines/damaged-line.ts';
@@ -12,6 +12,8 @@ import { completeEnd, type FileEnding, type FileTail, readEnding } from './file-
 const mostAttempts = 1_000;
 /** A run of zeros that no damage of single bytes makes. */
 const hole = Buffer.alloc(8);
+/** No disk writes less than this as a whole. */
+const sectorBytes = 512;
 
 /** What follows the acknowledged events. */
 interface Rest {
@@ -63,6 +65,8 @@ function readRest(file: OpenFile, { record, start }: Head2, ending: FileEnding):
   let end = start + bytes;
   let count = events;
   let last = crc;
+  if (events > 0 && isOldSeparator(file, end, size))
+    return { tail: { end, size, count, crc, idOrder: null }, damagedAt: null };
   let unfinished: { readonly offset: number; count: number; crc: number } | null = null;
   const found: { damagedAt: number | null; isFollowed: boolean } = { damagedAt: null, isFollowed: false };
   const from = end + (events === 0 ? firstSeparator.length : lineSeparator.length);
@@ -92,13 +96,36 @@ function readRest(file: OpenFile, { record, start }: Head2, ending: FileEnding):
   const tail = { end, size, count, crc: last };
   const isComplete = complete !== null && complete.end === end;
   if (isComplete && damagedAt === null) return { tail: { ...tail, idOrder: complete.idOrder }, damagedAt };
-  const isTorn = (complete === null && !isFollowed) || hasHole(file, end, size);
+  const isTorn = (complete === null && !isFollowed) || isPartOfAppend(file, end, size);
   return { tail: { ...tail, idOrder: null }, damagedAt: isTorn ? null : (damagedAt ?? end) };
 }
 
-/** Whether bytes were never written: zeros, or the old closing brackets with other bytes after them. */
-function hasHole(file: OpenFile, end: number, size: number): boolean {
+/**
+ * Whether a loss of power left an append in part: zeros where bytes were never written, the old closing brackets with other bytes after
+ * them, or a sector that is as it was before. Damage of a few bits makes none of these, because an event has no zeros.
+ */
+function isPartOfAppend(file: OpenFile, end: number, size: number): boolean {
   const rest = file.read(end, size);
-  const isOld = (order: IdOrder) => rest.length > closings[order].length && hasText(rest, 0, closings[order]);
-  return rest.includes(hole) || isOld('growing') || isOld('mixed');
+  return (
+    rest.includes(hole) || hasOldBytes(rest, end, closings.growing) || hasOldBytes(rest, end, closings.mixed)
+  );
+}
+
+/** The same for a sector with nothing of the append but bytes of its separator, after which the inspection begins. */
+function isOldSeparator(file: OpenFile, end: number, size: number): boolean {
+  const length = sectorBytes - (end % sectorBytes);
+  if (length > lineSeparator.length || size <= end + closings.mixed.length) return false;
+  return hasText(file.read(end, end + length), 0, closings.growing.slice(0, length));
+}
+
+function hasOldBytes(rest: Buffer, end: number, closing: string): boolean {
+  if (rest.length > closing.length && hasText(rest, 0, closing)) return true;
+  const old = Buffer.alloc(rest.length);
+  old.write(closing, 'latin1');
+  for (let at = 0; at < rest.length; ) {
+    const next = at + sectorBytes - ((end + at) % sectorBytes);
+    if (rest.subarray(at, next).equals(old.subarray(at, next))) return true;
+    at = next;
+  }
+  return false;
 }

@@ -124,16 +124,13 @@ class LineInspector {
         before: found.before,
         continues,
       });
-      if (after === end - (hasComma ? 1 : 0)) break;
+      if (after === end - (hasComma ? 1 : 0)) {
+        if (!hasComma && !isLast) this.#separator(at + after, 1);
+        break;
+      }
       // A separator is damaged: another event, or the remains of an append, are on the same line.
       const separator = Math.min(end - after, lineSeparator.length);
-      this.#add({
-        offset: at + after,
-        bytes: separator,
-        lines: 0,
-        isLossless: true,
-        reason: 'the separator after this event is damaged',
-      });
+      this.#separator(at + after, separator);
       from = after + separator;
     }
   }
@@ -161,14 +158,12 @@ class LineInspector {
       before: null,
       continues,
     });
-    if (hasComma === isLast)
-      this.#add({
-        offset: at + textEnd,
-        bytes: 1,
-        lines: 0,
-        isLossless: true,
-        reason: 'the separator after this event is damaged',
-      });
+    if (hasComma === isLast) this.#separator(at + textEnd, 1);
+  }
+
+  #separator(offset: number, bytes: number): void {
+    const reason = 'the separator after this event is damaged';
+    this.#add({ offset, bytes, lines: 0, isLossless: true, reason });
   }
 
   #event(event: InspectedEvent): void {

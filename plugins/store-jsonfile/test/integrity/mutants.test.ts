@@ -37,7 +37,7 @@ const mutants: Readonly<Record<string, readonly [file: string, text: string, rep
   ],
   'damage at the end counts as a torn tail': [
     'dispatch/file-tail.ts',
-    'const isTorn = (complete === null && !isFollowed) || hasHole(file, end, size);',
+    'const isTorn = (complete === null && !isFollowed) || isPartOfAppend(file, end, size);',
     'const isTorn = true;',
   ],
   'the checksum of a head is not compared': [

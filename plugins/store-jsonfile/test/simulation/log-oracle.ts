@@ -18,12 +18,15 @@ export interface ReadInProgress {
   readonly acknowledged: readonly string[];
 }
 
-/** A claim, from its begin to its end. */
+/** A claim or a creation, from its begin to its end. */
 export interface ClaimInProgress {
+  readonly dispatch: number;
   /** The longest time without a renewal that ended meanwhile, by process. */
   readonly idle: Map<number, number>;
   /** Whether the process had claimed the dispatch already. Another one can take the dispatch meanwhile. */
   readonly isAgain: boolean;
+  /** Whether a breaking of the claim is in progress at the same time, so that the new claim can be over when this ends. */
+  isUnsure: boolean;
 }
 
 interface Claim {
@@ -34,14 +37,13 @@ interface Claim {
 
 /** The breaking of a claim, from its begin to its end. */
 export interface BreakInProgress {
-  /** The claim when it began. One that is made meanwhile can be the next one, which stays, or the one that is broken. */
+  readonly dispatch: number;
+  /** The claim when it began. */
   readonly claim: object | null;
 }
 
 interface DispatchFacts {
   isCreated: boolean;
-  /** Whether the power was lost during an append. */
-  isTorn: boolean;
   readonly appends: Append[];
   /** The append of each event. */
   readonly appendOf: Map<string, Append>;
@@ -63,6 +65,7 @@ export class LogOracle {
   /** The monotonic time of the last renewal, by process. */
   readonly #renewals = new Map<number, number>();
   readonly #claiming = new Set<ClaimInProgress>();
+  readonly #breaking = new Set<BreakInProgress>();
   readonly #leaseMs: number;
   #calls = 0;
 
@@ -70,10 +73,10 @@ export class LogOracle {
     this.#leaseMs = leaseMs;
   }
 
-  created(process: number, dispatch: number): void {
+  created(process: number, { dispatch, isUnsure }: ClaimInProgress): void {
     const facts = this.#facts(dispatch);
     facts.isCreated = true;
-    facts.claim = { process, isSure: true };
+    facts.claim = { process, isSure: !isUnsure };
   }
 
   isCreated(dispatch: number): boolean {
@@ -90,37 +93,43 @@ export class LogOracle {
     this.#renewals.set(process, monotonic);
   }
 
+  /** A claim or a creation begins. */
   beginClaim(process: number, dispatch: number): ClaimInProgress {
-    const claim = { idle: new Map<number, number>(), isAgain: this.hasClaimed(process, dispatch) };
+    const isUnsure = [...this.#breaking].some((other) => other.dispatch === dispatch);
+    const isAgain = this.hasClaimed(process, dispatch);
+    const claim = { dispatch, idle: new Map<number, number>(), isAgain, isUnsure };
     this.#claiming.add(claim);
     return claim;
   }
 
-  endClaim(claim: ClaimInProgress): void {
+  /** If it did not succeed, it can have taken the dispatch all the same, from an owner that had lost it. */
+  endClaim(claim: ClaimInProgress, hasSucceeded: boolean, monotonic: number): void {
     this.#claiming.delete(claim);
+    const owner = this.#facts(claim.dispatch).claim;
+    if (hasSucceeded || owner === null || claim.isAgain) return;
+    if (this.#idleOf(owner, claim, monotonic) >= this.#leaseMs) owner.isSure = false;
   }
 
   /**
    * A process has claimed a dispatch. It may only if the owner before it released it, has ended, or did not renew its lease for a
    * whole lease that ended before or during the claim. Returns whether it took the dispatch from a running owner.
    */
-  claimed(process: number, dispatch: number, claim: ClaimInProgress, monotonic: number): boolean {
-    const facts = this.#facts(dispatch);
+  claimed(process: number, claim: ClaimInProgress, monotonic: number): boolean {
+    const facts = this.#facts(claim.dispatch);
     const owner = facts.claim;
     if (claim.isAgain) {
       // Somebody may have ended its claim before this one, or meanwhile.
-      facts.claim = { process, isSure: owner?.isSure ?? false };
+      facts.claim = { process, isSure: owner?.isSure === true && !claim.isUnsure };
       return false;
     }
     // Also after a creation that failed at its end.
     facts.isCreated = true;
-    facts.claim = { process, isSure: true };
+    facts.claim = { process, isSure: !claim.isUnsure };
     if (owner === null || !owner.isSure || owner.process === process) return false;
-    const idleNow = monotonic - (this.#renewals.get(owner.process) ?? 0);
-    const idleMs = Math.max(idleNow, claim.idle.get(owner.process) ?? 0);
+    const idleMs = this.#idleOf(owner, claim, monotonic);
     if (idleMs < this.#leaseMs)
       throw new BrokenPromise(
-        `process ${process} took dispatch ${dispatch} from process ${owner.process}, which was idle for ${idleMs} ms only`,
+        `process ${process} took dispatch ${claim.dispatch} from process ${owner.process}, which was idle for ${idleMs} ms only`,
       );
     return true;
   }
@@ -142,13 +151,20 @@ export class LogOracle {
 
   beginBreak(dispatch: number): BreakInProgress {
     this.beginRelease(dispatch);
-    return { claim: this.#facts(dispatch).claim };
+    for (const claim of this.#claiming) if (claim.dispatch === dispatch) claim.isUnsure = true;
+    const breaking = { dispatch, claim: this.#facts(dispatch).claim };
+    this.#breaking.add(breaking);
+    return breaking;
   }
 
-  broken(dispatch: number, { claim }: BreakInProgress): void {
+  endBreak(breaking: BreakInProgress): void {
+    this.#breaking.delete(breaking);
+  }
+
+  /** The claim that there was when it began is over. One that was made meanwhile can be over or not. */
+  broken({ dispatch, claim }: BreakInProgress): void {
     const facts = this.#facts(dispatch);
     if (facts.claim === claim) facts.claim = null;
-    else this.beginRelease(dispatch);
   }
 
   /** A process has crashed, or closed its store. */
@@ -186,18 +202,6 @@ export class LogOracle {
   /** An append was refused because another opening has the dispatch. Its events must never be in the log. */
   refused({ dispatch, ids }: Append): void {
     for (const id of ids) this.#facts(dispatch).refused.add(id);
-  }
-
-  /**
-   * The power was lost during an append. A write of several sectors can be on the disk in part, with its end. The store cannot distinguish this from damage,
-   * so it can refuse the dispatch as STORE_CORRUPT. All acknowledged events are in the file all the same.
-   */
-  lostPower({ dispatch }: Append): void {
-    this.#facts(dispatch).isTorn = true;
-  }
-
-  isTorn(dispatch: number): boolean {
-    return this.#facts(dispatch).isTorn;
   }
 
   beginRead(process: number, dispatch: number): ReadInProgress {
@@ -251,12 +255,17 @@ export class LogOracle {
     return this.#calls;
   }
 
+  /** The longest time without a renewal of an owner, up to the end of a claim. */
+  #idleOf({ process }: Claim, { idle }: ClaimInProgress, monotonic: number): number {
+    const idleNow = monotonic - (this.#renewals.get(process) ?? 0);
+    return Math.max(idleNow, idle.get(process) ?? 0);
+  }
+
   #facts(dispatch: number): DispatchFacts {
     let facts = this.#dispatches.get(dispatch);
     if (facts === undefined) {
       facts = {
         isCreated: false,
-        isTorn: false,
         appends: [],
         appendOf: new Map(),
         acknowledged: [],

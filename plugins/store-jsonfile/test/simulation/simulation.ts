@@ -46,8 +46,6 @@ export interface SimulationCounts {
   crashes: number;
   faults: number;
   reads: number;
-  /** Calls that were refused because a loss of power left an append in part. */
-  torn: number;
 }
 
 interface SimulatedProcess {
@@ -76,7 +74,6 @@ export class Simulation implements Disposable {
     crashes: 0,
     faults: 0,
     reads: 0,
-    torn: 0,
   };
   readonly #options: SimulationOptions;
   readonly #clocks = new Float64Array(new SharedArrayBuffer(8 * (livesAt + mostProcesses)));
@@ -208,8 +205,6 @@ export class Simulation implements Disposable {
       this.#complete(reader, { kind: 'claim', dispatch });
       this.#wait(this.#options.leaseMs * 1.1);
       const outcome = this.#complete(reader, { kind: 'claim', dispatch });
-      if (outcome.kind === 'failed' && outcome.code === 'STORE_CORRUPT' && this.#oracle.isTorn(dispatch))
-        continue;
       if (outcome.kind !== 'returned')
         throw new BrokenPromise(`dispatch ${dispatch} is never free: ${JSON.stringify(outcome)}`);
       this.#complete(reader, { kind: 'read', dispatch });
@@ -260,10 +255,7 @@ export class Simulation implements Disposable {
   }
 
   #losePower(seed: number): void {
-    for (const process of this.#processes) {
-      if (process.append !== null) this.#oracle.lostPower(process.append);
-      this.#crash(process);
-    }
+    for (const process of this.#processes) this.#crash(process);
     this.#apply({ kind: 'power loss', seed });
     this.#turnClock(1, 60_000);
     this.#checkFiles();
@@ -293,7 +285,7 @@ export class Simulation implements Disposable {
     process.operation = operation;
     this.counts.operations += 1;
     if (operation.kind === 'read') process.read = this.#oracle.beginRead(process.number, operation.dispatch);
-    if (operation.kind === 'claim')
+    if (operation.kind === 'claim' || operation.kind === 'create')
       process.claim = this.#oracle.beginClaim(process.number, operation.dispatch);
     if (operation.kind === 'break claim') process.breaking = this.#oracle.beginBreak(operation.dispatch);
     if (operation.kind === 'release' && this.#oracle.hasClaimed(process.number, operation.dispatch))
@@ -342,7 +334,8 @@ export class Simulation implements Disposable {
     if (outcome === null) return null;
     const { operation, read, claim, breaking, append } = process;
     Object.assign(process, { operation: null, read: null, claim: null, breaking: null, append: null });
-    if (claim !== null) this.#oracle.endClaim(claim);
+    if (claim !== null) this.#oracle.endClaim(claim, outcome.kind === 'returned', this.#clocks[0] ?? 0);
+    if (breaking !== null) this.#oracle.endBreak(breaking);
     if (operation !== null)
       this.#judge(process.number, operation, outcome, { read, claim, breaking, append });
     if (operation?.kind === 'append') this.#checkFiles();
@@ -380,23 +373,22 @@ export class Simulation implements Disposable {
     const { dispatch } = operation;
     if (outcome.kind === 'failed') {
       this.counts.refused += 1;
-      if (outcome.code === 'STORE_CORRUPT' && oracle.isTorn(dispatch)) this.counts.torn += 1;
-      else assertExpected(operation, outcome);
+      assertExpected(operation, outcome);
       if (begun.append !== null && outcome.code === 'STORE_LOCKED') oracle.refused(begun.append);
       return;
     }
-    if (operation.kind === 'create') oracle.created(process, dispatch);
+    if (operation.kind === 'create' && begun.claim !== null) oracle.created(process, begun.claim);
     else if (operation.kind === 'claim' && begun.claim !== null) {
-      if (oracle.claimed(process, dispatch, begun.claim, this.#clocks[0] ?? 0)) this.counts.takeovers += 1;
+      if (oracle.claimed(process, begun.claim, this.#clocks[0] ?? 0)) this.counts.takeovers += 1;
     } else if (operation.kind === 'release') oracle.released(process, dispatch);
-    else if (begun.breaking !== null) oracle.broken(dispatch, begun.breaking);
+    else if (begun.breaking !== null) oracle.broken(begun.breaking);
     else if (begun.append !== null) {
       this.counts.acknowledged += begun.append.ids.length;
       oracle.acknowledged(begun.append);
     } else if (operation.kind === 'read' && begun.read !== null) {
       this.counts.reads += 1;
       oracle.read(begun.read, outcome.ids ?? []);
-    } else if (operation.kind === 'verify' && (outcome.damages ?? 0) > 0 && !oracle.isTorn(dispatch))
+    } else if (operation.kind === 'verify' && (outcome.damages ?? 0) > 0)
       throw new BrokenPromise(`dispatch ${dispatch} is damaged`);
   }
 }
