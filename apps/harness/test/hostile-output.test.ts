@@ -50,6 +50,9 @@ const reading: readonly (readonly string[])[] = [
   ['plugins'],
 ];
 
+/** What paints the output of the command. */
+const colours = new RegExp(`${String.fromCharCode(27)}\\[(?:1|2|22|3[1-6]|39)m`, 'g');
+
 const named = (args: readonly string[]) => args.map((word) => (word === 'SAID' ? log.said : word));
 
 function expectHarmless({ code, out, err }: Answer, expectedCodes: readonly number[] = [0]): void {
@@ -71,7 +74,13 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
     'is harmless on a terminal: %s',
     async (_, args) => {
       const { signal } = new AbortController();
-      expectHarmless(await cli.start(named(args), { signal, columns: 70 }));
+      const plain = await cli.start(named(args), { signal, columns: 70, env: { NO_COLOR: '1' } });
+      expectHarmless(plain);
+      // Colours are all that a terminal with colours gets in addition. `plugins` prints how long it took.
+      if (args[0] === 'plugins') return;
+      const painted = await cli.start(named(args), { signal, columns: 70 });
+      expect(painted.out.replaceAll(colours, '')).toBe(plain.out);
+      expectHarmless({ ...painted, out: plain.out });
     },
   );
 

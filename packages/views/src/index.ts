@@ -66,13 +66,32 @@ export { matchesEventType } from './log/matches-event-type.ts';
 export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';
 export { type EventLine, eventLine } from './rows/event-line.ts';
+export type { Ink } from './rows/ink.ts';
+export type { RowReach } from './rows/open-groups.ts';
+export { readRows, rowsOf } from './rows/read-rows.ts';
 export {
   type EventLineOptions,
   eventLineSegments,
   type LineSegment,
   renderEventLine,
 } from './rows/render-event-line.ts';
+export { type RenderRowOptions, renderRow } from './rows/render-row.ts';
 export { renderTimeline } from './rows/render-timeline.ts';
+export {
+  type DiffLine,
+  type FoldedEvent,
+  type Row,
+  type RowAgent,
+  type RowCall,
+  type RowDecision,
+  type RowHearing,
+  type RowKind,
+  type RowModel,
+  type RowPart,
+  type RowSpeaker,
+  rowKinds,
+} from './rows/row.ts';
+export { RowReader } from './rows/row-reader.ts';
 export { type TimelineRow, timelineOf } from './rows/timeline.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
@@ -96,6 +115,7 @@ export {
   priorOutcomes,
 } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
+export { type RenderEnvelopeOptions, renderEnvelope } from './task/render-envelope.ts';
 export {
   addFigure,
   addSpending,

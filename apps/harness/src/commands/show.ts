@@ -1,22 +1,37 @@
-import type { DispatchStore, ReadAccess } from '@hansard/dispatch';
+import type { DispatchLog, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { renderSessionView, type SessionView, sessionView } from '@hansard/views';
+import {
+  DispatchTotals,
+  formatCost,
+  formatUsage,
+  type Row,
+  readRows,
+  renderEnvelope,
+  renderRow,
+} from '@hansard/views';
+import { HeapRestraint } from '../import/heap-restraint.ts';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
 import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
+import { createPainter } from '../terminal/painter.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
+
+interface ShowOptions extends CommonOptions, DamagedOption {
+  readonly full?: boolean;
+}
 
 export const addShow: AddCommand = (command, context) => {
   withCommonOptions(command)
+    .option('--full', 'print long inputs and results whole, and the records of the harness')
     .option(...damagedOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q\n  hansard show research/route-models 4K7Q --damaged',
+      '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q --full\n  hansard show research/route-models 4K7Q --damaged',
     )
-    .action((task: string, dispatch: string | undefined, options: CommonOptions & DamagedOption) =>
+    .action((task: string, dispatch: string | undefined, options: ShowOptions) =>
       answerFromStore(context, options, async ({ store }) => {
         const taskDir = toTaskDir(task);
         const access = damagedAccess(options);
@@ -24,33 +39,94 @@ export const addShow: AddCommand = (command, context) => {
           dispatch === undefined
             ? await findReadable(store, taskDir)
             : { envelopes: [(await findDispatch(store, taskDir, dispatch, access)).envelope], failure: null };
-        const views = readViews(context, store, taskDir, envelopes, access);
-        return { rows: views, text: viewTexts(views, await shownStatus(store, taskDir, envelopes)), failure };
+        const shown = shownDispatches(context, store, { taskDir, envelopes, access });
+        const statusOf = await shownStatus(store, taskDir, envelopes);
+        return {
+          rows: documents(shown),
+          text: texts(context, shown, { statusOf, full: options.full ?? false }),
+          isPainted: true,
+          failure,
+        };
       }),
     );
 };
 
-async function* readViews(
+/** A dispatch whose rows are read as they are needed. */
+interface ShownDispatch {
+  readonly envelope: DispatchEnvelope;
+  readonly rows: AsyncIterable<Row>;
+  /** The figures of the events that were read so far. */
+  readonly totals: DispatchTotals;
+}
+
+async function* shownDispatches(
   context: CliContext,
   store: DispatchStore,
-  taskDir: string,
-  envelopes: readonly DispatchEnvelope[],
-  access: ReadAccess,
-): AsyncGenerator<SessionView> {
-  for (const envelope of envelopes) {
+  task: {
+    readonly taskDir: string;
+    readonly envelopes: readonly DispatchEnvelope[];
+    readonly access: ReadAccess;
+  },
+): AsyncGenerator<ShownDispatch> {
+  for (const { dispatchId } of task.envelopes) {
     await letInterrupt(context);
-    const log = await store.openDispatch(taskDir, envelope.dispatchId, access);
-    const events: CapturedEvent[] = [];
-    for await (const page of log.pages()) events.push(...page.events);
-    yield sessionView(envelope, events);
+    const log = await store.openDispatch(task.taskDir, dispatchId, task.access);
+    const totals = new DispatchTotals();
+    yield { envelope: log.envelope, totals, rows: readRows(pagesOf(context, log, totals)) };
   }
 }
 
-async function* viewTexts(views: AsyncIterable<SessionView>, statusOf: ShownStatus): AsyncGenerator<string> {
+async function* pagesOf(
+  context: CliContext,
+  log: DispatchLog,
+  totals: DispatchTotals,
+): AsyncGenerator<readonly CapturedEvent[]> {
+  using heap = new HeapRestraint();
+  for await (const { events } of log.pages()) {
+    await letInterrupt(context);
+    heap.hold();
+    for (const event of events) totals.observe(event);
+    yield events;
+  }
+}
+
+async function* documents(shown: AsyncIterable<ShownDispatch>): AsyncGenerator<unknown> {
+  for await (const { envelope, rows } of shown) {
+    const { dispatchId } = envelope;
+    yield { kind: 'dispatch', dispatchId, envelope };
+    for await (const row of rows) yield { dispatchId, ...row };
+  }
+}
+
+async function* texts(
+  context: CliContext,
+  shown: AsyncIterable<ShownDispatch>,
+  { statusOf, full }: { readonly statusOf: ShownStatus; readonly full: boolean },
+): AsyncGenerator<string> {
+  const paint = createPainter(context);
+  const options = { width: terminalWidth(context), full, hint: '--full shows all', paint };
   let separator: string[] = [];
-  for await (const view of views) {
+  for await (const { envelope, rows, totals } of shown) {
     yield* separator;
-    yield renderSessionView(view, { status: statusOf(view.envelope) });
+    yield `${renderEnvelope(envelope, { status: statusOf(envelope) })}\n`;
+    let day = '';
+    for await (const row of rows) {
+      const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
+      if (own !== day) yield paint('dim', own);
+      day = own;
+      yield renderRow(row, options);
+    }
+    if (day === '') yield '(no events)';
+    yield* soFar(envelope, totals);
     separator = [''];
   }
+}
+
+/** What the log says about cost and usage while the envelope does not. */
+function* soFar({ cost, usage }: DispatchEnvelope, totals: DispatchTotals): Generator<string> {
+  const lines = [
+    ...(cost === null && totals.costUsd !== null ? [`cost so far   ${formatCost(totals.costUsd)}`] : []),
+    ...(usage === null && totals.usage !== null ? [`usage so far  ${formatUsage(totals.usage)}`] : []),
+  ];
+  if (lines.length > 0) yield ['', ...lines].join('\n');
 }

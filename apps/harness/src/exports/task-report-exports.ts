@@ -26,5 +26,5 @@ export const taskReportExports: readonly TaskExport[] = [
     'a report of a task: tree, cost, dialog, the view of each agent',
     writeTaskMarkdown,
   ),
-  taskReportExport('html', 'the same report as one self-contained HTML page', writeTaskPage),
+  taskReportExport('html', 'the same report as one HTML page with find and filters', writeTaskPage),
 ];

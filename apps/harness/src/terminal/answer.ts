@@ -1,4 +1,5 @@
-import { type CliContext, note, printJson, printLine } from './context.ts';
+import { once } from 'node:events';
+import { type CliContext, note, printJson, printLine, printPainted } from './context.ts';
 
 /** Pieces of an answer, printed one by one. A generator that is not read does nothing. */
 export type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
@@ -9,6 +10,8 @@ export interface Answer {
   readonly rows: Pieces<unknown>;
   /** Without `--json`: one text, or several, each from the start of a line. */
   readonly text: string | Pieces<string>;
+  /** Whether the text is harmless already, and can have colours. Absent: control characters in it are made visible. */
+  readonly isPainted?: true;
   /** Notes before the text; on standard error, and only without `--json`. */
   readonly notesBefore?: readonly string[];
   /** Notes after the answer, in both forms; on standard error. */
@@ -21,13 +24,26 @@ export interface Answer {
 export async function printAnswer(
   context: CliContext,
   { json = false }: { readonly json?: boolean },
-  { rows, text, notesBefore = [], notesAfter = [], failure = null }: Answer,
+  { rows, text, isPainted, notesBefore = [], notesAfter = [], failure = null }: Answer,
 ): Promise<void> {
-  if (json) for await (const row of rows) printJson(context, row);
-  else {
+  if (json) {
+    for await (const row of rows) {
+      printJson(context, row);
+      await letDrain(context);
+    }
+  } else {
     for (const line of notesBefore) note(context, line);
-    for await (const piece of typeof text === 'string' ? [text] : text) printLine(context, piece);
+    for await (const piece of typeof text === 'string' ? [text] : text) {
+      if (isPainted) printPainted(context, piece);
+      else printLine(context, piece);
+      await letDrain(context);
+    }
   }
   for (const line of notesAfter) note(context, line);
   if (failure !== null) throw failure;
+}
+
+/** Waits for a reader that is slower than the command, so that no answer is kept in memory. @throws AbortError after `readSignal` */
+async function letDrain({ stdout, readSignal }: CliContext): Promise<void> {
+  if (stdout.writableNeedDrain) await once(stdout, 'drain', { signal: readSignal });
 }

@@ -32,6 +32,11 @@ export function printLine(context: CliContext, line: string): void {
   context.stdout.write(`${neutraliseControls(line)}\n`);
 }
 
+/** Prints text that has colours. Everything in it that quotes a log must be harmless already. */
+export function printPainted(context: CliContext, text: string): void {
+  context.stdout.write(`${text}\n`);
+}
+
 /** Prints a JSON document on one line. Control characters become `\u` escapes. */
 export function printJson(context: CliContext, value: unknown): void {
   context.stdout.write(`${harmlessJson(JSON.stringify(value))}\n`);

@@ -3,22 +3,24 @@ import {
   createLogIndex,
   type DispatchTreeNode,
   dispatchTree,
-  type EventLine,
-  eventLine,
   type LogIndex,
   type SessionView,
   sessionView,
 } from '@hansard/views';
 import type { ReportOptions } from './report-options.ts';
 
-/** One dispatch of a report: all events, for every view or, if it is long, one line per event. */
+/** One dispatch of a report: all events, for every view or, if it is long, one by one. */
 export type DispatchReport =
   | { readonly kind: 'whole'; readonly view: SessionView; readonly index: LogIndex }
-  | { readonly kind: 'lines'; readonly envelope: DispatchEnvelope; readonly lines: AsyncIterable<EventLine> };
+  | {
+      readonly kind: 'long';
+      readonly envelope: DispatchEnvelope;
+      readonly events: AsyncIterable<CapturedEvent>;
+    };
 
 const wholeUpToByDefault = 10_000;
 
-/** The dispatches in order, parents before their workers. Consume the lines of one before requesting the next. */
+/** The dispatches in order, parents before their workers. Consume the events of one before requesting the next. */
 export async function* readDispatchReports(
   source: TaskSource,
   { wholeUpTo = wholeUpToByDefault }: ReportOptions,
@@ -34,20 +36,19 @@ export async function* readDispatchReports(
         yield { kind: 'whole', view: sessionView(envelope, first), index: createLogIndex(first) };
         continue;
       }
-      yield { kind: 'lines', envelope, lines: linesOf([...first, next.value], events) };
+      yield { kind: 'long', envelope, events: allOf([...first, next.value], events) };
     } finally {
       await events.return?.();
     }
   }
 }
 
-async function* linesOf(
+async function* allOf(
   first: readonly CapturedEvent[],
   rest: AsyncIterator<CapturedEvent>,
-): AsyncGenerator<EventLine> {
-  for (const event of first) yield eventLine(event);
-  for (let next = await rest.next(); next.done !== true; next = await rest.next())
-    yield eventLine(next.value);
+): AsyncGenerator<CapturedEvent> {
+  yield* first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
 function inTreeOrder(nodes: readonly DispatchTreeNode[]): DispatchEnvelope[] {

@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Escapes foreign text for the content of an element or a quoted attribute, so that it is never markup. */
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return neutraliseControls(text).replace(/[&<>"']/g, (mark) => entities[mark] ?? mark);
 }
 
@@ -31,4 +31,20 @@ export function textBlock(text: string, className = 'text'): string {
 /** The first characters, without splitting a surrogate pair. */
 function beginningOf(text: string): string {
   return [...text.slice(0, 400)].slice(0, 200).join('');
+}
+
+const shownImages = /^image\/(png|jpeg|gif|webp)$/;
+const largestImage = 2_000_000;
+
+/** An observed image; null if it is of another type, too large, or not Base64. */
+export function observedImage({
+  mediaType,
+  base64,
+}: {
+  readonly mediaType: string;
+  readonly base64: string;
+}): string | null {
+  if (!shownImages.test(mediaType)) return null;
+  if (base64.length > largestImage || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return null;
+  return `<img class="observed" alt="what the agent saw" src="data:${mediaType};base64,${base64}">`;
 }

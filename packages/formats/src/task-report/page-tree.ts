@@ -31,7 +31,7 @@ function rowsOf({ envelope, own, subtree, children, orphan }: DispatchTreeNode, 
   const tone = tones[envelope.status];
   const note = orphan ? ' <span class="notice">(its parent is not here)</span>' : '';
   const cells = [
-    `<td style="padding-left: ${Math.min(depth, 12) * 1.2}em"><a href="#${anchorOf(envelope.dispatchId)}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${note}</td>`,
+    `<td class="in${Math.min(depth, 12)}"><a href="#${anchorOf(envelope.dispatchId)}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${note}</td>`,
     `<td${tone === '' ? '' : ` class="${tone}"`}>${envelope.status}</td>`,
     `<td>${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
     number(own.inputTokens, formatTokens),

@@ -4,6 +4,7 @@ import {
   dialogOf,
   dispatchTree,
   type EventLine,
+  eventLine,
   formatDuration,
   formatTime,
   type LogIndex,
@@ -37,7 +38,7 @@ export async function* writeTaskMarkdown(
     } else {
       yield* head(report.envelope, null);
       yield '### What happened\n\n';
-      for await (const line of report.lines) yield `${eventItem(line)}\n`;
+      for await (const event of report.events) yield `${eventItem(eventLine(event))}\n`;
       yield '\n';
     }
   }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import type { TaskSource } from '@hansard/events';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
@@ -7,35 +9,91 @@ import { blockMarkdown, inlineMarkdown } from '../../src/task-report/markdown-te
 import { envelope, events, hostileTexts, sourceOf, wholeOf } from './hostile-task.ts';
 
 const source = sourceOf([envelope], events);
-const ours =
-  /^<(!doctype html|\/?(html|head|body|main|section|h1|h2|bdi|dl|dt|dd|details|summary|ol|li|time|span|div|em|table|thead|tbody|tr|th|td|a|footer|title|style)|meta|img class="observed" alt="[^"<>]*" src="data:image\/png;base64,[A-Za-z0-9+/=]+")[ >]/i;
+const elements =
+  'html|head|body|header|main|section|form|fieldset|legend|label|select|option|output|kbd|h1|h2|bdi|dl|dt|dd|details|summary|ol|li|time|span|div|em|b|i|table|thead|tbody|tr|th|td|a|footer|title|style|code|ins|del|small|noscript';
+/** What Markdown may become. */
+const prose = 'p|strong|em|s|ul|ol|li|blockquote|hr|br|pre|code|h1|h2|h3|table|thead|tbody|tr|th|td';
+const ours = new RegExp(
+  `^<(!doctype html|/?(${elements}|${prose})|meta|input|img class="observed" alt="[^"<>]*" src="data:image/png;base64,[A-Za-z0-9+/=]+")[ >]`,
+  'i',
+);
+
+/** The page without its style and its own script, each of which it has once. */
+async function contentOf(task: TaskSource, options: ReportOptions = {}): Promise<string> {
+  const html = await wholeOf(writeTaskPage(task, options));
+  const parts = html.split(/<style>[\s\S]*?<\/style>|<script>[\s\S]*?<\/script>\n<\/body>/);
+  expect(parts).toHaveLength(3);
+  return parts.join('');
+}
 
 describe('a task as a page', () => {
   it('has no element, attribute or script that an agent wrote', async () => {
-    const html = (await wholeOf(writeTaskPage(source))).replace(/<style>[\s\S]*?<\/style>/, '');
-    const tags = html.match(/<[^>]*>?/g) ?? [];
+    const tags = (await contentOf(source)).match(/<[^>]*>?/g) ?? [];
     expect(tags.length).toBeGreaterThan(200);
     expect(tags.filter((tag) => !ours.test(tag))).toEqual([]);
-    expect(tags.filter((tag) => /\son[a-z]+\s*=|javascript:/i.test(tag))).toEqual([]);
+    const names = tags.map((tag) => tag.replaceAll(/="[^"]*"/g, ''));
+    expect(names.filter((name) => /[\s"](?:on[a-z]+|style)\b|javascript:/i.test(name))).toEqual([]);
+    const links = tags.flatMap((tag) => /\s(?:href|src)="([^"]*)"/.exec(tag)?.[1] ?? []);
+    expect(links.length).toBeGreaterThan(100);
+    expect(links.filter((link) => !/^(#|https?:\/\/|mailto:|data:image\/png;base64,)/.test(link))).toEqual(
+      [],
+    );
   });
 
-  it('shows every text unchanged', async () => {
-    const html = await wholeOf(writeTaskPage(source));
+  it('shows every text unchanged, except for Markdown', async () => {
+    const html = await contentOf(source);
     expect(html).toContain('&lt;script&gt;globalThis.taken = true&lt;/script&gt;');
     expect(html).toContain('&amp;lt;script&amp;gt; &amp;amp; &amp;#60;');
     expect(html).toContain('␛[31mred&lt;U+202E&gt;desrever␀ &lt;U+D800&gt;');
+    expect(html).toContain('<strong>bold</strong>');
   });
 
-  it('forbids the browser to load or run anything', async () => {
+  it('forbids the browser to load anything, and to run anything but its script', async () => {
     const html = await wholeOf(writeTaskPage(source));
-    expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:;`);
-    expect(html).not.toContain('<script');
+    const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
+    expect(policy).toMatch(
+      /^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'; img-src data:;/,
+    );
+    expect(html.match(/<script/g)).toHaveLength(1);
+    const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(html) ?? [];
+    expect(policy).toContain(`script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  });
+
+  it('has an anchor for every event', async () => {
+    const html = await contentOf(source);
+    for (const position of events.keys())
+      expect(html.match(new RegExp(` id="d1-${position}"`, 'g'))).toHaveLength(1);
   });
 
   it('shows observed images only if their content has the declared type', async () => {
-    const html = await wholeOf(writeTaskPage(source));
+    const html = await contentOf(source);
     expect(html.match(/<img /g)).toHaveLength(hostileTexts.length);
     expect(html).not.toContain('svg+xml;base64');
+  });
+
+  it('has the first 2,000 rows as they are, and the others compressed, in less than half of their bytes in the log', async () => {
+    const [said] = events.filter(({ type }) => type === 'agent:text');
+    const long = Array.from({ length: 4_500 }, (_, at) => ({
+      ...said,
+      id: `l${at}`,
+      type: 'agent:text' as const,
+      timestamp: '2026-03-01T09:30:01.000Z',
+      data: { text: `Part ${at} of the work is done. ${'It took a while. '.repeat(8)}` },
+    }));
+    const html = await contentOf(sourceOf([envelope], long), { wholeUpTo: 10 });
+    expect(html.match(/<li class="row /g)).toHaveLength(2_000);
+    const packed = [
+      ...html.matchAll(/data-first="(\d+)" data-last="(\d+)"><script type="text\/plain">([^<]*)</g),
+    ];
+    const texts = packed.map(([, , , base64 = '']) => gunzipSync(Buffer.from(base64, 'base64')).toString());
+    expect(texts.join('').match(/<li class="row /g)).toHaveLength(2_500);
+    for (const [at, [, first, last]] of packed.entries()) {
+      expect(texts[at]).toContain(` id="d1-${first}"`);
+      expect(texts[at]).toContain(`Part ${last} of the work`);
+    }
+    const logBytes = long.slice(2_000).reduce((sum, event) => sum + JSON.stringify(event).length + 1, 0);
+    const packedBytes = packed.reduce((sum, [item]) => sum + item.length, 0);
+    expect(packedBytes).toBeLessThan(logBytes / 2);
   });
 });
 
@@ -103,48 +161,59 @@ describe('a page', () => {
   });
 });
 
+describe('Markdown of a long dispatch', () => {
+  it('is written while it is read, one line per event', async () => {
+    let read = 0;
+    const long: TaskSource = {
+      ...source,
+      async *readEvents() {
+        for (const event of [...events, ...events, ...events]) {
+          read += 1;
+          yield event;
+        }
+      },
+    };
+    let furthestBehind = 0;
+    let items = 0;
+    for await (const piece of writeTaskMarkdown(long, { wholeUpTo: 10 })) {
+      if (!/^- \d\d:/.test(piece)) continue;
+      items += 1;
+      furthestBehind = Math.max(furthestBehind, read - items);
+    }
+    expect(items).toBe(events.length * 3);
+    expect(furthestBehind).toBeLessThanOrEqual(11);
+  });
+});
+
 describe.each([
-  ['a page', writeTaskPage],
-  ['Markdown', writeTaskMarkdown],
+  ['a page', writeTaskPage, /^<li class="group">/],
+  ['Markdown', writeTaskMarkdown, /^- \d\d:/],
 ] as const)(
   '%s of a long dispatch',
-  (_, write: (source: TaskSource, options?: ReportOptions) => AsyncGenerator<string>) => {
-    it('is written while it is read, one line per event', async () => {
-      let read = 0;
-      const long: TaskSource = {
-        ...source,
-        async *readEvents() {
-          for (const event of [...events, ...events, ...events]) {
-            read += 1;
-            yield event;
-          }
-        },
-      };
-      let furthestBehind = 0;
-      let items = 0;
-      for await (const piece of write(long, { wholeUpTo: 10 })) {
-        if (!/^(<li>|- \d\d:)/.test(piece)) continue;
-        items += 1;
-        furthestBehind = Math.max(furthestBehind, read - items);
-      }
-      expect(items).toBe(events.length * 3);
-      expect(furthestBehind).toBeLessThanOrEqual(11);
-    });
-
+  (_, write: (source: TaskSource, options?: ReportOptions) => AsyncGenerator<string>, isRows: RegExp) => {
     it('stops reading when the consumer stops', async () => {
+      let read = 0;
       let isOver = false;
+      const all = Array.from({ length: 30_000 }, (_, at) => ({
+        ...(events[4] as (typeof events)[0]),
+        id: `x${at}`,
+      }));
       const watched: TaskSource = {
         ...source,
         async *readEvents() {
           try {
-            yield* events;
+            for (const event of all) {
+              read += 1;
+              yield event;
+            }
           } finally {
             isOver = true;
           }
         },
       };
-      for await (const piece of write(watched, { wholeUpTo: 10 })) if (/^(<li>|- \d\d:)/.test(piece)) break;
+      for await (const piece of write(watched, { wholeUpTo: 10 })) if (isRows.test(piece)) break;
       expect(isOver).toBe(true);
+      expect(read).toBeLessThan(11_000);
     });
   },
 );

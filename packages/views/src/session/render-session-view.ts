@@ -1,7 +1,7 @@
 import { kindColumns } from '../rows/describe-event.ts';
-import { costInWords, modelsInWords } from '../task/spending.ts';
+import { renderEnvelope } from '../task/render-envelope.ts';
 import { columnsOf, padColumns } from '../text/columns.ts';
-import { formatDuration, formatTime, formatUsage } from '../text/format.ts';
+import { formatDuration, formatTime } from '../text/format.ts';
 import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { newDays } from '../text/new-days.ts';
 import type { SessionRow, SessionView } from './session-view.ts';
@@ -10,29 +10,12 @@ const longestOutcome = 20;
 
 /** A session as plain text: the header, the rows, the result. */
 export function renderSessionView(view: SessionView, { status }: { status?: string } = {}): string {
-  return [header(view, status), body(view), ...footer(view)].join('\n\n');
-}
-
-function header(view: SessionView, status: string = view.envelope.status): string {
-  const { envelope, model, costUsd, usage, durationMs } = view;
-  const facts: readonly (readonly [string, string | null])[] = [
-    ['dispatch', envelope.dispatchId],
-    ['task', envelope.taskSlug],
-    ['parent', envelope.parentDispatchId],
-    ['status', status],
-    ['model', model],
-    ['folder', envelope.cwd],
-    ['started', envelope.startedAt],
-    ['ended', envelope.completedAt],
-    ['duration', durationMs === null ? null : formatDuration(durationMs)],
-    ['cost', costInWords({ ...envelope, cost: costUsd })],
-    ['usage', usage === null ? null : formatUsage(usage)],
-    ['models', modelsInWords(envelope)],
-  ];
-  const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],
-  );
-  return [neutraliseControlsInLine(envelope.role), ...lines].join('\n');
+  const { envelope, model, costUsd: cost, usage, durationMs } = view;
+  return [
+    renderEnvelope({ ...envelope, model, cost, usage }, { status, durationMs }),
+    body(view),
+    ...footer(view),
+  ].join('\n\n');
 }
 
 function body({ rows }: SessionView): string {

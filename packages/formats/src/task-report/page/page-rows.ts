@@ -1,0 +1,64 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type Row, RowReader } from '@hansard/views';
+import { packedItem } from './packed-rows.ts';
+import { dayItem, rowItem } from './row-item.ts';
+
+/** How many rows of a page are shown without its script. */
+const mostPlain = 2_000;
+const rowsInGroup = 500;
+/** A row of a page can change for longer than one of a terminal, whose reader waits for it. */
+const reach = { events: 10_000 };
+
+/** The rows of the dispatches of a page: the first ones plain, the others compressed. */
+export class PageRows {
+  #rows = 0;
+  #dispatches = 0;
+
+  async *write(
+    { role }: DispatchEnvelope,
+    events: Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>,
+  ): AsyncGenerator<string> {
+    this.#dispatches += 1;
+    const scope = `d${this.#dispatches}`;
+    let day = '';
+    let group: Row[] = [];
+    const htmlOf = (row: Row) => {
+      const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
+      const item = rowItem(row, scope, role);
+      const html = own === day ? item : `${dayItem(own)}\n${item}`;
+      day = own;
+      return `${html}\n`;
+    };
+    const groupItem = async () => {
+      const [first] = group;
+      const last = group.at(-1);
+      if (first === undefined || last === undefined) return '';
+      const html = group.map(htmlOf).join('');
+      const isPlain = this.#rows < mostPlain;
+      const isFirstPacked = !isPlain && this.#rows - mostPlain < rowsInGroup;
+      const packed = { scope, first: first.position, last: last.position, html };
+      this.#rows += group.length;
+      group = [];
+      if (isPlain) return `<li class="group"><ol class="rows happened">\n${html}</ol></li>\n`;
+      return `${isFirstPacked ? note : ''}${await packedItem(packed)}`;
+    };
+    for await (const row of settling(events)) {
+      group.push(row);
+      if (group.length === rowsInGroup) yield await groupItem();
+    }
+    yield await groupItem();
+  }
+}
+
+const note = '<li class="note"><noscript>The other rows of this page need its script.</noscript></li>\n';
+
+async function* settling(
+  events: Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>,
+): AsyncGenerator<Row> {
+  const reader = new RowReader(reach);
+  for await (const event of events) {
+    reader.add(event);
+    yield* reader.settled();
+  }
+  yield* reader.end();
+}

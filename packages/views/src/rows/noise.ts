@@ -1,0 +1,52 @@
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { isPlainObject } from '@hansard/events/plain';
+
+/**
+ * Whether an event is a record of the harness or its engine that most readers skip: the progress of hooks and background tasks,
+ * states, snapshots, limits that are not reached, hooks that allowed. A record of a failure is not among them.
+ */
+export function isNoise({ type, data }: CapturedEvent): boolean {
+  if (type === 'harness:hook_decision') return data.decision === 'allow';
+  if (type === 'session:rate_limit') return data.status === 'allowed';
+  if (type === 'system:notice') return false;
+  return (type === 'session:status' || type.startsWith('system:')) && !isFailedRecord(type, data);
+}
+
+/** The tool call that a record of an engine names; null: none. */
+export function callOfRecord({ data }: CapturedEvent): string | null {
+  const { attachment, toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id } = data;
+  const named = isPlainObject(attachment) ? (attachment as JsonObject).toolUseID : undefined;
+  for (const id of [toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id, named])
+    if (typeof id === 'string') return id;
+  return null;
+}
+
+const failure = /error|fail|denied|blocked|crash/i;
+
+/** Whether a record of an engine says that something failed. */
+export function isFailedRecord(type: string, data: JsonObject): boolean {
+  if (failure.test(type)) return true;
+  const { attachment } = data;
+  return saysFailure(data) || (isPlainObject(attachment) && saysFailure(attachment as JsonObject));
+}
+
+function saysFailure({
+  level,
+  status,
+  outcome,
+  type,
+  subtype,
+  error,
+  exit_code,
+  exitCode,
+}: JsonObject): boolean {
+  return (
+    [level, status, outcome, type, subtype].some((word) => typeof word === 'string' && failure.test(word)) ||
+    isSet(error) ||
+    [exit_code, exitCode].some((code) => typeof code === 'number' && code !== 0)
+  );
+}
+
+function isSet(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== false;
+}

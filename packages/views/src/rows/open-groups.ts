@@ -1,0 +1,195 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { LogNode } from '../log/log-node.ts';
+import { type Nameable, type RowGroup, saysSomething } from './row-group.ts';
+import { sizeOf } from './size-of.ts';
+
+export interface RowReach {
+  /**
+   * How many events after its first one a row can still change. Later results and deliveries are rows of their own.
+   * Absent: 2,000.
+   */
+  readonly events?: number;
+  /** How much text may be read after its first event, in characters, until a row can no longer change. Absent: 16 M. */
+  readonly characters?: number;
+}
+
+/** The rows that can still change, with the names by which events refer to them. Forgets a row when it is out of reach. */
+export class OpenGroups {
+  readonly #mostEvents: number;
+  readonly #mostCharacters: number;
+  /** By position, in order. */
+  readonly #groups = new Map<number, RowGroup>();
+  readonly #byKey = new Map<string, RowGroup[]>();
+  readonly #settled: RowGroup[] = [];
+  /** The characters of all events up to the first one of each open row. */
+  readonly #readBefore = new Map<number, number>();
+  #latest: RowGroup | null = null;
+  #read = 0;
+
+  constructor({ events = 2_000, characters = 16_000_000 }: RowReach) {
+    this.#mostEvents = events;
+    this.#mostCharacters = characters;
+  }
+
+  /** Settles the rows that an event, which is read next, is too far from. */
+  advance({ event, position }: LogNode): void {
+    this.#read += sizeOf(event.data);
+    for (const group of this.#groups.values()) {
+      const isFar = position - group.position > this.#mostEvents;
+      const isLong = this.#read - (this.#readBefore.get(group.position) ?? 0) > this.#mostCharacters;
+      if (!isFar && !isLong) break;
+      this.#settle(group);
+    }
+  }
+
+  add(group: RowGroup): void {
+    this.#groups.set(group.position, group);
+    this.#readBefore.set(group.position, this.#read);
+    this.#latest = group;
+    this.nameBlock(group);
+    if (group.kind === 'event' && group.inference !== null)
+      this.#put(group, messageKey('model', group.main.event));
+  }
+
+  /** Names a row after the block of a message that it is about. */
+  nameBlock(group: RowGroup): void {
+    const { event } = group.main;
+    if (group.kind === 'noise') return;
+    this.#put(group, messageKey('message', event));
+    if (event.messageId !== undefined) this.#put(group, `block ${event.messageId}`);
+    if (group.kind === 'said' || group.kind === 'aside') this.#put(group, messageKey('text', event));
+    if (group.kind === 'call') {
+      this.#put(group, messageKey('has-call', event));
+      this.#put(group, callKey(event));
+      this.#put(group, `call ${event.data.toolCallId}`);
+    }
+  }
+
+  /** Lets later events refer to a row by the id of one of its events. */
+  name(group: RowGroup, id: string): void {
+    this.#put(group, `id ${id}`);
+  }
+
+  /** Lets later deliveries refer to what a row says by the id of a result that carries it. */
+  carry(group: RowGroup, id: string): void {
+    this.#put(group, `carried ${id}`);
+  }
+
+  /** The row of the event or message with an id. */
+  of(id: string): RowGroup | null {
+    return this.#first(`id ${id}`) ?? this.#first(`block ${id}`);
+  }
+
+  /** The row that says what a delivery carries. The id of a message means its first text. */
+  saying(id: string | undefined): RowGroup | null {
+    if (id === undefined) return null;
+    const group = this.#first(`main ${id}`) ?? this.#first(`carried ${id}`) ?? this.#first(`id ${id}`);
+    return group !== null && saysSomething(group) ? group : null;
+  }
+
+  /** Whether what passed through an event was altered: by the decision of a hook, or by something that is out of reach. */
+  isAlteration(via: string): boolean {
+    const group = this.#first(`id ${via}`);
+    if (group === null) return true;
+    const decision = [...group.decisions, group.main].find(({ event }) => event.id === via)?.event;
+    // Another event, such as the answer of a translator, says nothing about the text.
+    if (decision?.type !== 'harness:hook_decision') return false;
+    return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
+  }
+
+  /** The row that the figures of a model call belong to: that of the first block of its message. */
+  message(event: CapturedEvent): RowGroup | null {
+    const group = this.#first(messageKey('message', event));
+    return group !== null && group.inference === null ? group : null;
+  }
+
+  /** The row of a model call whose message has no block yet. */
+  modelRow(event: Nameable): RowGroup | null {
+    const group = this.#first(messageKey('model', event));
+    return group !== null && group.main.event.type === 'agent:inference' ? group : null;
+  }
+
+  textsOf(event: Nameable): readonly RowGroup[] {
+    return this.#all(messageKey('text', event)).filter(({ kind }) => kind === 'said');
+  }
+
+  hasCall(event: Nameable): boolean {
+    return this.#first(messageKey('has-call', event)) !== null;
+  }
+
+  /** The latest call of the event's agent with its call id. */
+  call(event: CapturedEvent): RowGroup | null {
+    return this.#all(callKey(event)).at(-1) ?? null;
+  }
+
+  /** The first call of the event's agent with its call id that has no result. */
+  unansweredCall(event: CapturedEvent): RowGroup | null {
+    return this.#all(callKey(event)).find(({ result }) => result === null) ?? null;
+  }
+
+  /** The latest call with a call id, of any agent. */
+  callNamed(id: string | null): RowGroup | null {
+    return this.#all(id === null ? null : `call ${id}`).at(-1) ?? null;
+  }
+
+  /** The run of noise that the next noise continues: the latest row, if it is one. */
+  run(): RowGroup | null {
+    const latest = this.#latest;
+    return latest?.kind === 'noise' && this.#groups.has(latest.position) ? latest : null;
+  }
+
+  at(position: number): RowGroup | null {
+    return this.#groups.get(position) ?? this.#settled.find((group) => group.position === position) ?? null;
+  }
+
+  takeSettled(): RowGroup[] {
+    return this.#settled.splice(0);
+  }
+
+  takeAll(): RowGroup[] {
+    for (const group of this.#groups.values()) this.#settle(group);
+    return this.takeSettled();
+  }
+
+  #settle(group: RowGroup): void {
+    this.#groups.delete(group.position);
+    this.#readBefore.delete(group.position);
+    this.#settled.push(group);
+    for (const key of group.keys) {
+      const others = this.#all(key).filter((other) => other !== group);
+      if (others.length === 0) this.#byKey.delete(key);
+      else this.#byKey.set(key, others);
+    }
+  }
+
+  #put(group: RowGroup, key: string | null): void {
+    if (key === null) return;
+    const known = this.#byKey.get(key);
+    if (known?.includes(group)) return;
+    group.keys.push(key);
+    if (known === undefined) this.#byKey.set(key, [group]);
+    else known.push(group);
+    // The id of a message means its first text.
+    if (key.startsWith('text ')) this.#put(group, `main ${group.main.event.messageId}`);
+  }
+
+  #first(key: string | null): RowGroup | null {
+    return this.#all(key)[0] ?? null;
+  }
+
+  #all(key: string | null): readonly RowGroup[] {
+    return (key === null ? undefined : this.#byKey.get(key)) ?? [];
+  }
+}
+
+/** An id contains no space. */
+function messageKey(
+  what: 'message' | 'text' | 'has-call' | 'model',
+  { agentId = '', messageId }: Nameable,
+): string | null {
+  return messageId === undefined ? null : `${what} ${agentId} ${messageId}`;
+}
+
+function callKey({ agentId = '', data }: CapturedEvent): string | null {
+  return typeof data.toolCallId === 'string' ? `of ${agentId} ${data.toolCallId}` : null;
+}

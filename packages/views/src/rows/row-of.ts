@@ -1,0 +1,208 @@
+import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { wordDiff } from '../session/word-diff.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { inputParts, isOneLine } from './content/input-parts.ts';
+import { markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
+import { describeEvent, type EventDescription, type Tone } from './describe-event.ts';
+import { isFailedRecord } from './noise.ts';
+import type { Row, RowCall, RowDecision, RowHearing, RowModel, RowPart, RowSpeaker } from './row.ts';
+import type { RowAgents } from './row-agents.ts';
+import { type GroupedHearing, type RowGroup, saysSomething, textOf } from './row-group.ts';
+
+/** The row of a group of events. */
+export function rowOf(group: RowGroup, agents: RowAgents): Row {
+  const { position, agent, kind, main, inference, decisions, folded, events } = group;
+  const { event } = main;
+  const described = describeEvent(event, (agentId) => agents.nameOf(agentId));
+  const state = kind === 'call' ? callState(group, event) : eventState(event, described);
+  return {
+    position,
+    id: group.id,
+    timestamp: group.timestamp,
+    kind,
+    agent,
+    ...state,
+    events: [...events],
+    ...(kind === 'message' && { from: speakerOf(event, agents) }),
+    ...heardOf(group),
+    ...(decisions.length > 0 && { decisions: decisions.map(decisionOf) }),
+    ...(inference !== null && inference !== main && { model: modelOf(inference.event.data) }),
+    ...(kind === 'noise' && noiseState),
+    ...(folded.length > 0 && { folded: folded.map(foldedOf) }),
+  };
+}
+
+const noiseState = { word: 'harness', head: '', content: [], tone: 'dim', isFailed: false } as const;
+
+type RowState = Pick<
+  Row,
+  'word' | 'head' | 'content' | 'tone' | 'isFailed' | 'status' | 'durationMs' | 'call'
+>;
+
+function callState({ result, decisions }: RowGroup, event: CapturedEvent): RowState {
+  const data = event.data as EventData<'agent:tool_call'>;
+  const answer = result?.event.data;
+  const isDenied = decisions.some(
+    ({ event: { data } }) => data.on === 'tool_call' && data.decision === 'deny',
+  );
+  const status = isDenied ? 'denied' : (answer?.status ?? 'open');
+  const isFailed = status === 'denied' || status === 'error';
+  const call: RowCall = {
+    toolCallId: data.toolCallId,
+    tool: data.tool,
+    target: data.target ?? '',
+    outcome: answer === undefined ? null : outcomeParts(answer),
+  };
+  return {
+    word: 'call',
+    head: isOneLine(data.target) ? `${data.tool} ${data.target}` : data.tool,
+    content: inputParts(data),
+    tone: isFailed ? 'bad' : 'plain',
+    isFailed,
+    status,
+    ...(answer?.durationMs !== undefined && { durationMs: answer.durationMs }),
+    call,
+  };
+}
+
+function eventState(
+  event: CapturedEvent,
+  { kind, target, tone, status, durationMs, text }: EventDescription,
+): RowState {
+  const isRecord = event.type.startsWith('system:') && event.type !== 'system:notice';
+  const isFailed = tone === 'bad' || (isRecord && isFailedRecord(event.type, event.data));
+  return {
+    word: kind,
+    head: target,
+    content: contentOf(event, text),
+    tone: isFailed ? 'bad' : (tone satisfies Tone),
+    isFailed,
+    ...(status !== undefined && { status }),
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+/** The content of any other event than a call. `words` describe it, and can be cut. */
+function contentOf(event: CapturedEvent, words: string): RowPart[] {
+  if (isReadableAs(event, 'agent:output')) return observedParts(event.data.parts);
+  if (isReadableAs(event, 'agent:tool_result')) return outcomeParts(event.data);
+  if (isReadableAs(event, 'session:complete')) return completeParts(event.data);
+  if (isReadableAs(event, 'harness:hook_decision'))
+    return decisionOf({ event, position: 0 }).content.concat();
+  if (isReadableAs(event, 'session:compaction')) {
+    const { summary, ...others } = event.data;
+    const facts = describeEvent({ ...event, data: others as JsonObject }).text;
+    return [...(facts === '' ? [] : [plain(facts)]), ...(summary === undefined ? [] : [markdown(summary)])];
+  }
+  if (isReadableAs(event, 'harness:error')) {
+    const { message, stack } = event.data;
+    return stack === undefined
+      ? [plain(message)]
+      : [plain(message), { kind: 'text', label: 'stack', text: stack, style: 'code' }];
+  }
+  const { type, data } = event;
+  if (isProse(event)) return textParts(String(data.text));
+  // A record of an unknown type, or one that a newer version wrote, is shown as it is.
+  const isWhole = !type.startsWith('system:') && isInWords(event);
+  return isWhole ? (words === '' ? [] : [plain(words)]) : [{ kind: 'json', value: data }];
+}
+
+function textParts(text: string): RowPart[] {
+  return text === '' ? [] : [markdown(text)];
+}
+
+function isProse(event: CapturedEvent): boolean {
+  return (
+    isReadableAs(event, 'agent:text') ||
+    isReadableAs(event, 'agent:thinking') ||
+    isReadableAs(event, 'agent:system_prompt') ||
+    isReadableAs(event, 'agent:piece_of_text') ||
+    isReadableAs(event, 'user:message')
+  );
+}
+
+/** Whether the description of an event has all of it. */
+function isInWords(event: CapturedEvent): boolean {
+  return (
+    isReadableAs(event, 'agent:created') ||
+    isReadableAs(event, 'agent:terminated') ||
+    isReadableAs(event, 'agent:inference') ||
+    isReadableAs(event, 'session:init') ||
+    isReadableAs(event, 'harness:loop_warning') ||
+    isReadableAs(event, 'harness:loop_kill') ||
+    isReadableAs(event, 'harness:stall') ||
+    isReadableAs(event, 'harness:timeout') ||
+    isReadableAs(event, 'harness:abort')
+  );
+}
+
+function completeParts({
+  result,
+  reason,
+  errors = [],
+  structuredResult,
+}: EventData<'session:complete'>): RowPart[] {
+  const trouble = [reason ?? '', ...errors].filter(Boolean).join('\n');
+  return [
+    ...textParts(result ?? ''),
+    ...(trouble === '' ? [] : [plain(trouble)]),
+    ...(structuredResult === undefined
+      ? []
+      : [{ kind: 'json', label: 'structured result', value: structuredResult } as const]),
+  ];
+}
+
+function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
+  const { kind, agentId, dispatchId } = (event.data as EventData<'user:message'>).source;
+  if (kind !== 'agent') return { kind, name: '' };
+  // The names of the agents of another dispatch are not known.
+  if (dispatchId !== undefined) return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of ') };
+  return { kind, name: agents.nameOf(agentId ?? '') };
+}
+
+function heardOf(group: RowGroup): Pick<Row, 'heard' | 'missing'> {
+  if (!saysSomething(group) || group.hearings.length === 0) return {};
+  const reached = new Set(
+    group.hearings.flatMap(({ how, agent }) => (how === 'withheld' ? [] : agent.agentId)),
+  );
+  return {
+    heard: group.hearings.map((hearing) => hearingOf(hearing, textOf(group))),
+    missing: group.company.filter((agentId) => !reached.has(agentId)),
+  };
+}
+
+function hearingOf({ agent, how, position, text }: GroupedHearing, said: string): RowHearing {
+  const hearing = { agent, how, position };
+  if (how === 'same' || text === null) return hearing;
+  return how === 'altered' ? { ...hearing, text, differences: wordDiff(said, text) } : { ...hearing, text };
+}
+
+function decisionOf({ event, position }: RowGroup['decisions'][number]): RowDecision {
+  const { hook, on, decision, reason = '', text, input } = event.data;
+  return {
+    position,
+    hook,
+    on,
+    decision,
+    reason,
+    content: [
+      ...(input === undefined ? [] : [{ kind: 'json', label: 'new input', value: input } as const]),
+      ...(text === undefined ? [] : [markdown(text, 'new text')]),
+    ],
+  };
+}
+
+function modelOf({ model: name, usage, costUsd, durationMs }: EventData<'agent:inference'>): RowModel {
+  return {
+    name,
+    usage,
+    ...(costUsd !== undefined && { costUsd }),
+    ...(durationMs !== undefined && { durationMs }),
+  };
+}
+
+function foldedOf({ event, position }: RowGroup['folded'][number]): NonNullable<Row['folded']>[number] {
+  const { kind, target, text } = describeEvent(event);
+  const { id, timestamp, type } = event;
+  return { position, id, timestamp, type, word: kind, text: [target, text].filter(Boolean).join(' ') };
+}

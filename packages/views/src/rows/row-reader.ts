@@ -1,0 +1,187 @@
+import type { CapturedEvent, EventOf } from '@hansard/events';
+import type { LogNode } from '../log/log-node.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { callOfRecord, isNoise } from './noise.ts';
+import { OpenGroups, type RowReach } from './open-groups.ts';
+import type { Row, RowKind } from './row.ts';
+import { RowAgents } from './row-agents.ts';
+import type { RowGroup } from './row-group.ts';
+import { hear, withhold } from './row-hearings.ts';
+import { rowOf } from './row-of.ts';
+
+/**
+ * Makes rows of the events of one dispatch, given one by one in append order. It keeps only the rows that can still change.
+ *
+ * 1. `add` puts the event into one row: a new one, or an earlier one that it completes.
+ * 2. `settled` takes the rows that no later event can change; `end` takes all others.
+ * 3. Invariant: the rows depend on the events and the reach alone, and not on when `settled` is called.
+ */
+export class RowReader {
+  readonly #agents = new RowAgents();
+  readonly #open: OpenGroups;
+  #position = 0;
+
+  constructor(reach: RowReach = {}) {
+    this.#open = new OpenGroups(reach);
+  }
+
+  /** Adds the next event. Returns the positions of the rows that changed, first that of the row that has the event. */
+  add(event: CapturedEvent): readonly number[] {
+    const node: LogNode = { event, position: this.#position };
+    this.#position += 1;
+    this.#open.advance(node);
+    this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
+    const changed = new Set<number>();
+    const group = this.#join(node, changed) ?? this.#begin(node);
+    if (group.events.at(-1) !== node.position) group.events.push(node.position);
+    this.#open.name(group, event.id);
+    return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
+  }
+
+  /** A row as it is now; null: it is settled and taken, or no row has this position. */
+  at(position: number): Row | null {
+    const group = this.#open.at(position);
+    return group === null ? null : rowOf(group, this.#agents);
+  }
+
+  /** Takes the rows that no later event can change, in order. */
+  settled(): Row[] {
+    return this.#open.takeSettled().map((group) => rowOf(group, this.#agents));
+  }
+
+  /** Takes all other rows, after the last event. */
+  end(): Row[] {
+    return this.#open.takeAll().map((group) => rowOf(group, this.#agents));
+  }
+
+  /** The earlier row that an event completes. */
+  #join(node: LogNode, changed: Set<number>): RowGroup | null {
+    const { event } = node;
+    if (isReadableAs(event, 'agent:tool_result')) return this.#joinResult({ ...node, event }, changed);
+    if (isReadableAs(event, 'harness:hook_decision')) return this.#joinDecision({ ...node, event }, changed);
+    if (isReadableAs(event, 'user:message')) {
+      const said = this.#open.saying(event.substance);
+      if (said !== null) this.#hear(said, node, event.data.text);
+      return said;
+    }
+    if (isReadableAs(event, 'agent:inference')) {
+      const group = this.#open.message(event);
+      if (group !== null) group.inference = { ...node, event };
+      return group;
+    }
+    if (isNoise(event)) {
+      const run = this.#open.callNamed(callOfRecord(event)) ?? this.#open.run();
+      run?.folded.push(node);
+      return run;
+    }
+    return isBlock(event) ? this.#takeOver(node, changed) : null;
+  }
+
+  #joinResult(node: LogNode<EventOf<'agent:tool_result'>>, changed: Set<number>): RowGroup | null {
+    const { substance, cause } = node.event;
+    const text = typeof node.event.data.output === 'string' ? node.event.data.output : '';
+    // A result can carry one utterance, or be made from several.
+    for (const id of substance === undefined ? [cause ?? []].flat() : [substance]) {
+      const said = this.#open.saying(id);
+      if (said === null) continue;
+      this.#hear(said, node, text);
+      if (substance !== undefined) this.#open.carry(said, node.event.id);
+      changed.add(said.position);
+    }
+    const call = this.#open.unansweredCall(node.event);
+    if (call !== null) call.result = node;
+    return call;
+  }
+
+  #joinDecision(node: LogNode<EventOf<'harness:hook_decision'>>, changed: Set<number>): RowGroup | null {
+    const { data } = node.event;
+    for (const id of data.decision === 'deny' ? (data.madeFrom ?? []) : []) {
+      const said = this.#open.saying(id);
+      if (said === null) continue;
+      withhold(said, node, this.#agents.of(node.event.agentId));
+      changed.add(said.position);
+    }
+    const isDelivery = data.on === 'delivery';
+    const group = isDelivery ? this.#open.saying(data.subject) : this.#open.call(node.event);
+    if (group === null) return null;
+    group.decisions.push(node);
+    if (isDelivery && data.decision === 'deny') withhold(group, node, this.#agents.of(node.event.agentId));
+    return group;
+  }
+
+  /** The first block of a message takes over the row of its model call; a call makes the texts beside it asides. */
+  #takeOver(node: LogNode, changed: Set<number>): RowGroup | null {
+    const { event } = node;
+    if (event.type === 'agent:tool_call')
+      for (const text of this.#open.textsOf(event)) {
+        text.kind = 'aside';
+        changed.add(text.position);
+      }
+    const model = this.#open.modelRow(event);
+    if (model === null) return null;
+    model.main = node;
+    model.kind = this.#kindOf(event);
+    this.#open.nameBlock(model);
+    return model;
+  }
+
+  #begin(node: LogNode): RowGroup {
+    const { event, position } = node;
+    const agent = this.#agents.of(event.agentId);
+    const kind = this.#kindOf(event);
+    const speaker = kind === 'message' ? speakerOf(event) : agent.agentId;
+    const group: RowGroup = {
+      position,
+      id: event.id,
+      timestamp: event.timestamp,
+      agent,
+      kind,
+      main: node,
+      result: null,
+      inference: isReadableAs(event, 'agent:inference') ? { ...node, event } : null,
+      decisions: [],
+      hearings: [],
+      company: isTalk(event) ? this.#agents.presentBeside(speaker) : [],
+      folded: kind === 'noise' ? [node] : [],
+      events: [position],
+      keys: [],
+    };
+    this.#open.add(group);
+    if (kind === 'message') this.#hear(group, node, String(event.data.text));
+    return group;
+  }
+
+  #hear(group: RowGroup, node: LogNode, text: string): void {
+    const { via, agentId } = node.event;
+    const isAltered = via !== undefined && group.main !== node && this.#open.isAlteration(via);
+    hear(group, node, { text, agent: this.#agents.of(agentId), isAltered });
+  }
+
+  #kindOf(event: CapturedEvent): RowKind {
+    if (isReadableAs(event, 'agent:text')) return this.#open.hasCall(event) ? 'aside' : 'said';
+    if (isReadableAs(event, 'agent:thinking')) return 'thought';
+    if (isReadableAs(event, 'agent:tool_call')) return 'call';
+    if (isReadableAs(event, 'user:message')) return 'message';
+    return isNoise(event) ? 'noise' : 'event';
+  }
+}
+
+function isBlock(event: CapturedEvent): boolean {
+  return (
+    isReadableAs(event, 'agent:text') ||
+    isReadableAs(event, 'agent:thinking') ||
+    isReadableAs(event, 'agent:tool_call')
+  );
+}
+
+/** Whether an event can be received by others. */
+function isTalk(event: CapturedEvent): boolean {
+  return event.type === 'agent:text' || event.type === 'agent:piece_of_text' || event.type === 'user:message';
+}
+
+/** The agent that wrote a message; null: a person, the system, or an agent of another dispatch. */
+function speakerOf(event: CapturedEvent): string | null {
+  if (!isReadableAs(event, 'user:message')) return null;
+  const { kind, agentId = '', dispatchId } = event.data.source;
+  return kind === 'agent' && dispatchId === undefined ? agentId : null;
+}

@@ -1,0 +1,39 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { formatDuration, formatUsage } from '../text/format.ts';
+import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import { dispatchDuration } from './dispatch-figures.ts';
+import { costInWords, modelsInWords } from './spending.ts';
+
+export interface RenderEnvelopeOptions {
+  /** The status in words. Absent: that of the envelope. */
+  readonly status?: string | undefined;
+  /** Absent: the time from start to end. */
+  readonly durationMs?: number | null;
+}
+
+/** The known facts about a dispatch, one on a line, below its role. */
+export function renderEnvelope(
+  envelope: DispatchEnvelope,
+  { status = envelope.status, durationMs = dispatchDuration(envelope) }: RenderEnvelopeOptions = {},
+): string {
+  const { usage } = envelope;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['title', envelope.title],
+    ['dispatch', envelope.dispatchId],
+    ['task', envelope.taskSlug],
+    ['parent', envelope.parentDispatchId],
+    ['status', status],
+    ['model', envelope.model],
+    ['folder', envelope.cwd],
+    ['started', envelope.startedAt],
+    ['ended', envelope.completedAt],
+    ['duration', durationMs === null ? null : formatDuration(durationMs)],
+    ['cost', costInWords(envelope)],
+    ['usage', usage === null ? null : formatUsage(usage)],
+    ['models', modelsInWords(envelope)],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],
+  );
+  return [neutraliseControlsInLine(envelope.role), ...lines].join('\n');
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { type Row, RowReader, readRows, rowsOf } from '../../src/index.ts';
+import { RandomLog } from './random-log.ts';
+import { wrongRows } from './rows-oracle.ts';
+
+const first = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 30));
+const seeds = Array.from({ length: 200 }, (_, at) => first + at);
+const seeded = `(HANSARD_SEED=${first})`;
+const logs = seeds.map((seed) => new RandomLog(randomFrom(seed), 60));
+
+describe(`the rows of 200 random logs ${seeded}`, () => {
+  it('are what happened: every event in one row, with input and outcome whole, and nothing else', () => {
+    const wrong = logs.flatMap((log, at) =>
+      wrongRows(rowsOf(log.events), log).map((line) => `seed ${seeds[at]}: ${line}`),
+    );
+    expect(wrong).toEqual([]);
+    const rows = logs.flatMap((log) => rowsOf(log.events));
+    const count = (is: (row: Row) => boolean) => rows.filter(is).length;
+    expect(count(({ kind }) => kind === 'noise')).toBeGreaterThan(500);
+    expect(count(({ status }) => status === 'denied')).toBeGreaterThan(100);
+    expect(count(({ heard = [] }) => heard.some(({ how }) => how === 'altered'))).toBeGreaterThan(100);
+    expect(count(({ kind, folded }) => kind === 'call' && folded !== undefined)).toBeGreaterThan(50);
+    expect(count(({ model }) => model !== undefined)).toBeGreaterThan(500);
+  });
+
+  it('are the same one by one, as they settle, and page by page', async () => {
+    for (const { events } of logs.slice(0, 20)) {
+      for (const reach of [{ events: 3 }, { events: 20 }, { characters: 400 }, {}]) {
+        const whole = rowsOf(events, reach);
+        const reader = new RowReader(reach);
+        const settled = events.flatMap((event) => {
+          reader.add(event);
+          return reader.settled();
+        });
+        expect([...settled, ...reader.end()]).toEqual(whole);
+        const read: Row[] = [];
+        for await (const row of readRows(pagesOf(events), reach)) read.push(row);
+        expect(read).toEqual(whole);
+        expect(whole.flatMap((row) => row.events).toSorted((one, other) => one - other)).toEqual([
+          ...events.keys(),
+        ]);
+      }
+    }
+  });
+
+  it('are given while the log is read, at most as many events later as they can change', async () => {
+    const { events } = new RandomLog(randomFrom(first), 200);
+    let read = 0;
+    async function* pages() {
+      for (const event of events) {
+        read += 1;
+        yield [event];
+      }
+    }
+    for await (const { position } of readRows(pages(), { events: 10 }))
+      expect(read).toBeLessThanOrEqual(position + 12);
+    expect(read).toBe(events.length);
+  });
+
+  it('change only where the reader says so', () => {
+    for (const { events } of logs.slice(0, 8)) {
+      const reader = new RowReader();
+      const seen = new Map<number, string>();
+      for (const [position, event] of events.entries()) {
+        const changed = reader.add(event);
+        expect(reader.at(changed[0] ?? -1)?.events).toContain(position);
+        for (const at of changed) seen.set(at, JSON.stringify(reader.at(at)));
+        for (const [at, row] of seen) expect(JSON.stringify(reader.at(at))).toBe(row);
+      }
+    }
+  });
+});
+
+describe('the comparison with what happened', () => {
+  const mutants: readonly (readonly [string, (rows: Row[]) => Row[]])[] = [
+    ['a row that is lost', (rows) => rows.toSpliced(rows.length >> 1, 1)],
+    ['two rows in the wrong order', (rows) => [rows[1] as Row, rows[0] as Row, ...rows.slice(2)]],
+    ['an input that is cut', (rows) => rows.map((row) => ({ ...row, content: row.content.slice(0, -1) }))],
+    ['an outcome that is left out', (rows) => rows.map(({ call, ...row }) => row)],
+    ['a failure that is not marked', (rows) => rows.map((row) => ({ ...row, isFailed: false }))],
+    ['a delivery that is lost', (rows) => rows.map(({ heard, ...row }) => row)],
+    ['noise that is lost', (rows) => rows.map(({ folded, ...row }) => row)],
+    [
+      'an aside that is shown as said',
+      (rows) => rows.map((row) => (row.kind === 'aside' ? { ...row, kind: 'said' } : row)),
+    ],
+    [
+      'the texts of another row',
+      (rows) => rows.map((row, at) => ({ ...row, content: rows[(at + 1) % rows.length]?.content ?? [] })),
+    ],
+    ['an event in two rows', (rows) => rows.map((row) => ({ ...row, events: [...row.events, 0] }))],
+  ];
+
+  it.each(mutants)('finds %s', (_, mutate) => {
+    expect(logs.slice(0, 30).flatMap((log) => wrongRows(mutate(rowsOf(log.events)), log))).not.toEqual([]);
+  });
+});
+
+async function* pagesOf<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let at = 0; at < items.length; at += 7) yield items.slice(at, at + 7);
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (xorshift). */
+function randomFrom(seed: number): () => number {
+  let state = (seed * 2_654_435_761 + 1) >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
