@@ -11,7 +11,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/dispatch$/, ['events', 'provider', 'views']],
   [/^packages\/(claude|formats|traces)$/, ['events', 'views']],
   [/^packages\/datasets$/, ['events', 'views', 'formats']],
-  [/^packages\/(session|maintenance)$/, ['events', 'provider', 'views', 'dispatch']],
+  [/^packages\/(session|maintenance|viewer)$/, ['events', 'provider', 'views', 'dispatch']],
   [/^packages\/import$/, ['events', 'provider', 'views', 'dispatch', 'claude', 'formats']],
   [/^packages\/testing$/, ['events', 'provider', 'views', 'dispatch']],
   [/^plugins\/store-/, ['events', 'provider', 'store-kit']],

@@ -50,6 +50,15 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./tail.ts')).addTail,
   },
   {
+    name: 'view',
+    description: 'open a page on this machine that shows what agents do and did, until Ctrl-C',
+    arguments: [
+      ['[task]', `${taskHelp} (default: a list of all dispatches)`],
+      ['[dispatch]', dispatchHelp],
+    ],
+    load: async () => (await import('./view.ts')).addView,
+  },
+  {
     name: 'replay',
     description:
       'print the events of a dispatch (default: the latest) again at their recorded pace, until Ctrl-C',

@@ -1,0 +1,19 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+// Bundles the page beside the built server, which reads it from there.
+const out = new URL('dist/page/', import.meta.url);
+const from = new URL('src/page/', import.meta.url);
+await mkdir(out, { recursive: true });
+await build({
+  entryPoints: [new URL('main.tsx', from).pathname],
+  outfile: new URL('app.js', out).pathname,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2023',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'linked',
+});
+for (const name of ['index.html', 'app.css']) await copyFile(new URL(name, from), new URL(name, out));

@@ -1,0 +1,101 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type Listing, readDispatches } from './api.ts';
+import { addressOf } from './place-in-address.ts';
+import { costText, timeText } from './words.ts';
+
+/** The dispatches of the store, or of a task, newest first. It updates itself. */
+export function LibraryScreen({ task }: { readonly task: string | null }) {
+  const [listings, setListings] = useState<readonly Listing[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [filter, setFilter] = useState('');
+  useEffect(() => {
+    document.title = task === null ? 'Hansard' : `${task} · Hansard`;
+    const read = () =>
+      readDispatches(task).then(
+        ({ dispatches }) => {
+          setListings(dispatches);
+          setProblem(null);
+        },
+        (error: Error) => setProblem(error.message),
+      );
+    void read();
+    const changes = new EventSource('/api/changes');
+    changes.onmessage = () => void read();
+    return () => changes.close();
+  }, [task]);
+  const shown = listings?.filter((listing) => textOf(listing).toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <main class="library">
+      <header>
+        <h1>{task === null ? 'Dispatches' : task}</h1>
+        {task === null ? null : <a href={addressOf({ kind: 'library', task: null })}>All tasks</a>}
+        <input
+          type="search"
+          aria-label="Filter"
+          placeholder="Filter"
+          value={filter}
+          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+        />
+      </header>
+      {problem === null ? null : <p role="alert">{problem}</p>}
+      {shown === undefined ? (
+        <p aria-busy="true">Reading…</p>
+      ) : shown.length === 0 ? (
+        <p>{listings?.length === 0 ? 'There are no dispatches yet.' : 'No dispatch has this text.'}</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Dispatch</th>
+              <th scope="col">Task</th>
+              <th scope="col">State</th>
+              <th scope="col">Model</th>
+              <th scope="col">Cost</th>
+              <th scope="col">Last active (UTC)</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((listing) => (
+              <ListingRow key={`${listing.taskDir}/${listing.dispatchId}`} listing={listing} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </main>
+  );
+}
+
+function ListingRow({ listing }: { readonly listing: Listing }) {
+  const { taskDir, dispatchId, envelope, lastActiveAt, error } = listing;
+  const name = envelope?.title ?? envelope?.role ?? dispatchId ?? taskDir;
+  return (
+    <tr>
+      <th scope="row">
+        {dispatchId === null ? (
+          name
+        ) : (
+          <a href={addressOf({ kind: 'reader', task: taskDir, id: dispatchId, at: null })}>{name}</a>
+        )}
+      </th>
+      <td>
+        <a href={addressOf({ kind: 'library', task: taskDir })}>{taskDir}</a>
+      </td>
+      {envelope === null ? (
+        <td class="bad" colSpan={3}>
+          {error ?? 'It cannot be read.'}
+        </td>
+      ) : (
+        <>
+          <td class={`state ${envelope.status}`}>{envelope.status}</td>
+          <td>{envelope.model}</td>
+          <td class="number">{costText(envelope)}</td>
+        </>
+      )}
+      <td>{timeText(lastActiveAt)}</td>
+    </tr>
+  );
+}
+
+function textOf({ taskDir, dispatchId, envelope }: Listing): string {
+  return [taskDir, dispatchId, envelope?.title, envelope?.role, envelope?.status, envelope?.model].join(' ');
+}

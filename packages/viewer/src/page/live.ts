@@ -1,0 +1,56 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import type { EventRow } from '../server/event-row.ts';
+import { type DispatchName, pathOf } from './api.ts';
+
+export interface LiveListener {
+  onRows(rows: readonly EventRow[]): void;
+  onEnvelope(envelope: DispatchEnvelope): void;
+  /** The rows end, and why. */
+  onEnd(message: string): void;
+}
+
+/** Milliseconds. A page that nobody sees gives its connection back: a browser has six for one address. */
+const hiddenMs = 30_000;
+
+/** Follows a dispatch from a position, also over lost connections. Returns the function that ends it. */
+export function followRows(name: DispatchName, after: number, listener: LiveListener): () => void {
+  let position = after;
+  let source: EventSource | null = null;
+  let timer: number | undefined;
+  const close = () => {
+    source?.close();
+    source = null;
+  };
+  const end = (message: string) => {
+    stop();
+    listener.onEnd(message);
+  };
+  const open = () => {
+    if (source !== null) return;
+    source = new EventSource(`${pathOf(name)}/live?after=${position}`);
+    source.onmessage = ({ data }) => {
+      const rows = (JSON.parse(data) as EventRow[]).filter(([at]) => at > position);
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      position = last[0];
+      listener.onRows(rows);
+    };
+    source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
+    source.addEventListener('gone', () => end('This dispatch was deleted.'));
+    source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
+    source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));
+  };
+  const onVisibility = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'visible') open();
+    else timer = setTimeout(close, hiddenMs);
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', onVisibility);
+    close();
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  open();
+  return stop;
+}

@@ -1,0 +1,114 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { EventPanel } from './event-panel.tsx';
+import { addressOf, parseAddress, type Screen } from './place-in-address.ts';
+import { ReaderState } from './reader-state.ts';
+import { RowList } from './row-list.tsx';
+import { countText } from './words.ts';
+
+type ReaderPlace = Extract<Screen, { kind: 'reader' }>;
+
+/** Milliseconds without a move after which the address has the place. */
+const addressMs = 300;
+
+/** One dispatch: its rows, at the end and following, and beside them the event that is open. */
+export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: ReaderPlace }) {
+  const [, setVersion] = useState(0);
+  const [open, setOpen] = useState<number | null>(null);
+  const isDrawing = useRef(false);
+  const reader = useMemo(() => {
+    // However much comes, the page is drawn once per frame.
+    const onChange = () => {
+      if (isDrawing.current) return;
+      isDrawing.current = true;
+      requestAnimationFrame(() => {
+        isDrawing.current = false;
+        setVersion((version) => version + 1);
+      });
+    };
+    return new ReaderState({ task, id }, at, onChange);
+  }, []);
+  useEffect(() => {
+    void reader.open();
+    return () => reader.close();
+  }, [reader]);
+  useEffect(() => {
+    document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
+  });
+  const { top } = reader.place;
+  useEffect(() => {
+    if (reader.count === null) return;
+    const timer = setTimeout(() => {
+      const now = parseAddress(location.hash);
+      // A link may have been followed whose screen is not drawn yet.
+      if (now.kind !== 'reader' || now.task !== task || now.id !== id) return;
+      const place = addressOf({ kind: 'reader', task, id, at: reader.isFollowing ? null : top });
+      history.replaceState(null, '', place);
+    }, addressMs);
+    return () => clearTimeout(timer);
+  }, [top, reader.isFollowing, reader.count]);
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (onReaderKey(event.key, reader, { open, setOpen })) event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  const { envelope, unseen } = reader;
+  return (
+    <main class={open === null ? 'reader' : 'reader with-panel'}>
+      <header>
+        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
+        {envelope === null ? null : <span class={`state ${envelope.status}`}>{envelope.status}</span>}
+        <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
+        {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
+      </header>
+      <RowList reader={reader} onOpen={setOpen} />
+      {unseen > 0 && !reader.isFollowing ? (
+        <button type="button" class="unseen" onClick={() => reader.jump(Number.MAX_SAFE_INTEGER)}>
+          ▼ {countText(unseen)} new
+        </button>
+      ) : null}
+      {open === null ? null : <EventPanel name={reader.name} position={open} onClose={() => setOpen(null)} />}
+    </main>
+  );
+}
+
+interface OpenEvent {
+  readonly open: number | null;
+  setOpen(position: number | null): void;
+}
+
+/** Whether the key means something here. */
+function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEvent): boolean {
+  const rows = Math.max(1, reader.rows().length - 2);
+  const current = reader.current ?? (reader.isFollowing ? reader.view.count : reader.place.top);
+  const moves: Readonly<Record<string, number>> = {
+    j: current + 1,
+    ArrowDown: current + 1,
+    k: current - 1,
+    ArrowUp: current - 1,
+    PageDown: current + rows,
+    PageUp: current - rows,
+    g: 0,
+    Home: 0,
+    G: Number.MAX_SAFE_INTEGER,
+    End: Number.MAX_SAFE_INTEGER,
+  };
+  const to = moves[key];
+  if (to !== undefined) {
+    reader.focus(to);
+    if (open !== null && reader.current !== null) setOpen(reader.current);
+  } else if (key === 'Enter') setOpen(current);
+  else if (key === 'Escape' && open !== null) setOpen(null);
+  else return false;
+  return true;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}

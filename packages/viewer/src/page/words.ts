@@ -1,0 +1,28 @@
+import type { DispatchEnvelope } from '@hansard/events';
+
+/** `2026-03-01 09:30:00`, UTC. */
+export function timeText(time: number | string | null): string {
+  if (time === null) return '';
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** `09:30:00.123`, UTC. */
+export function clockText(time: number | null): string {
+  return time === null ? '' : new Date(time).toISOString().slice(11, 23);
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString('en-GB');
+}
+
+export function costText({ cost }: DispatchEnvelope): string {
+  return cost === null ? '' : `$${cost.toFixed(2)}`;
+}
+
+/** One of eight colours, always the same one for an agent. */
+export function colourOf(agentId: string): number {
+  let hash = 7;
+  for (const character of agentId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 104_729;
+  return hash % 8;
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { isStoreError } from '@hansard/provider';
+import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { guard } from './guard.ts';
+import { OpenDispatches } from './open-dispatches.ts';
+import { pageFiles } from './page-files.ts';
+import { routes } from './routes.ts';
+import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
+import { type ViewedStore, viewedStore } from './viewed-store.ts';
+
+export interface ViewerOptions {
+  readonly store: ViewedStore;
+  /** Who has it can read everything. Absent: 128 random bits. */
+  readonly token?: string;
+}
+
+export interface Viewer {
+  /** The routes, guarded. Until it is started, every host is another one. */
+  readonly app: Hono;
+  readonly token: string;
+  /** Listens. @throws Error if the address is in use, or is not of this machine's loopback */
+  start(options?: StartOptions): Promise<RunningViewer>;
+}
+
+/** The page and its answers for one store. It reads only: it claims nothing and ends no dispatch. */
+export function createViewer({
+  store,
+  token = randomBytes(16).toString('base64url'),
+}: ViewerOptions): Viewer {
+  let hosts: readonly string[] = [];
+  const viewed = viewedStore(store);
+  const app = new Hono();
+  app.use(guard({ token, hosts: () => hosts }));
+  app.onError((error, context) => {
+    if (error instanceof HTTPException) return context.json({ message: error.message }, error.status);
+    if (isStoreError(error)) {
+      const status = error.code === 'STORE_DISPATCH_NOT_FOUND' ? 404 : 503;
+      return context.json({ code: error.code, message: error.message }, status);
+    }
+    return context.json({ message: error.message }, 500);
+  });
+  app.route('/api', routes(viewed, new OpenDispatches(viewed)));
+  app.route('/', pageFiles());
+  return {
+    app,
+    token,
+    start: async (options = {}) => {
+      const running = await startViewer(app, token, options);
+      hosts = running.hosts;
+      return running;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { DispatchLog, DispatchRef, DispatchStore } from '@hansard/dispatch';
+
+/** What the viewer uses of a store: reading methods, none of which claims or changes anything. */
+export interface ViewedStore
+  extends Pick<DispatchStore, 'capabilities' | 'listTasks' | 'listDispatches' | 'watch'> {
+  findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null>;
+}
+
+/** The reading methods of a store as an object that has no others. */
+export function viewedStore(store: ViewedStore): ViewedStore {
+  return {
+    capabilities: store.capabilities,
+    listTasks: () => store.listTasks(),
+    listDispatches: (options) => store.listDispatches(options),
+    watch: (scope, onChange) => store.watch(scope, onChange),
+    findDispatch: (dispatch) => store.findDispatch(dispatch),
+  };
+}

@@ -1,0 +1,234 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openBrowser } from '../../../../scripts/engines/browser.ts';
+import type { RunningViewer } from '../../src/index.ts';
+import { builtViewer } from './built-viewer.ts';
+
+type Browser = Awaited<ReturnType<typeof openBrowser>>;
+type Page = Awaited<ReturnType<Browser['newPage']>>;
+
+const taskDir = 'lab/tasks/maps';
+/** More than a scroll bar with a pixel per pixel can show. */
+const events = 340_000;
+const hostile =
+  '<img src="https://tracker.example/x" onerror="globalThis.taken = true"><script>globalThis.taken = true</script>';
+
+let root: string;
+let store: DispatchStore;
+let long: Dispatch;
+let browser: Browser;
+let running: RunningViewer;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'hansard-viewer-'));
+  store = openDispatchStore(openJsonFileStore({ root }));
+  long = await store.beginDispatch(taskDir, { role: 'worker', dispatchId: 'long', title: 'Draw the map' });
+  await long.append({ type: 'agent:created', agentId: 'a1', data: { name: 'Ada', languageModel: 'm' } });
+  for (let at = 1; at < events; at += 4_000)
+    await long.append(Array.from({ length: Math.min(4_000, events - at) }, (_, more) => text(at + more)));
+  const other = await store.beginDispatch(taskDir, { role: hostile, dispatchId: 'hostile', title: hostile });
+  await other.append([
+    { type: 'agent:created', agentId: 'a1', data: { name: hostile, languageModel: hostile } },
+    { type: 'agent:text', agentId: 'a1', data: { text: hostile } },
+    {
+      type: 'agent:tool_call',
+      agentId: 'a1',
+      data: { tool: hostile, toolCallId: 'c1', metadata: {}, input: { [hostile]: hostile } },
+    },
+    { type: `made:up`, agentId: 'a2', data: { text: `${hostile}\u202e\u001b[31m` } },
+  ]);
+  const { createViewer } = await builtViewer();
+  running = await createViewer({ store }).start();
+  browser = await openBrowser();
+}, 120_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await running?.close();
+  await store?.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function text(position: number): NewEvent {
+  return { type: 'agent:text', agentId: 'a1', data: { text: `text ${position}` } };
+}
+
+/** A page of the viewer, that fails the test when a script fails, a rule of the page is broken, or it asks another host. */
+async function open(hash: string, options: { readonly width?: number; readonly dark?: boolean } = {}) {
+  const { width = 1_280, dark = false } = options;
+  const page = await browser.newPage({
+    viewport: { width, height: 900 },
+    colorScheme: dark ? 'dark' : 'light',
+  });
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  page.on('dialog', (dialog) => problems.push(`dialog ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`http://127.0.0.1:${running.port}/`) && !request.url().startsWith('data:'))
+      problems.push(request.url());
+  });
+  await page.goto(`${running.url}#${hash}`);
+  return { page, problems, [Symbol.asyncDispose]: () => page.close() };
+}
+
+const longPlace = `/d/${encodeURIComponent(taskDir)}/long`;
+
+/** The rows in the window as the browser has laid them out, from top to bottom. */
+async function laidOut(page: Page) {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('.row')]
+      .map((row) => ({
+        position: Number(row.dataset.position),
+        top: row.getBoundingClientRect().top,
+        height: row.getBoundingClientRect().height,
+        text: row.querySelector('.text')?.textContent ?? '',
+      }))
+      .sort((left, right) => left.top - right.top),
+  );
+}
+
+async function firstShown(page: Page): Promise<number> {
+  return (await laidOut(page))[0]?.position ?? -1;
+}
+
+const lastText = (page: Page, position: number) =>
+  page.waitForFunction(
+    (wanted) =>
+      [...document.querySelectorAll('.row')].some(
+        (row) =>
+          row.getAttribute('data-position') === String(wanted) && row.textContent?.includes(`text ${wanted}`),
+      ),
+    position,
+    { timeout: 20_000 },
+  );
+
+it('opens at the end, with rows below each other, each the one at its place', async () => {
+  await using opened = await open(longPlace);
+  const { page, problems } = opened;
+  await lastText(page, events - 1);
+  await page.waitForFunction(
+    (count) => document.querySelector('.count')?.textContent === count,
+    '340,000 events',
+  );
+  const rows = await laidOut(page);
+  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.length).toBeLessThan(60);
+  for (const [at, row] of rows.entries()) {
+    expect(row.height).toBe(24);
+    expect(row.top - (rows[0]?.top ?? 0)).toBe(at * 24);
+    expect(row.position).toBe((rows[0]?.position ?? 0) + at);
+    expect(row.text).toBe(`text ${row.position}`);
+  }
+  const under = await page.evaluate(() => {
+    const list = document.querySelector('.list')?.getBoundingClientRect();
+    const element = document.elementFromPoint(640, (list?.top ?? 0) + 24 * 10 + 12);
+    return Number(element?.closest<HTMLElement>('.row')?.dataset.position);
+  });
+  expect(under).toBe((rows[0]?.position ?? 0) + 10);
+  expect(await page.locator('.row .agent').first().textContent()).toBe('Ada');
+  expect(problems).toEqual([]);
+});
+
+it('moves by as many rows as the wheel says, and jumps with keys', async () => {
+  await using opened = await open(`${longPlace}?at=170000`);
+  const { page, problems } = opened;
+  await lastText(page, 170_000);
+  expect(await firstShown(page)).toBe(170_000);
+  await page.mouse.move(640, 450);
+  for (let turn = 1; turn <= 20; turn += 1) {
+    await page.mouse.wheel(0, 240);
+    await page.waitForFunction(
+      (wanted) => document.querySelector(`.row[data-position="${wanted}"]`) !== null,
+      170_000 + turn * 10 + 20,
+    );
+  }
+  await expect.poll(() => firstShown(page)).toBe(170_200);
+  await page.keyboard.press('g');
+  await page.waitForFunction(() => document.querySelector('.row[data-position="0"]') !== null);
+  expect(await firstShown(page)).toBe(0);
+  await page.keyboard.press('G');
+  await lastText(page, events - 1);
+  for (let step = 0; step < 3; step += 1) await page.keyboard.press('k');
+  await page.waitForFunction(
+    (wanted) => document.querySelector(`.row.current[data-position="${wanted}"]`) !== null,
+    events - 4,
+  );
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(
+    (wanted) => document.querySelector('aside pre.body')?.textContent === wanted,
+    `text ${events - 4}`,
+  );
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => document.querySelector('aside') === null);
+  expect(problems).toEqual([]);
+});
+
+it('shows what comes at the end, and says how much has come when it is elsewhere', async () => {
+  await using opened = await open(longPlace);
+  const { page, problems } = opened;
+  await lastText(page, events - 1);
+  let last = events - 1;
+  for (let turn = 0; turn < 5; turn += 1) {
+    await long.append([text(last + 1), text(last + 2)]);
+    last += 2;
+    await lastText(page, last);
+  }
+  await page.keyboard.press('g');
+  await page.waitForFunction(() => document.querySelector('.row[data-position="0"]') !== null);
+  await long.append(Array.from({ length: 37 }, (_, at) => text(last + 1 + at)));
+  last += 37;
+  await page.waitForFunction(() => document.querySelector('.unseen')?.textContent?.includes('37 new'));
+  expect(await firstShown(page)).toBe(0);
+  await page.locator('.unseen').click();
+  await lastText(page, last);
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  [1_280, false],
+  [1_280, true],
+  [400, false],
+])('a hostile log %s pixels wide runs nothing and asks for nothing (dark: %s)', async (width, dark) => {
+  await using opened = await open(`/d/${encodeURIComponent(taskDir)}/hostile`, { width, dark });
+  const { page, problems } = opened;
+  await page.waitForFunction(() => document.querySelectorAll('.row .text').length >= 4);
+  await page.locator('.row button').nth(1).click();
+  await page.waitForFunction(() => document.querySelector('aside pre.body') !== null);
+  expect(await page.locator('aside pre.body').textContent()).toBe(hostile);
+  await page.locator('header a').first().click();
+  await page.waitForFunction(() => document.querySelector('.library') !== null);
+  await page.waitForFunction(() => document.querySelectorAll('.library a').length >= 4);
+  expect(await page.evaluate(() => 'taken' in globalThis)).toBe(false);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  ['the reader', longPlace, false],
+  ['the reader', longPlace, true],
+  ['the library', '/', false],
+  ['the library', '/', true],
+])('%s has no fault that axe finds (%s, dark: %s)', async (_, hash, dark) => {
+  await using opened = await open(hash, { dark });
+  const { page } = opened;
+  await page.waitForFunction(() => document.querySelectorAll('.row .text, .library a').length >= 4);
+  // In a world of its own, in which the rules of the page against foreign scripts do not hold.
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression:
+      'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))',
+    awaitPromise: true,
+  });
+  expect(JSON.parse(String(result.value))).toEqual([]);
+});
