@@ -1,17 +1,36 @@
-import { defineConfig } from 'vitest/config';
-import { testFiles } from './scripts/unit-tests.ts';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { heavyTests, testFiles } from './scripts/unit-tests.ts';
 
 const conditions = ['@hansard/source'];
+const heavyFiles = heavyTests();
 
-export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions } },
+/** The tests that need nothing but the sources. They share workers: starting one costs more than most tests. */
+export const unitTests: TestProjectConfiguration = {
+  extends: true,
   test: {
+    name: 'unit',
+    isolate: false,
     include: [...testFiles],
-    setupFiles: ['./scripts/test-setup.ts'],
-    testTimeout: 60_000,
-    // Many tests wait for processes of their own: none of the cores should wait with them.
-    maxWorkers: '100%',
-    reporters: ['default', './scripts/count-reporter.ts'],
+    exclude: ['**/node_modules/**', ...heavyFiles],
   },
-});
+};
+
+const heavy: TestProjectConfiguration = { extends: true, test: { name: 'heavy', include: heavyFiles } };
+
+export function configFor(projects: TestProjectConfiguration[]) {
+  return defineConfig({
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      setupFiles: ['./scripts/test-setup.ts'],
+      testTimeout: 60_000,
+      // Many tests wait for processes of their own: none of the cores should wait with them.
+      maxWorkers: '150%',
+      reporters: ['default', './scripts/count-reporter.ts'],
+      projects,
+    },
+  });
+}
+
+/** `pnpm test`: every test. */
+export default configFor([heavy, unitTests]);
