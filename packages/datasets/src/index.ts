@@ -12,8 +12,10 @@ export {
   packetLineSchema,
   packetManifestSchema,
 } from './judging/packet-line.ts';
+export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
-export { createPseudonyms, type Pseudonyms } from './judging/pseudonyms.ts';
+export { createPseudonyms, type PseudonymOptions, type Pseudonyms } from './judging/pseudonyms.ts';
+export { readPseudonyms } from './judging/read-pseudonyms.ts';
 export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
 export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
 export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';
