@@ -32,10 +32,10 @@ export interface PseudonymOptions {
   readonly takenPrefixes?: ReadonlySet<string>;
 }
 
-/** The longest name that is searched for. */
-export const longestName = 200;
+/** The longest name that is searched for, in characters and in words. */
+const [longestName, mostWords] = [200, 20];
 
-/** @throws FORMAT_NAME_TOO_LONG for a name of more than 200 characters */
+/** @throws FORMAT_NAME_TOO_LONG for a name of more than 200 characters or 20 words */
 export function createPseudonyms(
   players: readonly Player[],
   dispatchId: string,
@@ -82,10 +82,10 @@ function personOf(
 ): NamedPerson {
   const person = { label, names: [name, ...alsoCalled], aliases, parts, initials, isHost };
   for (const called of [name, ...alsoCalled, ...(aliases ?? []), ...(parts ?? []), ...(initials ?? [])])
-    if (called.length > longestName)
+    if (called.length > longestName || called.split(/[^\p{L}\p{N}]+/u, mostWords + 1).length > mostWords)
       throw new FormatError(
         'FORMAT_NAME_TOO_LONG',
-        `The name ${JSON.stringify(`${called.slice(0, 40)}…`)} has ${called.length} characters. Names of more than ${longestName} characters can't be hidden.`,
+        `The name ${JSON.stringify(`${called.slice(0, 40)}…`)} has ${called.length} characters. Names of more than ${longestName} characters or ${mostWords} words can't be hidden.`,
         { details: { length: called.length, limit: longestName } },
       );
   return person;

@@ -1,40 +1,38 @@
 /** The words of a list that are near a word: at most one or two letters are missing, added, changed or swapped. */
 export class NearWords {
-  readonly #byDeletion = new Map<string, string[]>();
+  readonly #words: readonly { readonly word: string; readonly letters: number; readonly reach: number }[];
 
   constructor(words: Iterable<string>) {
-    for (const word of new Set(words))
-      for (const shorter of deletionsOf(word)) {
-        const list = this.#byDeletion.get(shorter);
-        if (list === undefined) this.#byDeletion.set(shorter, [word]);
-        else list.push(word);
-      }
+    this.#words = [...new Set(words)].map((word) => ({
+      word,
+      letters: lettersOf(word),
+      reach: word.length < 7 ? 1 : 2,
+    }));
   }
 
-  /** Two words that are near have a deletion in common, so that no word is compared with all. */
+  /** An edit changes the set of letters in at most two places, which rules out most words without a comparison. */
   of(word: string): string[] {
-    const near = new Set<string>();
-    for (const shorter of deletionsOf(word))
-      for (const other of this.#byDeletion.get(shorter) ?? [])
-        if (other !== word && distance(word, other) <= reachOf(other)) near.add(other);
-    return [...near].sort();
+    const letters = lettersOf(word);
+    const near: string[] = [];
+    for (const { word: other, letters: theirs, reach } of this.#words) {
+      if (Math.abs(other.length - word.length) > reach || bitsOf(letters ^ theirs) > 2 * reach) continue;
+      if (other !== word && distance(word, other) <= reach) near.push(other);
+    }
+    return near;
   }
 }
 
-/** The number of edits that still make a word near another. */
-const reachOf = (word: string) => (word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
+/** A bit for each letter of a word. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
 
-const longestWord = 24;
-
-/** The word without up to two of its letters. */
-function deletionsOf(word: string): ReadonlySet<string> {
-  const made = new Set([word]);
-  if (word.length > longestWord) return made;
-  for (const _ of [1, 2])
-    for (const one of [...made])
-      if (one.length > 2)
-        for (let at = 0; at < one.length; at += 1) made.add(one.slice(0, at) + one.slice(at + 1));
-  return made;
+function bitsOf(set: number): number {
+  let count = 0;
+  for (let rest = set; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
 }
 
 /** The number of letters to add, remove, change or swap with the next one. */

@@ -31,6 +31,7 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
     replace(text) {
       const { source, folded, starts } = fold(text);
       const indexOf = (at: number) => starts?.[at] ?? at;
+      const [first, last] = [source.search(/\S/), source.trimEnd().length];
       let [replaced, end, count, latest] = ['', 0, 0, ''];
       for (let at = 0; at < folded.length; ) {
         const match = begins.has(folded.charCodeAt(at)) && isStart(folded, at) ? matchAt(at) : null;
@@ -51,12 +52,13 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
 
       function matchAt(start: number): Match | null {
         let best: Match | null = null;
-        for (const { node, end: stop } of tree.walk(folded, start)) {
+        for (const { spellings, end: stop } of tree.walk(folded, start)) {
+          if (!isEnd(folded, stop) && !isS(folded, stop)) continue;
           const [from, to] = [indexOf(start), indexOf(stop)];
           const titled = Math.max(end, titles.startBefore(source, from));
-          const fits = node.spellings.filter(
+          const fits = spellings.filter(
             ({ form, takesS }) =>
-              hasForm(form, { source, from, to, titled }) &&
+              hasForm(form, { source, from, to, titled, isWhole: from === first && to === last }) &&
               (isEnd(folded, stop) || (takesS && isS(folded, stop))),
           );
           if (fits.length === 0) continue;

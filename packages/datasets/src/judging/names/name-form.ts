@@ -9,6 +9,8 @@ export interface Occurrence {
   readonly to: number;
   /** The index where the titles before it begin; `from` if there are none. */
   readonly titled: number;
+  /** Whether it is the whole text. */
+  readonly isWhole: boolean;
 }
 
 const reach = 48;
@@ -51,14 +53,13 @@ function isInitials(found: string, next: string): boolean {
 }
 
 /** The whole text, a label at the start of a line (`will: …`), a mention (`@will`), or a word after a title. */
-function isMarked({ source, from, to, titled }: Occurrence): boolean {
-  if (titled < from) return true;
+function isMarked({ source, from, to, titled, isWhole }: Occurrence): boolean {
+  if (isWhole || titled < from) return true;
   const before = source.slice(Math.max(0, from - reach), from);
   const after = source.slice(to, to + reach);
   if (/@$/.test(before)) return true;
   const startsLine = /(?:^|\n)[\s*_>#-]{0,8}$/.test(before) && (from < reach || before.includes('\n'));
-  if (startsLine && /^[*_]{0,3}:(?!\S)/.test(after)) return true;
-  return source.slice(0, from).trim() === '' && source.slice(to).trim() === '';
+  return startsLine && /^[*_]{0,3}:(?!\S)/.test(after);
 }
 
 const articles = new Set(
@@ -116,7 +117,7 @@ export function startsSentence(before: string): boolean {
 
 function isUsedAsName(word: string, after: string): boolean {
   if (/^['’][sS](?![\p{L}\p{N}])/u.test(after)) return true;
-  if (/^[*_)\]"'”’]*[.!?]*\s*(?:\n|$)/.test(after)) return after.length < reach;
+  if (/^[*_)\]"'”’]*[.!?]*\s*(?:\n|$)/.test(after)) return true;
   if (/^\s(?:and|or|&)\s\p{Lu}/u.test(after)) return true;
   if (/^,\s/.test(after))
     return (

@@ -3,7 +3,13 @@ import type { NamedPerson, NameRules } from './named-person.ts';
 import { type Spelling, spellingsOf } from './spellings.ts';
 import type { Titles } from './titles.ts';
 
-export interface TreeNode {
+/** Spellings that end at an index of a text. */
+export interface Ending {
+  readonly spellings: readonly Spelling[];
+  readonly end: number;
+}
+
+interface TreeNode {
   readonly children: Map<number, TreeNode>;
   /** The punctuation that may stand here between two words; null within a word. */
   breaks: string | null;
@@ -56,26 +62,25 @@ export class NameTree {
     if (!isKnown) node.spellings.push(spelling);
   }
 
-  /** The nodes with spellings that end in the text from a position on, the shortest first. */
-  *walk(text: string, start: number): Generator<{ readonly node: TreeNode; readonly end: number }> {
+  /** The spellings that end in the text from a position on, the shortest first. */
+  walk(text: string, start: number): Ending[] {
+    const endings: Ending[] = [];
     let node = this.#root;
     let wordStart = start;
+    let isBorder = true;
     for (let at = start; ; ) {
-      const isBorder = at === start || node.breaks !== null;
-      if (isBorder && !isDigit(text, at - 1)) at = afterZeros(text, at);
+      if (isBorder && text.charCodeAt(at) === 48 && !isDigit(text, at - 1)) at = afterZeros(text, at);
       const next = node.children.get(text.charCodeAt(at));
-      if (next !== undefined) {
-        node = next;
-        at += 1;
-        if (node.spellings.length > 0) yield { node, end: at };
+      if (next === undefined) {
+        const after = node.breaks === null ? at : this.#afterGap(text, at, node.breaks, wordStart);
+        if (after === at || !node.children.has(text.charCodeAt(afterZeros(text, after)))) return endings;
+        [wordStart, at, isBorder] = [after, after, true];
         continue;
       }
-      if (node.breaks === null) return;
-      const after = this.#afterGap(text, at, node.breaks, wordStart);
-      if (after === at) return;
-      wordStart = after;
-      at = after;
-      if (!node.children.has(text.charCodeAt(afterZeros(text, at)))) return;
+      node = next;
+      at += 1;
+      isBorder = node.breaks !== null;
+      if (node.spellings.length > 0) endings.push({ spellings: node.spellings, end: at });
     }
   }
 

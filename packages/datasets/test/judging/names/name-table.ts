@@ -118,6 +118,10 @@ export const nameTable: readonly TableRow[] = [
     ['Mr Will and Dr. Mark', '<Will> and <Mark>'],
     ['prices rose, the rose rose', 'prices rose, the rose rose'],
     ['- Rose\n- Bill', '- <Rose>\n- <Bill>'],
+    [
+      'Will\nBill.\nMay we go on? Nobody knows what comes next, or where.',
+      '<Will>\n<Bill>.\nMay we go on? Nobody knows what comes next, or where.',
+    ],
     ['It was Mark, Will or Bill.', 'It was <Mark>, <Will> or <Bill>.'],
     ['Marks were made; wills too; Bills', 'Marks were made; wills too; Bills'],
     ['I told you Will lied', 'I told you <Will> lied'],
