@@ -57,15 +57,28 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
           const [from, to] = [indexOf(start), indexOf(stop)];
           const titled = Math.max(end, titles.startBefore(source, from));
           const fits = spellings.filter(
-            ({ form, takesS }) =>
-              hasForm(form, { source, from, to, titled, isWhole: from === first && to === last }) &&
-              (isEnd(folded, stop) || (takesS && isS(folded, stop))),
+            (spelling) =>
+              (hasForm(spelling.form, { source, from, to, titled, isWhole: from === first && to === last }) ||
+                punctuated(spelling, start, stop) !== null) &&
+              (isEnd(folded, stop) || (spelling.takesS && isS(folded, stop))),
           );
           if (fits.length === 0) continue;
           const spelling = meant(fits, source.slice(from, to), folded.slice(start, stop));
           best = widened(spelling, fits, start, stop, Math.min(titled, from));
         }
         return best;
+      }
+
+      /** Where a name with punctuation around it, such as `Mr. (X)`, stands as it is in the log. */
+      function punctuated(
+        { raw }: Spelling,
+        start: number,
+        stop: number,
+      ): { from: number; to: number } | null {
+        const from = start - raw.indexOf(folded.charAt(start));
+        const to = from + raw.length;
+        if (from > start || to < stop || (from === start && to === stop)) return null;
+        return from >= 0 && indexOf(from) >= end && folded.startsWith(raw, from) ? { from, to } : null;
       }
 
       /** With the titles before the name, the punctuation that belongs to it, and the full stop of an initial. */
@@ -76,17 +89,10 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
         stop: number,
         titled: number,
       ): Match {
-        for (const { raw } of fits) {
-          const lead = raw.indexOf(folded.slice(start, stop).charAt(0));
-          const begin = start - lead;
-          const isWhole =
-            begin >= 0 &&
-            indexOf(begin) >= end &&
-            folded.startsWith(raw, begin) &&
-            begin + raw.length >= stop;
-          if (!isWhole || (lead === 0 && begin + raw.length === stop)) continue;
-          return { from: indexOf(begin), to: indexOf(begin + raw.length), label, next: begin + raw.length };
-        }
+        const whole = fits
+          .map((spelling) => punctuated(spelling, start, stop))
+          .find((found) => found !== null);
+        if (whole != null) return { from: indexOf(whole.from), to: indexOf(whole.to), label, next: whole.to };
         const isAbbreviated = fits.every(({ form }) => form === 'initials') && !isInWord(folded, stop - 2);
         const dot =
           isAbbreviated &&

@@ -45,6 +45,7 @@ function isInitials(found: string, next: string): boolean {
   const initials = words.filter((word) => /^\p{Lu}\.?$/u.test(word));
   const dotted = (word: string, at: number) =>
     word.endsWith('.') || (at === words.length - 1 && next === '.');
+  if (initials.length === 0) return false;
   const all = words.length === initials.length;
   return words.every((word, at) => {
     if (!initials.includes(word)) return true;

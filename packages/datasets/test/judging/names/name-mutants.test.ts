@@ -35,7 +35,7 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
     'false',
   ],
   ['a shared part belongs to the first', 'name-finder.ts', 'rank < 2 || new Set(', 'true || new Set('],
-  ['the punctuation of a name stays', 'name-finder.ts', 'if (!isWhole ||', 'if (true ||'],
+  ['the punctuation of a name stays', 'name-finder.ts', 'folded.startsWith(raw, from)', 'false'],
   ['middle initials stay', 'name-finder.ts', 'count > 0 && match.label === latest', 'false'],
   [
     'common words are always names',

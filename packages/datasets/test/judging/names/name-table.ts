@@ -52,6 +52,7 @@ export const nameTable: readonly TableRow[] = [
     ["Lee's vote, Lee’s vote", "<Ann Lee>'s vote, <Ann Lee>’s vote"],
     ['Anns vote, Benedikts vote', '<Ann Lee>s vote, <Benedikt>s vote'],
     ['A. Lee and Ann L. agree', '<Ann Lee> and <Ann Lee> agree'],
+    ['AL is not A.L, ALee is not A Lee', 'AL is not <Ann Lee>, ALee is not A <Ann Lee>'],
     ['A.L. agrees', '<Ann Lee> agrees'],
     ['Ann B. Lee agrees', '<Ann Lee> agrees'],
     ['Ms Lee, Dr. Lee and Prof. Ann Lee', '<Ann Lee>, <Ann Lee> and <Ann Lee>'],
