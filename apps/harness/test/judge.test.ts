@@ -162,7 +162,7 @@ describe('blind judging', () => {
     );
     expect([clean.code, clean.json()]).toMatchObject([0, [{ suspects: [] }]]);
 
-    const near = mapping + 'names: { players: { Ann: { aliases: [wolfy] } } }\n';
+    const near = `${mapping}names: { players: { Ann: { aliases: [wolfy] } } }\n`;
     writeFileSync(join(cli.cwd, 'game.yaml'), near);
     const noted = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
     expect(noted.code).toBe(0);

@@ -6,13 +6,13 @@ export {
 } from './judging/create-judge-packet.ts';
 export { indexPackets } from './judging/index-packets.ts';
 export { type JudgePass, judgePasses } from './judging/judge-pass.ts';
+export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
 export {
   type PacketLine,
   type PacketManifest,
   packetLineSchema,
   packetManifestSchema,
 } from './judging/packet-line.ts';
-export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
 export { createPseudonyms, type PseudonymOptions, type Pseudonyms } from './judging/pseudonyms.ts';
 export { readPseudonyms } from './judging/read-pseudonyms.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { FormatError } from '@hansard/events';
 import type { GameMapping } from '@hansard/formats';
 import { createNameFinder } from './names/name-finder.ts';
-import { type NamedPerson, somebody } from './names/named-person.ts';
 import { NameSuspects } from './names/name-suspects.ts';
+import { type NamedPerson, somebody } from './names/named-person.ts';
 import { spellingOf } from './names/spelling-of.ts';
 import type { Player } from './players-of.ts';
 

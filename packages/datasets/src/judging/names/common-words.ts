@@ -31,7 +31,7 @@ const otherWords = words(`
   black white red blue green brown gray grey pink purple orange yellow cyan magenta teal lime tan maroon navy
   north south east west young old long short little small large big best good strong swift sharp bright light dark shadow
   ghost spirit angel demon devil dragon phoenix storm thunder flash blaze frost ice fire
-  max mini pro turbo lite ray guy don dot tab tip bond banks bush ford cross day days price rice bell
+  max mini pro turbo lite ray guy don dot tab tip bond banks bush ford cross day days price rice
   ball hall wall moss park street gates fields flowers powers winters waters summers rivers brooks marks sparks
   carol penny dolly sandy candy honey sugar pepper saffron sage
   ace chance chip chase clue colt curt dash dusty happy jet jolly lance lucky merit noble piper quest rebel rusty

@@ -1,7 +1,7 @@
 import { fold, isInWord } from './fold.ts';
 import { hasForm } from './name-form.ts';
-import { type NamedPerson, type NameRules, somebody } from './named-person.ts';
 import { NameTree } from './name-tree.ts';
+import { type NamedPerson, type NameRules, somebody } from './named-person.ts';
 import type { Spelling } from './spellings.ts';
 import { Titles } from './titles.ts';
 

@@ -71,7 +71,7 @@ const subjects = new Set('i we they he she'.split(' '));
 
 /** Verbs of people, and verbs of people and things. */
 const peopleVerbs = `says said claims claimed thinks thought wants wanted knows knew lies lied lying votes voted accuses accused acts acted
-  asks asked tells told defends defended suspects suspected believes believed saw sees killed kills protected
+  asks asked defends defended suspects suspected believes believed saw sees killed kills protected
   investigated pushes pushed agrees agreed tries tried wrote writes speaks spoke answered replied whispered admitted
   deserves who whom hates hated likes liked trusts trusted plays played argued argues hid hides blamed blames`;
 const allVerbs = `is was has had does did isn't wasn't hasn't hadn't doesn't didn't seems seemed looks looked keeps kept dies died wins won lost

@@ -10,7 +10,7 @@ import { Titles } from './titles.ts';
  * Why a word still looks like a name: it is spelled almost like one; it begins or ends with one; one begins with it; it is
  * a common word with a capital letter that did not have the form of a name; or it has the initials of a name.
  */
-export type SuspectReason = 'near' | 'contains' | 'short' | 'unclear' | 'initials';
+type SuspectReason = 'near' | 'contains' | 'short' | 'unclear' | 'initials';
 
 /** A word of hidden texts that still looks like a name. */
 export interface NameSuspect {

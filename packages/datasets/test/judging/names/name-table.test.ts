@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createNameFinder } from '../../../src/judging/names/name-finder.ts';
-import { nameTable } from './name-table.ts';
 import { replaceInRow } from './name-checks.ts';
+import { nameTable } from './name-table.ts';
 
 describe('a name in a text', () => {
   it('is in the table in at least 80 texts', () => {

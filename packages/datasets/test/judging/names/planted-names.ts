@@ -34,7 +34,7 @@ const lasts = [
   ['Vučković', 'Vuckovic'],
   ['Xanthopoulos', 'Xanthopoulos'],
 ] as const;
-/** Names that are words, each with a sentence in which the word is no name, and none in which it is not sure. */
+/** Names that are common words, each with two sentences in which the word does not stand for a person. */
 const wordNames = [
   ['Will', 'The wolves will come.', 'Will you stay?'],
   ['Mark', 'You mark my words.', 'Mark my words.'],
@@ -47,7 +47,7 @@ const wordNames = [
 const fillers =
   `the wolves came at night and nobody heard them | we should wait until the morning | it was a calm evening |
   three votes are enough | who was near the well? | that makes no sense, honestly | 10 gold pieces went missing |
-  nothing happened (again) | the vote is a tie; repeat it | "perhaps" is no answer`
+  nothing happened (again) | the vote is a tie; repeat it | "perhaps" is not an answer`
     .split('|')
     .map((text) => text.trim());
 const named = [

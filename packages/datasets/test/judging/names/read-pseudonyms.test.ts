@@ -29,7 +29,7 @@ describe('the pseudonyms of a log', () => {
     ['nobody typed one', [], 'P'],
     ['a player typed one', [said('I am P1, p7')], 'Q'],
     ['several letters are typed', [said('P1 Q2'), said('(r3)')], 'S'],
-    ['one is in an input or a key', [newEvent('custom:thing', { a: [{ P4: 'x' }] } as never)], 'Q'],
+    ['one is in an input or a key', [{ type: 'custom:thing', data: { a: [{ P4: 'x' }] } } as NewEvent], 'Q'],
     ['one is the name of a player', agents('p9'), 'Q'],
     ['all letters are typed', [said([...'PQRSTUVWXYZ'].map((letter) => `${letter}1`).join(' '))], 'PP'],
     [
@@ -40,7 +40,7 @@ describe('the pseudonyms of a log', () => {
       ],
       'P',
     ],
-    ['a judge wrote one', [newEvent('judge:verdict' as never, { explanation: 'P1 lies' } as never)], 'P'],
+    ['a judge wrote one', [{ type: 'judge:verdict', data: { explanation: 'P1 lies' } } as NewEvent], 'P'],
   ])('have a prefix that no text has: %s', async (_, more, prefix) => {
     const { players } = await readPseudonyms(logOf(...agents('Zed', 'Xu'), ...more)(), base, 'D1');
     expect(players[0]).toBe(`${prefix}1`);
