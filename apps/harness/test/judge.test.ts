@@ -28,7 +28,7 @@ beforeEach(async () => {
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
   const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
   const ann = { agentId: 'agent_001', messageId: 'm1' };
-  const input = { message: 'I am no wolf, says Ann.' };
+  const input = { message: 'I am no wolff, says Ann.' };
   await appendEvents(store, 'lab/tasks/game', dispatchId, [
     newEvent('agent:created', { name: 'Ann' }, { agentId: 'agent_001' }),
     { type: 'game:day', data: { turn: 'Day 1' } },
@@ -143,6 +143,38 @@ describe('blind judging', () => {
     const { code, err } = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
     expect(code).toBe(1);
     expect(err).toContain("The mapping can't be used");
+  });
+
+  it('reports words that still look like names, and writes nothing of them with --strict', async () => {
+    writeFileSync(
+      join(cli.cwd, 'game.yaml'),
+      `${mapping}names: { players: { Ann: { aliases: [Anneliese] } } }\n`,
+    );
+    const clean = await cli.hansard(
+      'judge',
+      'pack',
+      'lab/game',
+      ...game,
+      '--out',
+      'clean',
+      '--strict',
+      '--json',
+    );
+    expect([clean.code, clean.json()]).toMatchObject([0, [{ suspects: [] }]]);
+
+    const near = `${mapping}names: { players: { Ann: { aliases: [wolfy] } } }\n`;
+    writeFileSync(join(cli.cwd, 'game.yaml'), near);
+    const noted = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
+    expect(noted.code).toBe(0);
+    expect(noted.err).toMatch(/1 words of the internal packet still look like names/);
+    expect(noted.err).toMatch(/wolff \(1 times: line 1\) is spelled almost like Ann/);
+    const strict = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'strict', '--strict');
+    expect([strict.code, strict.err]).toEqual([
+      1,
+      expect.stringMatching(/1 words of .* still look like names/),
+    ]);
+    expect(strict.err).toContain('Nothing was written');
+    expect(readdirSync(cli.cwd)).not.toContain('strict');
   });
 
   it('says which dispatch was packed, and gives each player one pseudonym, also under its id', async () => {

@@ -6,6 +6,7 @@ export {
 } from './judging/create-judge-packet.ts';
 export { indexPackets } from './judging/index-packets.ts';
 export { type JudgePass, judgePasses } from './judging/judge-pass.ts';
+export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
 export {
   type PacketLine,
   type PacketManifest,
@@ -13,7 +14,8 @@ export {
   packetManifestSchema,
 } from './judging/packet-line.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
-export { createPseudonyms, type Pseudonyms } from './judging/pseudonyms.ts';
+export { createPseudonyms, type PseudonymOptions, type Pseudonyms } from './judging/pseudonyms.ts';
+export { readPseudonyms } from './judging/read-pseudonyms.ts';
 export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
 export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
 export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';

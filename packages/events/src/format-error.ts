@@ -44,6 +44,11 @@ export const formatErrors = defineErrors({
     advice: 'Correct the field that the message names; the README of `@hansard/formats` shows a mapping.',
     details: ['path', 'value'],
   },
+  FORMAT_NAME_TOO_LONG: {
+    when: 'A packet for judges was requested, and an agent or player has a name of more than 200 characters or 20 words, which texts are not searched for.',
+    advice: 'Such a log can only be read with its names: `hansard export` writes it. Nothing was written.',
+    details: ['length', 'limit'],
+  },
 });
 
 export type FormatErrorCode = ErrorCodeOf<typeof formatErrors>;

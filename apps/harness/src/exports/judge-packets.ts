@@ -1,13 +1,15 @@
 import {
   createJudgePacket,
-  createPseudonyms,
+  type JudgePass,
   judgePasses,
+  type NameSuspect,
   type PacketManifest,
-  playersOf,
+  readPseudonyms,
   type WrittenLine,
 } from '@hansard/datasets';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { GameMapping } from '@hansard/formats';
+import { neutraliseControlsInLine } from '@hansard/views';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
@@ -16,28 +18,31 @@ import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
 export interface Packed {
   readonly manifests: readonly PacketManifest[];
   readonly leftOut: Readonly<Record<string, number>>;
+  /** What still looks like a name in the packets. The places are lines of the internal packet. */
+  readonly suspects: readonly NameSuspect[];
 }
 
-/** Writes both packets of a dispatch with their manifests. @throws CliError if there is nothing to judge */
+/** Writes both packets of a dispatch with their manifests. @throws CliError if there is nothing to judge, or if `isStrict` and a word still looks like a name */
 export async function writePackets(
   { readEvents }: ExportSource,
   dispatchId: string,
   mapping: GameMapping,
   target: ExportTarget,
+  { isStrict }: { readonly isStrict: boolean },
 ): Promise<Packed> {
-  const players = await playersOf(readEvents(dispatchId), mapping, dispatchId);
-  const pseudonyms = createPseudonyms(players, dispatchId);
+  const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
+  const suspects = pseudonyms.suspects();
   const packets = judgePasses.map((pass) => ({
     pass,
     packet: createJudgePacket({ pass, mapping, dispatchId, pseudonyms }),
     sink: target.file(`${pass}.jsonl`),
   }));
   for await (const event of readEvents(dispatchId)) {
-    for (const { packet, sink } of packets) await writeLines(sink, packet.add(event));
+    for (const { pass, packet, sink } of packets) await write(pass, sink, packet.add(event));
   }
   const manifests: PacketManifest[] = [];
   for (const { pass, packet, sink } of packets) {
-    await writeLines(sink, packet.finish());
+    await write(pass, sink, packet.finish());
     const manifest = packet.manifest();
     manifests.push(manifest);
     await target.file(`${pass}.manifest.json`).write(`${JSON.stringify(manifest, null, 2)}\n`);
@@ -49,17 +54,58 @@ export async function writePackets(
       'Nothing was written. Check the mapping, and that the dispatch was recorded with --fidelity full.',
     );
   }
-  return { manifests, leftOut: packets[0]?.packet.leftOut ?? {} };
+  const list = suspects.list();
+  if (isStrict && list.length > 0) {
+    throw new CliError(
+      exitCode.failed,
+      `${list.length} words of ${dispatchId} still look like names of players:\n${list.map(suspectLine).join('\n')}`,
+      'Nothing was written. Add the names to `names` in the mapping, or leave out --strict.',
+    );
+  }
+  return { manifests, leftOut: packets[0]?.packet.leftOut ?? {}, suspects: list };
+
+  /** The internal packet has every text of the external one. */
+  async function write(pass: JudgePass, sink: TextSink, lines: readonly WrittenLine[]): Promise<void> {
+    for (const { line } of lines) {
+      await sink.write(`${JSON.stringify(line)}\n`);
+      if (pass === 'internal')
+        for (const text of [line.turn, line.text]) suspects.add(text, `line ${line.n}`);
+    }
+  }
 }
 
-async function writeLines(sink: TextSink, lines: readonly WrittenLine[]): Promise<void> {
-  for (const { line } of lines) await sink.write(`${JSON.stringify(line)}\n`);
+const reasons: Readonly<Record<NameSuspect['reason'], string>> = {
+  near: 'is spelled almost like',
+  contains: 'begins or ends with',
+  short: 'is the beginning of',
+  unclear: 'is a common word, and',
+  initials: 'has the initials of',
+};
+
+function suspectLine({ word, reason, names, count, places }: NameSuspect): string {
+  const more = places.length < count ? ' …' : '';
+  return neutraliseControlsInLine(
+    `  ${word} (${count} times: ${places.join(', ')}${more}) ${reasons[reason]} ${names.join(', ')}`,
+  );
+}
+
+const shownSuspects = 10;
+
+/** The first words that still look like names, for the notes after a packet. */
+function suspectNotes(suspects: readonly NameSuspect[]): string[] {
+  if (suspects.length === 0) return [];
+  const more = suspects.length - shownSuspects;
+  return [
+    `hansard: ${suspects.length} words of the internal packet still look like names of players. Read them, and add names to \`names\` in the mapping:`,
+    ...suspects.slice(0, shownSuspects).map(suspectLine),
+    ...(more > 0 ? [`  and ${more} more; --json lists all`] : []),
+  ];
 }
 
 /** The answer about written packets, with notes. */
 export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
-  { manifests, leftOut }: Packed,
+  { manifests, leftOut, suspects }: Packed,
   path: string | null,
 ): Answer {
   const counts = manifests.map(
@@ -68,9 +114,10 @@ export function packedAnswer(
   );
   const [external, internal] = manifests;
   return {
-    rows: [{ path, dispatchId, packets: manifests }],
+    rows: [{ path, dispatchId, packets: manifests, suspects }],
     text: [`Packets of ${dispatchId}:`, ...counts],
     notesAfter: [
+      ...suspectNotes(suspects),
       ...Object.entries(leftOut).map(
         ([tool, count]) => `hansard: ${count} calls of ${tool} omitted: the log does not have their input.`,
       ),

@@ -85,6 +85,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_NOT_FULL: failed,
   FORMAT_VERDICT_INVALID: failed,
   FORMAT_MAPPING_INVALID: failed,
+  FORMAT_NAME_TOO_LONG: failed,
   IMPORT_NO_LOGS: failed,
   IMPORT_FORMAT_UNKNOWN: usage,
   IMPORT_FORMAT_MISMATCH: usage,

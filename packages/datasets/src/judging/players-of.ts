@@ -1,7 +1,8 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import type { StreamLine } from '@hansard/formats';
 import { createGameStreams, type GameMappingInput, parseGameMapping, rosterNewsOf } from '@hansard/formats';
 import { matchesEventType } from '@hansard/views';
+import { spellingOf } from './names/spelling-of.ts';
 
 /** A participant of a dispatch, or a player that its log names. */
 export interface Player {
@@ -10,12 +11,23 @@ export interface Player {
   readonly alsoCalled: readonly string[];
   /** Whether it is an agent but not a player: events of the game name the players without it. */
   readonly isHost?: true;
+  /** Of a host: its role in the mapping, which stands in the place of its names. */
+  readonly role?: string;
+  /** From the mapping: further whole names, the words that stand for the name alone, and abbreviations. */
+  readonly aliases?: readonly string[];
+  readonly parts?: readonly string[];
+  readonly initials?: readonly string[];
 }
+
+/** Names of agents that lead a game and do not play, unless the game or its mapping says that they do. */
+const hostNames: ReadonlySet<string> = new Set(
+  'gamemaster gm dungeonmaster narrator moderator system host referee storyteller environment'.split(' '),
+);
 
 /**
  * All participants of a dispatch, including silent ones: every agent; every speaker, actor and receiver of a whisper; and
  * every player in the events of the mapping's `roles`. If events of the game name its players (`players`,
- * `living_players`), any other agent is a host.
+ * `living_players`), any other agent is a host. The `names` of the mapping add names and decide who does not play.
  */
 export async function playersOf(
   events: AsyncIterable<CapturedEvent>,
@@ -40,9 +52,20 @@ export async function playersOf(
   addNames(streams.finish());
   const isAgent = (name: string) =>
     agentIds.has(name) || [...named.values()].some((names) => names.includes(name));
-  return gather(named, [...agentIds, ...others, ...roster]).map((player) => {
+  const givenPlayers = bySpelling(mapping.names.players);
+  const givenOthers = bySpelling(mapping.names.others);
+  return gather(named, [...agentIds, ...others, ...roster]).map((player): Player => {
     const names = [player.name, ...player.alsoCalled];
-    const isHost = roster.size > 0 && names.some(isAgent) && !names.some((name) => roster.has(name));
+    const role = names.map((name) => givenOthers.get(spellingOf(name))).find((found) => found !== undefined);
+    if (role !== undefined) return { ...player, isHost: true, role };
+    const given = names
+      .map((name) => givenPlayers.get(spellingOf(name)))
+      .find((found) => found !== undefined);
+    if (given !== undefined) return { ...player, ...definedOnly(given) };
+    const isHost =
+      roster.size > 0
+        ? names.some(isAgent) && !names.some((name) => roster.has(name))
+        : names.some((name) => hostNames.has(spellingOf(name)));
     return isHost ? { ...player, isHost } : player;
   });
 
@@ -60,6 +83,10 @@ export async function playersOf(
       if ('to' in line) for (const name of line.to) others.add(name);
     }
   }
+}
+
+function bySpelling<T>(given: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  return new Map(Object.entries(given).map(([name, value]) => [spellingOf(name), value]));
 }
 
 function gather(named: ReadonlyMap<string, readonly string[]>, others: readonly string[]): Player[] {

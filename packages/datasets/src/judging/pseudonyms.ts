@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
-import { createNameFinder, spellingOf } from './name-finder.ts';
+import { FormatError } from '@hansard/events';
+import type { GameMapping } from '@hansard/formats';
+import { createNameFinder } from './names/name-finder.ts';
+import { NameSuspects } from './names/name-suspects.ts';
+import { type NamedPerson, somebody } from './names/named-person.ts';
+import { spellingOf } from './names/spelling-of.ts';
 import type { Player } from './players-of.ts';
 
 /** The pseudonyms in the packets of one dispatch. They are the same every time. */
 export interface Pseudonyms {
   /** `P1`, `P2` … in an order that reveals nothing. */
   readonly players: readonly string[];
+  /** The pseudonym of a player, the role of another agent if the mapping names it, else `somebody`. */
   of(name: string): string;
   /** Whether the name belongs to an agent that does not play, such as a game master. */
   isNoPlayer(name: string): boolean;
@@ -13,61 +19,96 @@ export interface Pseudonyms {
   nameOf(pseudonym: string): string | null;
   /** Replaces every name in a text, and counts them. */
   hide(text: string): { readonly text: string; readonly count: number };
+  /** An empty list of what still looks like a name in hidden texts. */
+  suspects(): NameSuspects;
   /** A hash of the assignment. It cannot be reversed by trying names without the dispatch id. */
   readonly sha256: string;
 }
 
-export function createPseudonyms(players: readonly Player[], dispatchId: string): Pseudonyms {
+export interface PseudonymOptions {
+  /** Titles, inflections and words of the language, from the mapping. */
+  readonly names?: GameMapping['names'];
+  /** The letters that texts of the log use before numbers, such as `P` if a player typed `P1`; from `readCast`. */
+  readonly takenPrefixes?: ReadonlySet<string>;
+}
+
+/** The longest name that is searched for, in characters and in words. */
+const [longestName, mostWords] = [200, 20];
+
+/** @throws FORMAT_NAME_TOO_LONG for a name of more than 200 characters or 20 words */
+export function createPseudonyms(
+  players: readonly Player[],
+  dispatchId: string,
+  { names: rules, takenPrefixes = new Set() }: PseudonymOptions = {},
+): Pseudonyms {
   const inOrder = players
     .filter(({ isHost }) => isHost !== true)
     .map((player) => [sha256(`${dispatchId}\n${player.name}`), player] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const prefix = prefixFor(players);
+  const prefix = prefixFor(players, takenPrefixes);
   const byPseudonym = new Map(inOrder.map(([, { name }], at) => [`${prefix}${at + 1}`, name]));
-  const byName = new Map<string, string>();
-  const bySpelling = new Map<string, string>();
   const pseudonyms = [...byPseudonym.keys()];
+  const byName = new Map<string, string>();
   // The name of an agent may be the id of another one, so names come before ids.
-  for (const namesOf of [({ name }: Player) => [name], ({ alsoCalled }: Player) => alsoCalled]) {
-    for (const [at, [, player]] of inOrder.entries()) {
-      for (const name of namesOf(player)) {
-        const pseudonym = pseudonyms[at] ?? somebody;
-        if (!byName.has(name)) byName.set(name, pseudonym);
-        if (!bySpelling.has(spellingOf(name))) bySpelling.set(spellingOf(name), pseudonym);
-      }
-    }
-  }
-  const hosts = new Set<string>();
-  for (const { name, alsoCalled, isHost } of players)
+  for (const namesOf of [({ name }: Player) => [name], ({ alsoCalled }: Player) => alsoCalled])
+    for (const [at, [, player]] of inOrder.entries())
+      for (const name of namesOf(player)) if (!byName.has(name)) byName.set(name, pseudonyms[at] ?? somebody);
+  const hosts = new Map<string, string>();
+  for (const { name, alsoCalled, isHost, role } of players)
     if (isHost === true)
-      for (const called of [name, ...alsoCalled]) if (!byName.has(called)) hosts.add(called);
-  for (const name of hosts) byName.set(name, somebody);
-  const finder = createNameFinder([...byName.keys()]);
+      for (const called of [name, ...alsoCalled])
+        if (!byName.has(called) && !hosts.has(called)) hosts.set(called, role ?? somebody);
+  const people: NamedPerson[] = [
+    ...inOrder.map(([, player], at) => personOf(player, pseudonyms[at] ?? somebody)),
+    ...players.flatMap((player) =>
+      player.isHost === true ? [personOf(player, player.role ?? somebody)] : [],
+    ),
+  ];
+  const finder = createNameFinder(people, rules);
   return {
     players: pseudonyms,
-    of: (name) => byName.get(name) ?? somebody,
+    of: (name) => byName.get(name) ?? hosts.get(name) ?? somebody,
     isNoPlayer: (name) => hosts.has(name),
     nameOf: (pseudonym) => byPseudonym.get(pseudonym) ?? null,
-    hide(text) {
-      let count = 0;
-      const hidden = finder.replace(text, (found, spelling) => {
-        count += 1;
-        return byName.get(found) ?? bySpelling.get(spelling) ?? somebody;
-      });
-      return { text: hidden, count };
-    },
+    hide: (text) => finder.replace(text),
+    suspects: () => new NameSuspects(people, rules),
     sha256: sha256(`${dispatchId}\n${JSON.stringify([...byPseudonym])}`),
   };
 }
 
-const somebody = 'somebody';
+function personOf(
+  { name, alsoCalled, isHost, aliases, parts, initials }: Player,
+  label: string,
+): NamedPerson {
+  const person = { label, names: [name, ...alsoCalled], aliases, parts, initials, isHost };
+  for (const called of [name, ...alsoCalled, ...(aliases ?? []), ...(parts ?? []), ...(initials ?? [])])
+    if (called.length > longestName || called.split(/[^\p{L}\p{N}]+/u, mostWords + 1).length > mostWords)
+      throw new FormatError(
+        'FORMAT_NAME_TOO_LONG',
+        `The name ${JSON.stringify(`${called.slice(0, 40)}…`)} has ${called.length} characters. Names of more than ${longestName} characters or ${mostWords} words can't be hidden.`,
+        { details: { length: called.length, limit: longestName } },
+      );
+  return person;
+}
 
-/** A prefix that does not collide with names: if a player has the name `P1`, it is not used as a pseudonym. */
-function prefixFor(players: readonly Player[]): string {
-  const spellings = players.flatMap(({ name, alsoCalled }) => [name, ...alsoCalled].map(spellingOf));
-  const isTaken = (letter: string) =>
-    spellings.some((spelling) => new RegExp(`^${letter.toLowerCase()}[0-9]+$`).test(spelling));
-  return [...'PQRSTUVWXYZ'].find((letter) => !isTaken(letter)) ?? 'Player-';
+/** A prefix that no name and no text of the log has: if a player typed `P1`, it must not look like a pseudonym. */
+function prefixFor(players: readonly Player[], taken: ReadonlySet<string>): string {
+  const spellings = players.flatMap(({ name, alsoCalled, aliases = [], initials = [] }) =>
+    [name, ...alsoCalled, ...aliases, ...initials].map(spellingOf),
+  );
+  const isTaken = (letters: string) =>
+    taken.has(letters) ||
+    spellings.some((spelling) => new RegExp(`^${letters.toLowerCase()}[0-9]+$`).test(spelling));
+  for (let length = 1; ; length += 1) {
+    const free = [...prefixes(length)].find((letters) => !isTaken(letters));
+    if (free !== undefined) return free;
+  }
+}
+
+/** `P` to `Z`, then `PP`, `PQ` … */
+function* prefixes(length: number): Generator<string> {
+  if (length === 0) yield '';
+  else for (const start of prefixes(length - 1)) for (const letter of 'PQRSTUVWXYZ') yield start + letter;
 }
 
 export function sha256(text: string): string {

@@ -93,7 +93,7 @@ describe('pseudonyms', () => {
   it('are found in long texts', () => {
     const { hide } = pseudonymsOf('Ann Lee', 'Ben', 'Zoë');
     const { text, count } = hide('Ann – Zoë sees Ben. '.repeat(20_000));
-    expect([count, text.includes('Ben')]).toEqual([40_000, false]);
+    expect([count, /Ann|Ben|Zoë/.test(text)]).toEqual([60_000, false]);
   });
 });
 

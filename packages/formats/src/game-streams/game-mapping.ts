@@ -3,6 +3,34 @@ import { z } from 'zod';
 
 const eventPatterns = z.array(z.string().min(1)).min(1);
 
+const nonEmpty = z.string().trim().min(1);
+
+/** What texts call the players, for packets under pseudonyms. */
+const namesSchema = z.strictObject({
+  /** By a name or an id of a player in the log. */
+  players: z
+    .record(
+      nonEmpty,
+      z.strictObject({
+        /** Further whole names, such as nicknames. */
+        aliases: z.array(nonEmpty).optional(),
+        /** The words that stand for the player alone. Absent: the words of its names. */
+        parts: z.array(nonEmpty).optional(),
+        /** Abbreviations that are names in capital letters only, such as `AL`. */
+        initials: z.array(nonEmpty).optional(),
+      }),
+    )
+    .default({}),
+  /** Agents that do not play, by name or id, each with the role that stands in the place of its name. */
+  others: z.record(nonEmpty, nonEmpty).default({}),
+  /** Titles before names, in addition to those of English. */
+  titles: z.array(nonEmpty).default([]),
+  /** Endings that names take, by the end of the name that they replace (`""` for none). */
+  inflections: z.record(z.string(), z.array(nonEmpty)).default({}),
+  /** Words of the language that count as names only in the form of a name, in addition to those of English. */
+  words: z.array(nonEmpty).default([]),
+});
+
 const gameMappingSchema = z.strictObject({
   turn: z.strictObject({
     /** The types of the events that begin a turn; `*` stands for any characters. */
@@ -56,6 +84,8 @@ const gameMappingSchema = z.strictObject({
       }),
     )
     .default({}),
+  /** For packets under pseudonyms. */
+  names: namesSchema.prefault({}),
   /** The parts of messages that count as reasoning. */
   reasoning: z
     .strictObject({

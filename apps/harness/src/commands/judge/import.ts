@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { createPseudonyms, indexPackets, playersOf, readVerdicts } from '@hansard/datasets';
+import { indexPackets, readPseudonyms, readVerdicts } from '@hansard/datasets';
 import { type CapturedEvent, messageOf } from '@hansard/events';
 import type { Command } from 'commander';
 import { readGameMapping } from '../../exports/read-game-mapping.ts';
@@ -22,8 +22,7 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
         const { dispatchId } = log;
         const mapping = readGameMapping(context, options.mapping);
         const text = readText(context, file);
-        const players = await playersOf(source.readEvents(dispatchId), mapping, dispatchId);
-        const pseudonyms = createPseudonyms(players, dispatchId);
+        const pseudonyms = await readPseudonyms(source.readEvents(dispatchId), mapping, dispatchId);
         const known = new Set<string>();
         const read = noteVerdicts(source.readEvents(dispatchId), known);
         const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms });

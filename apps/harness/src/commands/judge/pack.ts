@@ -8,12 +8,17 @@ import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-jud
 
 interface PackOptions extends MappedOptions {
   readonly out: string;
+  readonly strict?: boolean;
 }
 
 export function addPack(judge: Command, context: CliContext): void {
   withMapping(withCommonOptions(judge.command('pack').argument('<task>', taskHelp)))
     .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
     .requiredOption('--out <folder>', 'write to this new folder')
+    .option(
+      '--strict',
+      'write nothing and exit with 1 if a word of the packets still looks like the name of a player',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
@@ -23,7 +28,9 @@ export function addPack(judge: Command, context: CliContext): void {
         const mapping = readGameMapping(context, options.mapping);
         const target = openExportTarget(context, options.out, { id: 'judge pack', target: 'folder' });
         try {
-          const packed = await writePackets(source, envelope.dispatchId, mapping, target);
+          const packed = await writePackets(source, envelope.dispatchId, mapping, target, {
+            isStrict: options.strict === true,
+          });
           await target.close();
           return packedAnswer(envelope, packed, target.path);
         } finally {

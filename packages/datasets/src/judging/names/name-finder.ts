@@ -1,0 +1,125 @@
+import { fold, isInWord } from './fold.ts';
+import { hasForm } from './name-form.ts';
+import { NameTree } from './name-tree.ts';
+import { type NamedPerson, type NameRules, somebody } from './named-person.ts';
+import type { Spelling } from './spellings.ts';
+import { Titles } from './titles.ts';
+
+/** Finds the names of people in texts, in any spelling that `docs/blind-judging.md` lists. */
+export interface NameFinder {
+  /** The text with labels in the place of names, and the number of names. */
+  replace(text: string): { readonly text: string; readonly count: number };
+}
+
+interface Match {
+  readonly from: number;
+  readonly to: number;
+  readonly label: string;
+  /** Where the search continues in the folded text. */
+  readonly next: number;
+}
+
+/**
+ * The longest spelling at the earliest position wins. Time is linear in the text: at each start of a word, the
+ * search goes down a tree of names, which are at most 200 characters long.
+ */
+export function createNameFinder(people: readonly NamedPerson[], rules: NameRules = {}): NameFinder {
+  const titles = new Titles(rules.titles);
+  const tree = new NameTree(people, rules, titles);
+  const begins = tree.firstUnits();
+  return {
+    replace(text) {
+      const { source, folded, starts } = fold(text);
+      const indexOf = (at: number) => starts?.[at] ?? at;
+      const [first, last] = [source.search(/\S/), source.trimEnd().length];
+      let [replaced, end, count, latest] = ['', 0, 0, ''];
+      for (let at = 0; at < folded.length; ) {
+        const match = begins.has(folded.charCodeAt(at)) && isStart(folded, at) ? matchAt(at) : null;
+        if (match === null) {
+          at += 1;
+          continue;
+        }
+        // `Ann B. Lee` is one name.
+        const gap = source.slice(end, match.from);
+        const isSame = count > 0 && match.label === latest && /^\s\p{Lu}\.\s$/u.test(gap);
+        if (!isSame) {
+          replaced += gap + match.label;
+          count += 1;
+        }
+        [end, latest, at] = [match.to, match.label, Math.max(match.next, at + 1)];
+      }
+      return count === 0 ? { text, count } : { text: replaced + source.slice(end), count };
+
+      function matchAt(start: number): Match | null {
+        let best: Match | null = null;
+        for (const { spellings, end: stop } of tree.walk(folded, start)) {
+          if (!isEnd(folded, stop) && !isS(folded, stop)) continue;
+          const [from, to] = [indexOf(start), indexOf(stop)];
+          const titled = Math.max(end, titles.startBefore(source, from));
+          const fits = spellings.filter(
+            (spelling) =>
+              (hasForm(spelling.form, { source, from, to, titled, isWhole: from === first && to === last }) ||
+                punctuated(spelling, start, stop) !== null) &&
+              (isEnd(folded, stop) || (spelling.takesS && isS(folded, stop))),
+          );
+          if (fits.length === 0) continue;
+          const spelling = meant(fits, source.slice(from, to), folded.slice(start, stop));
+          best = widened(spelling, fits, start, stop, Math.min(titled, from));
+        }
+        return best;
+      }
+
+      /** Where a name with punctuation around it, such as `Mr. (X)`, stands as it is in the log. */
+      function punctuated(
+        { raw }: Spelling,
+        start: number,
+        stop: number,
+      ): { from: number; to: number } | null {
+        const from = start - raw.indexOf(folded.charAt(start));
+        const to = from + raw.length;
+        if (from > start || to < stop || (from === start && to === stop)) return null;
+        return from >= 0 && indexOf(from) >= end && folded.startsWith(raw, from) ? { from, to } : null;
+      }
+
+      /** With the titles before the name, the punctuation that belongs to it, and the full stop of an initial. */
+      function widened(
+        { label }: Chosen,
+        fits: readonly Spelling[],
+        start: number,
+        stop: number,
+        titled: number,
+      ): Match {
+        const whole = fits
+          .map((spelling) => punctuated(spelling, start, stop))
+          .find((found) => found !== null);
+        if (whole != null) return { from: indexOf(whole.from), to: indexOf(whole.to), label, next: whole.to };
+        const isAbbreviated = fits.every(({ form }) => form === 'initials') && !isInWord(folded, stop - 2);
+        const dot =
+          isAbbreviated &&
+          /^\.(?=[\s,;:'’]*[\p{Ll},;:'’])/u.test(source.slice(indexOf(stop), indexOf(stop) + 8));
+        return { from: titled, to: indexOf(stop) + (dot ? 1 : 0), label, next: stop + (dot ? 1 : 0) };
+      }
+    },
+  };
+}
+
+interface Chosen {
+  readonly label: string;
+}
+
+/** The person whose name is written so; else the one whose name it is rather than a part; else nobody in particular. */
+function meant(fits: readonly Spelling[], written: string, folded: string): Chosen {
+  const spellings = [...fits].sort((one, other) => one.rank - other.rank);
+  const exact = spellings.find(({ name, rank }) => rank < 2 && name === written);
+  if (exact !== undefined) return exact;
+  const same = spellings.find(({ raw, rank }) => rank < 2 && raw === folded);
+  if (same !== undefined) return same;
+  const rank = spellings[0]?.rank ?? 0;
+  const first = spellings.filter((spelling) => spelling.rank === rank);
+  const isOne = rank < 2 || new Set(first.map(({ label }) => label)).size === 1;
+  return isOne && first[0] !== undefined ? first[0] : { label: somebody };
+}
+
+const isStart = (text: string, at: number) => at === 0 || !isInWord(text, at) || !isInWord(text, at - 1);
+const isEnd = (text: string, at: number) => !isInWord(text, at - 1) || !isInWord(text, at);
+const isS = (text: string, at: number) => text.charAt(at) === 's' && !isInWord(text, at + 1);

@@ -1,0 +1,182 @@
+import { genericWords, isCommonWord, isFunctionWord, particles } from './common-words.ts';
+import { fold } from './fold.ts';
+import type { NamedPerson, NameRules } from './named-person.ts';
+import type { Titles } from './titles.ts';
+
+/**
+ * How a spelling must be written to count as a name: in any way; with capital letters; in the form of a name
+ * (`name-form.ts`); only where a mark shows that it is a name; as initials; all in capital letters.
+ */
+export type SpellingForm = 'any' | 'capitals' | 'name' | 'marked' | 'initials' | 'caps';
+
+/** One way to write a name. */
+export interface Spelling {
+  readonly label: string;
+  /** Its words, folded. Separators between them are optional in texts. */
+  readonly tokens: readonly string[];
+  /** Punctuation that the name has between its words, by the index of the word before. */
+  readonly between: readonly string[];
+  /** The whole name, folded, with the punctuation around it. */
+  readonly raw: string;
+  /** The name as it is written in the log. */
+  readonly name: string;
+  /** 0 for names, 1 for ids, 2 for aliases, 3 for parts and initials. The lowest rank decides who is meant. */
+  readonly rank: number;
+  readonly form: SpellingForm;
+  /** Whether `s` may follow without an apostrophe. */
+  readonly takesS: boolean;
+}
+
+const token = /\p{N}+|[\p{L}\p{M}]+|\p{S}\p{M}*/gu;
+const isLetters = (text: string) => /^\p{L}/u.test(text);
+const numberWords = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
+
+/** The words of a name, with a border where `AnnLee` and `Player1` have one. */
+function tokensOf(name: string): { tokens: string[]; between: string[]; raw: string } {
+  const bordered = name
+    .normalize('NFC')
+    .replace(/(?<!^(?:Mc|Mac|De|Le|La|Van|Di|Du|Fitz|O))(?<=\p{Ll})(?=\p{Lu})/gu, ' ');
+  const { folded } = fold(bordered.trim());
+  const found = [...folded.matchAll(token)];
+  const raw = fold(name.trim()).folded;
+  if (found.length === 0) return { tokens: folded === '' ? [] : [folded], between: [], raw };
+  const between = found.slice(1).map(({ index }, at) => {
+    const before = found[at];
+    return before === undefined ? '' : folded.slice(before.index + before[0].length, index);
+  });
+  return { tokens: found.map(([text]) => numberless(text)), between, raw };
+}
+
+/** `007` and `7` are the same number. */
+const numberless = (text: string) => (/^0+[0-9]/.test(text) ? text.replace(/^0+(?=[0-9])/, '') : text);
+
+/** All spellings of a person's names. */
+export function spellingsOf(person: NamedPerson, rules: NameRules, titles: Titles): Spelling[] {
+  const common = new Set((rules.words ?? []).map((word) => fold(word).folded));
+  const isCommon = (word: string) => isCommonWord(word) || common.has(word);
+  const spellings: Spelling[] = [];
+  const { names, aliases = [], initials = [], parts, isHost = false } = person;
+  for (const [at, name] of names.entries()) addWhole(name, Math.min(at, 1));
+  for (const alias of aliases) addWhole(alias, 2);
+  for (const name of initials) add(name, tokensOf(name), 2, 'caps');
+  for (const part of parts ?? []) add(part, tokensOf(part), 3);
+  if (!isHost) for (const name of names) addDerived(name);
+  return spellings;
+
+  function addWhole(name: string, rank: number): void {
+    add(name, tokensOf(name), rank);
+    addVariants(name, Math.max(rank, 2));
+  }
+
+  /** What people make of a name: without its title, before its colon, its words, its initials. */
+  function addDerived(name: string): void {
+    const segments = name
+      .split(/\s*[:(),/|;\]["]+\s*|\s+[-–—]\s+/)
+      .filter((segment) => /[\p{L}\p{N}]/u.test(segment));
+    for (const segment of segments) {
+      const words = wordsOf(segment).filter((word) => !titles.has(fold(word).folded));
+      if (words.length > 0 && words.join('').length > 1) addPart(words.join(' '));
+      const letters = words.filter((word) => isNameWord(word));
+      // Of `Player 1` and `Agent A` no word is a name by itself.
+      if (parts === undefined && words.length > 1) for (const word of letters) addPart(word);
+      for (const word of segment.split(/\s+/)) if (/\p{L}\p{Pd}\p{L}/u.test(word)) addPart(word);
+      if (letters.length === words.length) addInitials(letters);
+    }
+  }
+
+  /** The name with digraphs, and with its number as a word. */
+  function addVariants(name: string, rank = 3): void {
+    for (const variant of digraphsOf(name)) add(variant, tokensOf(variant), rank);
+    const { tokens, ...rest } = tokensOf(name);
+    const spoken = tokens.map((word, at) => (at > 0 ? (numberWords[Number(word) - 1] ?? word) : word));
+    if (spoken.join() !== tokens.join()) add(name, { ...rest, tokens: spoken }, 3, 'any');
+  }
+
+  function addPart(name: string): void {
+    add(name, tokensOf(name), 3);
+    addVariants(name);
+  }
+
+  function addInitials(words: readonly string[]): void {
+    if (words.length < 2 || words.length > 4) return;
+    const last = words.at(-1) ?? '';
+    let choices: Shortened[] = [{ words: [], hasInitial: false }];
+    for (const [at, word] of words.slice(0, -1).entries())
+      choices = choices.flatMap((before) => [
+        { ...before, words: [...before.words, word] },
+        ...initialsOf(word).map((initial) => ({ words: [...before.words, `${initial}.`], hasInitial: true })),
+        ...(at > 0 ? [before] : []),
+      ]);
+    for (const { words: firsts, hasInitial } of choices) {
+      addTokens([...firsts, last], hasInitial ? 'initials' : undefined);
+      for (const initial of initialsOf(last)) addTokens([...firsts, initial], 'initials');
+    }
+  }
+
+  function addTokens(words: readonly string[], form?: SpellingForm): void {
+    const name = words.join(' ');
+    add(name, tokensOf(name), 3, form);
+  }
+
+  function isNameWord(word: string): boolean {
+    const folded = fold(word).folded;
+    return [...folded].length > 1 && isLetters(folded) && !particles.has(folded) && !genericWords.has(folded);
+  }
+
+  function add(name: string, of: ReturnType<typeof tokensOf>, rank: number, form = formOf(of.tokens)): void {
+    if (of.tokens.length === 0) return;
+    const last = of.tokens.at(-1) ?? '';
+    const takesS =
+      form === 'any' && last.length > 2 && isLetters(last) && !last.endsWith('s') && !isCommon(`${last}s`);
+    const spelling: Spelling = { label: person.label, name, ...of, rank, form, takesS };
+    spellings.push(spelling);
+    if (form === 'initials' || form === 'caps') return;
+    for (const [end, endings] of Object.entries(rules.inflections ?? {})) {
+      const folded = fold(end).folded;
+      if (!last.endsWith(folded) || last.length - folded.length < 2) continue;
+      const stem = last.slice(0, last.length - folded.length);
+      for (const ending of endings) {
+        const tokens = [...of.tokens.slice(0, -1), stem + fold(ending).folded];
+        spellings.push({ ...spelling, tokens, raw: tokens.join(''), rank: Math.max(rank, 3), takesS: false });
+      }
+    }
+  }
+
+  function formOf(tokens: readonly string[]): SpellingForm {
+    const [first = ''] = tokens;
+    if (tokens.length === 1) {
+      if (isFunctionWord(first) || /^[0-9]+$/.test(first)) return 'marked';
+      return isCommon(first) || /^[a-z]$/.test(first) ? 'name' : 'any';
+    }
+    const words = tokens.filter((word) => !particles.has(word));
+    return words.every((word) => isLetters(word) && isCommon(word)) ? 'capitals' : 'any';
+  }
+}
+
+/** The words of a name as they are written. An apostrophe does not end a word. */
+function wordsOf(name: string): string[] {
+  const bordered = name.replace(/(?<!^(?:Mc|Mac|De|Le|La|Van|Di|Du|Fitz|O))(?<=\p{Ll})(?=\p{Lu})/gu, ' ');
+  return bordered.split(/[\s_.\p{Pd}]+/u).filter((word) => word !== '');
+}
+
+interface Shortened {
+  readonly words: readonly string[];
+  readonly hasInitial: boolean;
+}
+
+/** Of `Þorvald`, `Th` and `T`. */
+const initialsOf = (word: string): string[] => {
+  const first = fold([...word.normalize('NFC')][0] ?? '').folded;
+  return [...new Set([first, [...first][0] ?? ''])].filter((initial) => initial !== '');
+};
+
+const digraphs: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ø: 'oe', ü: 'ue', å: 'aa' };
+
+/** `Mueller` for `Müller`. Folding finds `Muller`. */
+function digraphsOf(name: string): string[] {
+  const written = name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[äöøüå]/g, (letter) => digraphs[letter] ?? letter);
+  return written === name.normalize('NFC').toLowerCase() ? [] : [written];
+}
