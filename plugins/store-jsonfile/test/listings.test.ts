@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { openJsonFileStore } from '../src/open-json-file-store.ts';
 import { thisSystem } from '../src/store-system.ts';
 import { makeEnvelope } from './envelope.ts';
+import { failingFiles } from './failing-files.ts';
 import { makeRoot, openStore, taskDir } from './sample.ts';
 
 const titles = (store: ReturnType<typeof openStore>) =>
@@ -54,4 +55,31 @@ it('a caller that changes an envelope of a listing changes no other listing', ()
   const [listed] = store.listDispatches({ taskDir }).dispatches;
   Object.assign(listed?.envelope ?? {}, { title: 'not stored' });
   expect(titles(store)).not.toContain('not stored');
+});
+
+it('a listing without a free descriptor ends with a transient error, and shows no dispatch as unreadable', () => {
+  const root = makeRoot();
+  const writer = openStore(root);
+  const ids = ['d1', 'd2', 'd3'];
+  for (const id of ids) writer.createDispatch(taskDir, makeEnvelope(id));
+  const { files, faults } = failingFiles(thisSystem.files);
+  for (const scope of [{ taskDir }, {}]) {
+    let failures = 0;
+    for (let after = 0, failed = 1; failed > 0; after += 1) {
+      // What was just written is not remembered, so each listing reads every dispatch.
+      const reader = openStore(root, {}, { files });
+      const list = () => reader.listDispatches(scope).dispatches;
+      faults.begin({ kind: 'EMFILE', isLasting: false, after });
+      try {
+        expect(list().map(({ dispatchId }) => dispatchId)).toEqual(ids);
+      } catch (error) {
+        failures += 1;
+        expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', isTransient: true });
+      } finally {
+        failed = faults.end();
+      }
+      expect(list().map(({ envelope }) => envelope?.dispatchId)).toEqual(ids);
+    }
+    expect(failures).toBeGreaterThan(2 * ids.length);
+  }
 });

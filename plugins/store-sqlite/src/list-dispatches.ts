@@ -25,7 +25,7 @@ export function withActivity({ reader }: StoreParts, listed: ListedDispatch): Di
     const [last] = reader.recent(taskDir, dispatchId, 1);
     return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
   } catch (error) {
-    if (!isStoreError(error)) throw error;
+    if (!isStoreError(error) || error.isTransient) throw error;
     return { ...listed, lastActiveAt: null };
   }
 }

@@ -80,6 +80,7 @@ export class Listings {
       try {
         return this.#list(task);
       } catch (error) {
+        if (isStoreError(error) && error.isTransient) throw error;
         // A link that leads one task out of the store does not end the listing of the others.
         const isOfTask = taskDir === undefined && isStoreError(error, 'STORE_INVALID_PATH');
         if (!isOfTask && !isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE'))
@@ -105,7 +106,7 @@ export class Listings {
         if (readAt - found.stats.ctimeMs >= leastAge) known.set(dispatchId, found);
         listed.push({ taskDir, dispatchId, envelope: found.envelope, known: found });
       } catch (error) {
-        if (!isStoreError(error)) throw error;
+        if (!isStoreError(error) || error.isTransient) throw error;
         listed.push({ taskDir, dispatchId, envelope: null, error });
       }
     }
@@ -150,7 +151,7 @@ export class Listings {
         }
       });
     } catch (error) {
-      if (!isStoreError(error)) throw error;
+      if (!isStoreError(error) || error.isTransient) throw error;
       return null;
     }
   }
