@@ -15,7 +15,7 @@ import type {
   TaskListing,
   WatchScope,
 } from '@hansard/provider';
-import { toFileError, withFile } from '@hansard/store-kit';
+import { orMissing, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
@@ -95,6 +95,16 @@ export class JsonFileStore implements DispatchStoreProvider {
       handle.assertExists();
       return this.#context.claims.stateOf(handle.name);
     });
+  }
+
+  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+    const names = this.#dispatches.names(taskDir, dispatchIds);
+    const { files } = this.#system;
+    return names.map((name) =>
+      withFile('read', name.paths.lock, () =>
+        orMissing(() => files.stat(name.paths.file)) === null ? null : this.#context.claims.stateOf(name),
+      ),
+    );
   }
 
   breakClaim(taskDir: string, dispatchId: string): void {

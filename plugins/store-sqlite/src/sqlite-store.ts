@@ -24,6 +24,7 @@ import {
   claimDispatch,
   createDispatch,
   getClaim,
+  getClaims,
   isClaimedHere,
   releaseDispatch,
   removeDispatch,
@@ -107,6 +108,14 @@ export class SqliteStore implements DispatchStoreProvider {
 
   getClaim(taskDir: string, dispatchId: string): ClaimState | null {
     return this.#runOne(taskDir, dispatchId, (parts) => getClaim(parts, taskDir, dispatchId));
+  }
+
+  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+    return this.#run((parts) => {
+      assertTaskDir(taskDir);
+      for (const dispatchId of dispatchIds) assertDispatchId(dispatchId);
+      return getClaims(parts, taskDir, dispatchIds);
+    });
   }
 
   breakClaim(taskDir: string, dispatchId: string): void {

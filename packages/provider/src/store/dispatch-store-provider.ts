@@ -78,6 +78,12 @@ export interface DispatchStoreProvider {
   getClaim?(taskDir: string, dispatchId: string): Awaitable<ClaimState | null>;
 
   /**
+   * The claims of several dispatches of a task, in the order of the ids: null for one that is free, and for one that does not exist. A
+   * store on another machine needs one request, or a few, for any number of ids. Needs `capabilities.writers: 'dispatch'`.
+   */
+  getClaims?(taskDir: string, dispatchIds: readonly string[]): Awaitable<(ClaimState | null)[]>;
+
+  /**
    * Ends the claim of another opening, which gets STORE_LOCKED for its next write. Without a claim nothing changes. Only an
    * explicit request of a user leads to this call. Needs `capabilities.writers: 'dispatch'`.
    * @throws STORE_DISPATCH_NOT_FOUND
