@@ -17,7 +17,7 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, pageOfDispatches, storeClosed } from '@hansard/store-kit';
+import { assertDispatchPath, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import {
   breakClaim,
@@ -32,7 +32,6 @@ import {
 } from './claimed-dispatches.ts';
 import { inTransaction } from './database/transaction.ts';
 import { acceptLoss } from './events/accept-loss.ts';
-import { listDispatches, withActivity } from './list-dispatches.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -135,10 +134,9 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
-    return this.#run((parts) => {
+    return this.#run(({ pages }) => {
       if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
-      const { dispatches, next } = pageOfDispatches(listDispatches(parts, options.taskDir), options);
-      return { dispatches: dispatches.map((listed) => withActivity(parts, listed)), next };
+      return pages.page(options);
     });
   }
 
