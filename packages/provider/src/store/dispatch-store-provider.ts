@@ -168,8 +168,8 @@ export interface DispatchStoreProvider {
 
   /**
    * Calls `onChange` soon after any process created, appended to, changed or deleted a dispatch of the scope, or put the
-   * record of one of its tasks. The call has no details; the listener reads the store. Calls may be merged, and a call
-   * without a change is allowed. A task that does not exist yet can be watched. Needs `capabilities.watch`.
+   * record of one of its tasks. The call has no details; the listener reads the store. Calls may be merged. A call
+   * without a change of the scope is allowed, but not more calls than changes in the whole store. A task that does not exist yet can be watched. Needs `capabilities.watch`.
    * @throws STORE_DISPATCH_NOT_FOUND for a dispatch that does not exist
    */
   watch?(scope: WatchScope, onChange: () => void): Awaitable<StopWatching>;

@@ -238,6 +238,16 @@ export const endMutants: readonly Mutant[] = [
     }),
   ],
   [
+    'calls every listener three times for each change of the store',
+    'watch/bounded',
+    (good) => ({
+      watch: (_, onChange) =>
+        good.watch({}, () => {
+          for (let call = 0; call < 3; call += 1) onChange();
+        }),
+    }),
+  ],
+  [
     'calls listeners that were stopped',
     'watch/stop',
     (good) => ({
