@@ -147,7 +147,7 @@ export class Listings {
     return envelope && { stats: { ino, size, ctimeMs }, envelope, length: JSON.stringify(envelope).length };
   }
 
-  /** Remembers what was read of a dispatch at a time, in the place of what was known. */
+  /** Remembers a dispatch as it was read at a time, and forgets its earlier state. */
   #replace(known: Map<string, Known>, dispatchId: string, found: Known | null, readAt: number): void {
     this.#kept -= known.get(dispatchId)?.length ?? 0;
     known.delete(dispatchId);

@@ -146,7 +146,7 @@ export class WatchedScope {
     return true;
   }
 
-  /** A change in a folder of dispatches. Locks, temporary files and their times are no changes of a dispatch. */
+  /** A change in a folder of dispatches. A lock or a temporary file does not change a dispatch. */
   readonly #onFile = (name: string | null): void => {
     const { dispatchId } = this.#place.scope;
     const isDispatch = name?.endsWith(names.dispatch) === true && !name.startsWith('.');
