@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { DispatchStatus, ListDispatchesOptions } from '@hansard/provider';
+import type { DispatchStatus } from '@hansard/events';
+import type { ListDispatchesOptions } from '@hansard/provider';
 import { pageOfDispatches } from '@hansard/store-kit';
 import { describe, expect, it } from 'vitest';
 import type { SqliteStore } from '../src/index.ts';
