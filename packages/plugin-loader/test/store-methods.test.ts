@@ -41,17 +41,21 @@ describe('a store', () => {
   });
 
   it.each([
-    ['writers', 'dispatch', ['getClaim', 'breakClaim']],
+    ['writers', 'dispatch', ['getClaim', 'getClaims', 'breakClaim']],
     ['integrity', 'checksum', ['verifyDispatch', 'acceptLoss']],
-  ])('that claims %s: %s must have both methods', async (capability, value, methods) => {
+  ])('that claims %s: %s must have all its methods', async (capability, value, methods) => {
     const claiming = { ...capabilities, [capability]: value };
-    const [first = '', second = ''] = methods;
-    const method = () => undefined;
-    expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`has no ${first}, ${second}\\.$`));
-    expect(await loadStore({ capabilities: claiming, [first]: method })).toMatch(
-      new RegExp(`has no ${second}\\.$`),
-    );
-    expect(await loadStore({ capabilities: claiming, [first]: method, [second]: method })).toBeUndefined();
+    const having = (names: readonly string[]) =>
+      loadStore({
+        capabilities: claiming,
+        ...Object.fromEntries(names.map((name) => [name, () => undefined])),
+      });
+    expect(await having([])).toMatch(new RegExp(`has no ${methods.join(', ')}\\.$`));
+    for (const missing of methods)
+      expect(await having(methods.filter((name) => name !== missing))).toMatch(
+        new RegExp(`has no ${missing}\\.$`),
+      );
+    expect(await having(methods)).toBeUndefined();
   });
 
   it('must say what it can do', async () => {

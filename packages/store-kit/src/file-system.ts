@@ -6,6 +6,17 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
+/** Refusals that pass by themselves: of a process or a machine that has no free descriptor or memory now, of a busy file, of a slow server. */
+const transientCodes = new Set(['EAGAIN', 'EBUSY', 'EINTR', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT']);
+
+/**
+ * Whether the operating system may accept the same call a little later. A full disk, a missing permission and a disk that fails need
+ * somebody who removes the reason.
+ */
+export function isTransientSystemError(error: unknown): boolean {
+  return isSystemError(error) && transientCodes.has(error.code);
+}
+
 /** Runs file operations; null if a file, or by default a folder on the way to it, does not exist. */
 export function orMissing<T>(work: () => T, codes: readonly string[] = ['ENOENT', 'ENOTDIR']): T | null {
   try {
@@ -37,7 +48,8 @@ export function linkIfFree(
 
 /**
  * A refusal of the operating system as an error of the contract: STORE_INVALID_PATH for a name that is too long,
- * STORE_TOO_LARGE for a value that no string or buffer can hold, otherwise STORE_UNAVAILABLE with the reason. Any other error is returned unchanged. `action` is a verb: `append to`.
+ * STORE_TOO_LARGE for a value that no string or buffer can hold, otherwise STORE_UNAVAILABLE with the reason, transient as {@link isTransientSystemError} says. Any other error is
+ * returned unchanged. `action` is a verb: `append to`.
  */
 export function toFileError(error: unknown, action: string, path: string): unknown {
   if (isTooLarge(error))
@@ -58,7 +70,11 @@ export function toFileError(error: unknown, action: string, path: string): unkno
   return new StoreError(
     'STORE_UNAVAILABLE',
     `Could not ${action} ${file}: ${error.message}. Check the disk and its permissions, then try again.`,
-    { details: { file, reason: error.code }, cause: error },
+    {
+      details: { file, reason: error.code },
+      cause: error,
+      isTransient: isTransientSystemError(error),
+    },
   );
 }
 

@@ -1,6 +1,13 @@
 export { ChangeListeners } from './change-listeners.ts';
 export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
-export { isSystemError, linkIfFree, orMissing, toFileError, withFile } from './file-system.ts';
+export {
+  isSystemError,
+  isTransientSystemError,
+  linkIfFree,
+  orMissing,
+  toFileError,
+  withFile,
+} from './file-system.ts';
 export { HeartbeatTimer } from './heartbeat-timer.ts';
 export { HeartbeatWatch, type LeaseState } from './heartbeat-watch.ts';
 export {

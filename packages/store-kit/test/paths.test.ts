@@ -102,6 +102,17 @@ describe('the error of a file operation', () => {
     );
   });
 
+  it.each([
+    [true, ['EAGAIN', 'EBUSY', 'EINTR', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT']],
+    [false, ['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'EISDIR', 'ENOSPC', 'EPERM', 'EROFS', 'ESTALE']],
+  ])('is transient (%s) by what removes its reason', (isTransient, codes) => {
+    for (const code of codes) {
+      const cause = Object.assign(new Error(code), { code, syscall: 'open' });
+      const error = toFileError(cause, 'read', '/a');
+      expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', isTransient, details: { reason: code } });
+    }
+  });
+
   it('is STORE_INVALID_PATH for a name that the file system cannot have', () => {
     const file = join(makeRoot(), 'x'.repeat(300));
     expect(() => withFile('create', file, () => writeFileSync(file, ''))).toThrow(invalid);

@@ -15,22 +15,21 @@ import type {
   TaskListing,
   WatchScope,
 } from '@hansard/provider';
-import { toFileError, withFile } from '@hansard/store-kit';
+import { orMissing, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
-import { DispatchWatchers } from './dispatch/dispatch-watchers.ts';
 import { OpenDispatches } from './dispatch/open-dispatches.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
 import { runAll } from './run-all.ts';
-import { ScopeWatch } from './scope-watch.ts';
 import type { StoreSystem } from './store-system.ts';
 import { Listings } from './task/listings.ts';
 import { readTaskRecord } from './task/task-file.ts';
 import { TaskIndex } from './task/task-index.ts';
+import { ScopeWatch } from './watching/scope-watch.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileStore implements DispatchStoreProvider {
@@ -43,8 +42,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #index: TaskIndex;
   readonly #listings: Listings;
   readonly #dispatches: OpenDispatches;
-  readonly #watchers: DispatchWatchers;
-  readonly #scopes: ScopeWatch;
+  readonly #watches: ScopeWatch;
   readonly #repairs: StoreRepair[] = [];
   readonly #integrity: DispatchIntegrity;
 
@@ -53,8 +51,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     this.capabilities = capabilities;
     this.#root = root;
     this.#system = system;
-    this.#watchers = new DispatchWatchers(system.files);
-    this.#scopes = new ScopeWatch(system.files, system.clock, root);
+    this.#watches = new ScopeWatch(system.files, system.clock, root);
     this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
     const later = new LaterWork(system.clock);
     this.#context = {
@@ -75,7 +72,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const name = this.#dispatches.name(taskDir, envelope.dispatchId);
     withFile('create', name.paths.file, () => this.#dispatches.create(name, envelope));
     this.#index.refresh(name.paths.task, name.dispatchId);
-    this.#scopes.notify(taskDir);
+    this.#watches.notify(taskDir, name.dispatchId);
   }
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
@@ -97,6 +94,16 @@ export class JsonFileStore implements DispatchStoreProvider {
     });
   }
 
+  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+    const names = this.#dispatches.names(taskDir, dispatchIds);
+    const { files } = this.#system;
+    return names.map((name) =>
+      withFile('read', name.paths.lock, () =>
+        orMissing(() => files.stat(name.paths.file)) === null ? null : this.#context.claims.stateOf(name),
+      ),
+    );
+  }
+
   breakClaim(taskDir: string, dispatchId: string): void {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     withFile('release', handle.name.paths.lock, () => {
@@ -113,14 +120,14 @@ export class JsonFileStore implements DispatchStoreProvider {
     const { paths } = handle.name;
     const envelope = withFile('update', paths.file, () => handle.update(updates));
     if (envelope.status !== 'running') this.#index.refresh(paths.task, dispatchId);
-    this.#notify(taskDir, paths.file);
+    this.#watches.notify(taskDir, dispatchId);
     return envelope;
   }
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     try {
-      if (handle.append(event)) this.#notify(taskDir, handle.name.paths.file);
+      if (handle.append(event)) this.#watches.notify(taskDir, dispatchId);
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
@@ -130,7 +137,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     const { file } = handle.name.paths;
     withFile('append to', file, () => {
-      if (handle.appendAll(events)) this.#notify(taskDir, file);
+      if (handle.appendAll(events)) this.#watches.notify(taskDir, dispatchId);
     });
   }
 
@@ -174,7 +181,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       this.#system.files.makeFolder(folder);
       this.#index.putRecord(folder, task);
     });
-    this.#scopes.notify(taskDir);
+    this.#watches.notify(taskDir);
   }
 
   getTask(taskDir: string): TaskRecord | null {
@@ -187,18 +194,14 @@ export class JsonFileStore implements DispatchStoreProvider {
     return this.#listings.tasks();
   }
 
-  watch({ taskDir, dispatchId }: WatchScope, onChange: () => void): StopWatching {
-    if (taskDir === undefined || dispatchId === undefined) {
-      if (taskDir === undefined) this.#dispatches.assertOpen();
-      else this.#dispatches.taskFolder(taskDir);
-      return this.#scopes.add(taskDir === undefined ? {} : { taskDir }, onChange);
-    }
-    const handle = this.#dispatches.get(taskDir, dispatchId);
-    const { paths } = handle.name;
-    return withFile('watch', paths.folder, () => {
-      handle.assertExists();
-      return this.#watchers.add(paths, onChange);
-    });
+  watch(scope: WatchScope, onChange: () => void): StopWatching {
+    const { taskDir, dispatchId } = scope;
+    if (taskDir !== undefined && dispatchId !== undefined) {
+      const handle = this.#dispatches.get(taskDir, dispatchId);
+      withFile('watch', handle.name.paths.file, () => handle.assertExists());
+    } else if (taskDir === undefined) this.#dispatches.assertOpen();
+    else this.#dispatches.taskFolder(taskDir);
+    return this.#watches.add(scope, onChange);
   }
 
   deleteDispatch(taskDir: string, dispatchId: string): void {
@@ -207,7 +210,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     withFile('delete', paths.file, () => handle.remove());
     this.#dispatches.close(taskDir, dispatchId);
     this.#index.refresh(paths.task, dispatchId);
-    this.#notify(taskDir, paths.file);
+    this.#watches.notify(taskDir, dispatchId);
   }
 
   verifyDispatch(taskDir: string, dispatchId: string): DispatchVerification {
@@ -220,7 +223,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     const { file } = name.paths;
     this.#dispatches.close(taskDir, dispatchId);
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
-    this.#notify(taskDir, file);
+    this.#watches.notify(taskDir, dispatchId);
     return verification;
   }
 
@@ -232,8 +235,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   close(): void {
     if (this.#dispatches.isClosed) return;
     const steps = [
-      () => this.#watchers.close(),
-      () => this.#scopes.close(),
+      () => this.#watches.close(),
       ...this.#dispatches.closing(),
       () => this.#locks.releaseAll(),
     ];
@@ -242,10 +244,5 @@ export class JsonFileStore implements DispatchStoreProvider {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
-  }
-
-  #notify(taskDir: string, file: string): void {
-    this.#watchers.notify(file);
-    this.#scopes.notify(taskDir);
   }
 }

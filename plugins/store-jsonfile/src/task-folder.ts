@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { assertTaskDir, isStoreError, StoreError } from '@hansard/provider';
-import { orMissing, taskFolderBelow } from '@hansard/store-kit';
+import { isTransientSystemError, orMissing, taskFolderBelow } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import type { Files } from './files.ts';
 
@@ -30,7 +30,7 @@ export function listDispatchIds(files: Files, taskFolder: string): string[] {
 }
 
 /**
- * Every folder below the root that may belong to a task, by name. A folder that cannot be read is included, and so is one whose
+ * Every folder below the root that may belong to a task, by name. A folder that can never be read is included, and so is one whose
  * `dispatches` is a link. Other links and other files are skipped.
  */
 export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Generator<string> {
@@ -38,7 +38,7 @@ export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Genera
   try {
     entries = orMissing(() => files.list(folder)) ?? [];
   } catch (error) {
-    if (prefix === '') throw error;
+    if (prefix === '' || isTransientSystemError(error)) throw error;
     yield prefix;
     return;
   }

@@ -105,6 +105,14 @@ export class PostgresStore implements DispatchStoreProvider {
     return this.#runOne(taskDir, dispatchId, () => this.#claims.stateOf(taskDir, dispatchId));
   }
 
+  getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
+    return this.#run(() => {
+      assertTaskDir(taskDir);
+      for (const dispatchId of dispatchIds) assertDispatchId(dispatchId);
+      return this.#claims.statesOf(taskDir, dispatchIds);
+    });
+  }
+
   breakClaim(taskDir: string, dispatchId: string): Promise<void> {
     return this.#runOne(taskDir, dispatchId, () => this.#claims.break(taskDir, dispatchId));
   }

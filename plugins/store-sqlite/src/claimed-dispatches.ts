@@ -2,7 +2,7 @@ import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { ClaimState, DispatchClaim } from '@hansard/provider';
 import { dispatchNotFound } from '@hansard/store-kit';
 import { endOldClaim } from './database/format-1.ts';
-import { inTransaction } from './database/transaction.ts';
+import { inSnapshot, inTransaction } from './database/transaction.ts';
 import { isDamage } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -94,6 +94,20 @@ function endAll({ leases, acknowledgements, statements }: StoreParts): unknown[]
 /** @throws STORE_DISPATCH_NOT_FOUND */
 export function getClaim(parts: StoreParts, taskDir: string, dispatchId: string): ClaimState | null {
   return parts.leases.stateOf(parts.dispatches.get(taskDir, dispatchId).number);
+}
+
+/** The claims of dispatches at one moment; null for one that does not exist. */
+export function getClaims(
+  { database, statements, leases }: StoreParts,
+  taskDir: string,
+  dispatchIds: readonly string[],
+): (ClaimState | null)[] {
+  return inSnapshot(database, () =>
+    dispatchIds.map((dispatchId) => {
+      const row = statements.getDispatch.get(taskDir, dispatchId);
+      return row === undefined ? null : leases.stateOf(row.number);
+    }),
+  );
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND */

@@ -1,5 +1,5 @@
 import { StoreError } from '@hansard/provider';
-import { isSystemError } from '@hansard/store-kit';
+import { isSystemError, isTransientSystemError } from '@hansard/store-kit';
 
 /** SQLite's primary result codes: https://sqlite.org/rescode.html */
 const result = {
@@ -7,23 +7,38 @@ const result = {
   perm: 3,
   busy: 5,
   locked: 6,
+  noMemory: 7,
   readonly: 8,
   io: 10,
   corrupt: 11,
   full: 13,
   cantOpen: 14,
+  protocol: 15,
   notDatabase: 26,
 } as const;
 
 const unavailable: Readonly<Record<number, string>> = {
   [result.perm]: 'may not be opened. Check its permissions',
   [result.busy]: 'is busy: another process has been writing for too long. Try again',
+  [result.noMemory]: 'could not be used, because there is no memory. Try again',
+  [result.protocol]: 'is busy: other processes have been opening it for too long. Try again',
   [result.locked]: 'is locked by another connection. Try again',
   [result.readonly]: 'may not be written. Check the permissions of the file and of its folder',
   [result.io]: 'could not be read or written. Check the disk',
   [result.full]: 'has no free space on its disk. This call wrote nothing. Free some space and try again',
   [result.cantOpen]: 'could not be opened. Check that the folder exists and may be written',
 };
+
+/**
+ * Results that pass by themselves. Each refuses a statement that has changed nothing, or rolls its transaction back; a protocol error is
+ * a lost race for the start of the log. A full disk, a failing one and a missing permission need somebody who removes the reason.
+ */
+const transientResults: ReadonlySet<number> = new Set([
+  result.busy,
+  result.locked,
+  result.noMemory,
+  result.protocol,
+]);
 
 /** An error of SQLite or of the file system as an error of the contract. Any other error is returned unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
@@ -36,6 +51,7 @@ export function toStoreError(error: unknown, file: string): unknown {
   return new StoreError('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
+    isTransient: code === null ? isTransientSystemError(error) : transientResults.has(code),
   });
 }
 

@@ -17,13 +17,14 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, pageOfDispatches, storeClosed } from '@hansard/store-kit';
+import { assertDispatchPath, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import {
   breakClaim,
   claimDispatch,
   createDispatch,
   getClaim,
+  getClaims,
   isClaimedHere,
   releaseDispatch,
   removeDispatch,
@@ -31,7 +32,6 @@ import {
 } from './claimed-dispatches.ts';
 import { inTransaction } from './database/transaction.ts';
 import { acceptLoss } from './events/accept-loss.ts';
-import { listDispatches, withActivity } from './list-dispatches.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -109,6 +109,14 @@ export class SqliteStore implements DispatchStoreProvider {
     return this.#runOne(taskDir, dispatchId, (parts) => getClaim(parts, taskDir, dispatchId));
   }
 
+  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+    return this.#run((parts) => {
+      assertTaskDir(taskDir);
+      for (const dispatchId of dispatchIds) assertDispatchId(dispatchId);
+      return getClaims(parts, taskDir, dispatchIds);
+    });
+  }
+
   breakClaim(taskDir: string, dispatchId: string): void {
     this.#runOne(taskDir, dispatchId, (parts) => {
       breakClaim(parts, taskDir, dispatchId);
@@ -126,10 +134,9 @@ export class SqliteStore implements DispatchStoreProvider {
   }
 
   listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
-    return this.#run((parts) => {
+    return this.#run(({ pages }) => {
       if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
-      const { dispatches, next } = pageOfDispatches(listDispatches(parts, options.taskDir), options);
-      return { dispatches: dispatches.map((listed) => withActivity(parts, listed)), next };
+      return pages.page(options);
     });
   }
 

@@ -9,6 +9,7 @@ import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { toOpenError } from './sqlite-errors.ts';
 import type { StoreSystem } from './store-system.ts';
+import { DispatchPages } from './tables/dispatch-pages.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { TaskTable } from './tables/task-table.ts';
 import { WriterLeases } from './writer-leases.ts';
@@ -30,6 +31,7 @@ export interface StoreParts {
   readonly format: DatabaseFormat;
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
+  readonly pages: DispatchPages;
   readonly leases: WriterLeases;
   readonly lengths: AcknowledgedLengths;
   readonly acknowledgements: Acknowledgements;
@@ -54,7 +56,8 @@ export function openParts(options: ConnectionOptions): OpenedParts {
     const acknowledgements = new Acknowledgements({ database, statements, lengths, reader, clock });
     const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });
     const search = new EventSearch(database, statements, reader);
-    const rows = { tasks, dispatches, leases, lengths, acknowledgements };
+    const pages = new DispatchPages({ database, dispatches, tasks, reader, file, isIndexed: isChecked });
+    const rows = { tasks, dispatches, pages, leases, lengths, acknowledgements };
     return { opened, parts: { database, statements, format, ...rows, writer, reader, search } };
   } catch (error) {
     database.close();

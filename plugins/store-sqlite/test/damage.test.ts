@@ -164,6 +164,7 @@ describe('a database that cannot be used', () => {
     raw.exec('BEGIN IMMEDIATE');
     const append = () => store.appendEvent(taskDir, dispatchId, textEvent('g'));
     expect(append).toThrow(/busy: .*Try again/);
+    expect(append).toThrow(expect.objectContaining({ isTransient: true }));
     expect(codeOf(() => store.createDispatch(taskDir, envelope({ dispatchId: 'x' })))).toBe(
       'STORE_UNAVAILABLE',
     );
@@ -174,15 +175,22 @@ describe('a database that cannot be used', () => {
   });
 
   it.each([
-    [13, 'STORE_UNAVAILABLE', 'no free space'],
-    [8, 'STORE_UNAVAILABLE', 'may not be written'],
-    [10 | (3 << 8), 'STORE_UNAVAILABLE', 'could not be read or written'],
-    [11 | (1 << 8), 'STORE_CORRUPT', 'is damaged'],
-    [1, 'STORE_UNAVAILABLE', 'refused a statement'],
-  ])('maps result %i of SQLite to %s', (errcode, code, words) => {
+    [13, 'STORE_UNAVAILABLE', 'no free space', false],
+    [8, 'STORE_UNAVAILABLE', 'may not be written', false],
+    [10 | (3 << 8), 'STORE_UNAVAILABLE', 'could not be read or written', false],
+    [11 | (1 << 8), 'STORE_CORRUPT', 'is damaged', false],
+    [14, 'STORE_UNAVAILABLE', 'could not be opened', false],
+    [1, 'STORE_UNAVAILABLE', 'refused a statement', false],
+    [5, 'STORE_UNAVAILABLE', 'is busy', true],
+    [5 | (1 << 8), 'STORE_UNAVAILABLE', 'is busy', true],
+    [5 | (2 << 8), 'STORE_UNAVAILABLE', 'is busy', true],
+    [6 | (1 << 8), 'STORE_UNAVAILABLE', 'is locked', true],
+    [7, 'STORE_UNAVAILABLE', 'no memory', true],
+    [15, 'STORE_UNAVAILABLE', 'is busy', true],
+  ])('maps result %i of SQLite to %s (%s), to be repeated: %s', (errcode, code, words, isTransient) => {
     const cause = Object.assign(new Error('what SQLite says'), { code: 'ERR_SQLITE_ERROR', errcode });
     const error = toStoreError(cause, '/data/hansard.sqlite') as StoreError;
-    expect(error).toMatchObject({ code, cause, details: { file: '/data/hansard.sqlite' } });
+    expect(error).toMatchObject({ code, cause, isTransient, details: { file: '/data/hansard.sqlite' } });
     expect(error.message).toContain(words);
     expect(error.message).toContain('what SQLite says');
   });

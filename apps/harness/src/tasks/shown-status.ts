@@ -16,27 +16,26 @@ export async function shownStatus(
   taskDir: string,
   envelopes: readonly DispatchEnvelope[],
 ): Promise<ShownStatus> {
-  const unclaimed = new Set<string>();
-  const look = async ({ dispatchId, source }: DispatchEnvelope) => {
-    if (!(await isClaimed(store, taskDir, dispatchId, source === null))) unclaimed.add(dispatchId);
-  };
-  // Together, so that a store on another machine answers them in the time of one.
-  await Promise.all(envelopes.filter(({ status }) => status === 'running').map(look));
+  const running = envelopes.filter(({ status }) => status === 'running');
+  const areClaimed = running.length === 0 ? [] : await claimed(store, taskDir, running);
+  const unclaimed = new Set(running.flatMap(({ dispatchId }, at) => (areClaimed[at] ? [] : dispatchId)));
   return ({ dispatchId, status }) => (unclaimed.has(dispatchId) ? lastSeen : status);
 }
 
-async function isClaimed(
+/** Whether each dispatch is claimed. */
+async function claimed(
   store: DispatchStore,
   taskDir: string,
-  dispatchId: string,
-  isAssumed: boolean,
-): Promise<boolean> {
+  envelopes: readonly DispatchEnvelope[],
+): Promise<boolean[]> {
   try {
-    const claim = await store.getClaim({ taskDir, dispatchId });
-    return claim !== null && claim.state !== 'expired';
+    const claims = await store.getClaims(
+      taskDir,
+      envelopes.map(({ dispatchId }) => dispatchId),
+    );
+    return claims.map((claim) => claim !== null && claim.state !== 'expired');
   } catch (error) {
-    if (isStoreError(error, 'STORE_UNSUPPORTED')) return isAssumed;
-    if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return true;
+    if (isStoreError(error, 'STORE_UNSUPPORTED')) return envelopes.map(({ source }) => source === null);
     throw error;
   }
 }

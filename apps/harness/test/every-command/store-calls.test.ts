@@ -86,6 +86,22 @@ describe('the calls of the store', () => {
     expect(total).toBeLessThanOrEqual(5);
   });
 
+  it.each(['ls', 'tree'])(
+    'of %s of a task are at most 4 for 300 dispatches that are running',
+    {
+      timeout: 60_000,
+    },
+    async (command) => {
+      using line = commandLine();
+      await using running = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+      for (let at = 0; at < 300; at += 1)
+        await running.beginDispatch(task.replace('/', '/tasks/'), { role: 'worker' });
+      const { code, total, calls: byName } = await countCalls(line.cwd, [command, task]);
+      expect([code, byName]).toMatchObject([0, { getClaims: 1 }]);
+      expect(total, JSON.stringify(byName)).toBeLessThanOrEqual(4);
+    },
+  );
+
   it.each([
     ['a recorded stream', files.stream, null],
     ['a transcript', 'transcript.jsonl', transcript(66)],

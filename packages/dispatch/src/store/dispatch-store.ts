@@ -143,6 +143,12 @@ export interface DispatchStore extends AsyncDisposable {
   getClaim(dispatch: DispatchRef): Promise<ClaimState | null>;
 
   /**
+   * The claims of several dispatches of a task, in the order of the ids, with one call of the store: null for one that no opening has
+   * claimed, and for one that does not exist. A store with one writer knows its own claims only.
+   */
+  getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]>;
+
+  /**
    * Ends the claim of another opening of the store, whose next write is STORE_LOCKED. Call it only if a user asks for it.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED if an object of this store writes the dispatch, STORE_UNSUPPORTED for a
    * store with one writer

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isStoreError, type StopWatching } from '@hansard/provider';
+import { type Awaitable, isStoreError, type StopWatching } from '@hansard/provider';
+import { isPromise } from '../async/is-promise.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
@@ -40,6 +41,8 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #notifier = new Notifier();
   #ended = false;
+  /** Stops waiting for the store. */
+  #leave = () => {};
 
   constructor(source: FollowSource, stored: ProviderDispatch, options: FollowOptions) {
     this.#source = source;
@@ -49,6 +52,7 @@ class Follower {
 
   end(): void {
     this.#ended = true;
+    this.#leave();
     this.#notifier.notify();
   }
 
@@ -58,16 +62,17 @@ class Follower {
     const onAbort = () => this.end();
     const removeNotifier = notifiers.add(this.#stored, this.#notifier);
     signal?.addEventListener('abort', onAbort);
-    let stopWatching: StopWatching | undefined;
+    let watching: Awaitable<StopWatching> | undefined;
     try {
       if (signal?.aborted) this.end();
-      if (!this.#isOver()) stopWatching = await this.#stored.watch(() => this.#notifier.notify());
+      if (!this.#isOver()) watching = this.#stored.watch(() => this.#notifier.notify());
+      await this.#untilEnd(watching);
       yield* this.#read();
     } catch (error) {
       // The store was closed while it read for a follower, which ends then.
       if (!this.#isOver() || !isStoreError(error, 'STORE_CLOSED')) throw error;
     } finally {
-      stopWatching?.();
+      stopWhenWatching(watching);
       signal?.removeEventListener('abort', onAbort);
       removeNotifier();
     }
@@ -79,7 +84,8 @@ class Follower {
     let caughtUp = false;
     let isLastRead = false;
     while (!this.#isOver()) {
-      const page = await this.#stored.readPage({ after: position, limit });
+      const page = await this.#untilEnd(this.#stored.readPage({ after: position, limit }));
+      if (page === undefined) return;
       for (const [index, event] of page.events.entries()) {
         if (this.#isOver()) return;
         yield { kind: 'event', position: page.first + index, event };
@@ -93,7 +99,7 @@ class Follower {
         yield { kind: 'caught_up', position };
       }
       if (isLastRead) return;
-      isLastRead = (await until?.()) === true;
+      isLastRead = (await this.#untilEnd(until?.())) === true;
       if (!isLastRead) await this.#somethingNew();
     }
   }
@@ -107,7 +113,27 @@ class Follower {
     cancel();
   }
 
+  /** The result of work, or undefined if the follower ends first: a store that hangs, or whose calls are repeated, delays no end. */
+  #untilEnd<T>(work: Awaitable<T>): Awaitable<T | undefined> {
+    if (!isPromise(work)) return work;
+    return new Promise((resolve, reject) => {
+      this.#leave = () => resolve(undefined);
+      work.then(resolve, reject);
+      if (this.#ended) this.#leave();
+    });
+  }
+
   #isOver(): boolean {
     return this.#ended || this.#source.isClosed;
   }
+}
+
+/** Ends the calls of a watch, as soon as the store has answered. Nobody waits for the answer, so its error is not reported. */
+function stopWhenWatching(watching: Awaitable<StopWatching> | undefined): void {
+  if (!isPromise(watching)) watching?.();
+  else
+    watching.then(
+      (stop) => stop(),
+      () => {},
+    );
 }

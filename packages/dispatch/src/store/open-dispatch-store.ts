@@ -203,6 +203,15 @@ class CheckedStore implements DispatchStore {
     return this.#context.claims.stateOf(dispatch);
   }
 
+  async getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
+    this.#context.assertOpen();
+    if (this.capabilities.writers !== 'dispatch')
+      return dispatchIds.map((dispatchId) => this.#context.claims.stateOf({ taskDir, dispatchId }));
+    const provider = this.#provider;
+    if (provider.getClaims === undefined) throw unsupported('writers', 'use a store with `getClaims`');
+    return provider.getClaims(taskDir, dispatchIds);
+  }
+
   async breakClaim(dispatch: DispatchRef): Promise<void> {
     await this.#context.claims.without(dispatch, 'a user who breaks the claim', (stored) =>
       stored.breakClaim(),

@@ -6,6 +6,7 @@ import type { Retries } from './retries.ts';
 /** Calls that change nothing, or that have the same effect when they are made again. */
 const repeatable = [
   'getClaim',
+  'getClaims',
   'getDispatchEnvelopes',
   'listDispatches',
   'getDispatchEnvelope',

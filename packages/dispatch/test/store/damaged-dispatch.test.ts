@@ -97,8 +97,11 @@ describe('the claim of a dispatch', () => {
       state: 'running',
       expiresInMs: null,
     });
+    const claims = () => store.getClaims(task, ['none', dispatchId]);
+    expect(await claims()).toEqual([null, await store.getClaim(reference)]);
     await release();
     expect(await store.getClaim(reference)).toBeNull();
+    expect(await claims()).toEqual([null, null]);
     await expect(store.breakClaim(reference)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
     await expect(store.getClaim({ taskDir: task, dispatchId: 'none' })).rejects.toMatchObject({
       code: 'STORE_DISPATCH_NOT_FOUND',
@@ -111,6 +114,7 @@ describe('the claim of a dispatch', () => {
     const provider = changedStore((store) => ({
       capabilities: { ...store.capabilities, writers: 'dispatch' },
       getClaim: () => claim,
+      getClaims: (_, ids) => ids.map((id) => ({ ...claim, owner: id })),
       breakClaim: (_taskDir, dispatchId) => void broken.push(dispatchId),
     }));
     const store = openDispatchStore(provider);
@@ -118,6 +122,8 @@ describe('the claim of a dispatch', () => {
     await expect(store.breakClaim(dispatch)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
     await dispatch.release();
     expect(await store.getClaim(dispatch)).toEqual(claim);
+    const owners = (await store.getClaims(task, ['b', 'a'])).map((one) => one?.owner);
+    expect(owners).toEqual(['b', 'a']);
     await store.breakClaim(dispatch);
     expect(broken).toEqual([dispatch.dispatchId]);
     await (await store.openDispatch(dispatch, write)).release();
@@ -129,6 +135,7 @@ describe('the claim of a dispatch', () => {
     }));
     const store = openDispatchStore(provider);
     const dispatch = await begin(store);
-    await expect(store.getClaim(dispatch)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
+    for (const claims of [store.getClaim(dispatch), store.getClaims(task, [])])
+      await expect(claims).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
   });
 });

@@ -5,7 +5,7 @@ import {
   openDispatchStore,
 } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import type { DispatchStoreProvider } from '@hansard/provider';
+import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvents, createDispatch, followDispatch, ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +51,14 @@ function gather(store: DispatchStore, options: FollowOptions = {}) {
 function watchlessStore(): DispatchStoreProvider {
   const capabilities = { ...createMemoryStore().capabilities, watch: false };
   return changedStore(() => ({ capabilities }));
+}
+
+function away(): StoreError {
+  return new StoreError('STORE_UNAVAILABLE', 'The store is away.', { isTransient: true });
+}
+
+function fails(): never {
+  throw away();
 }
 
 describe('a follower', () => {
@@ -194,6 +202,45 @@ describe('a follower', () => {
       if (seen.length === 2) stop.abort();
     }
     expect(seen).toEqual(['0:a', '1:b']);
+  });
+
+  it.each([
+    ['hangs', () => new Promise<never>(() => {})],
+    ['fails for a while', () => Promise.reject(away())],
+    ['fails at once for a while', fails],
+  ])('ends at once when its signal aborts while the store %s', async (_, call) => {
+    for (const method of ['watch', 'readEvents'] as const) {
+      let calls = 0;
+      const asked = new Gate();
+      const hang = () => {
+        calls += 1;
+        asked.open();
+        return call();
+      };
+      const provider = changedStore(() => ({ [method]: hang }));
+      const store = await open(provider);
+      const waiting = gather(store);
+      await asked.opened;
+      await turn();
+      waiting.stop();
+      // No timer has run: the time of this clock stands still.
+      await waiting.done;
+      expect([method, calls]).toEqual([method, 1]);
+    }
+  });
+
+  it('that ended before the store could watch stops that watch', async () => {
+    const gate = new Gate();
+    const stopped = new Gate();
+    const provider = changedStore(() => ({
+      watch: () => gate.opened.then(() => stopped.open),
+    }));
+    const waiting = gather(await open(provider));
+    await turn();
+    waiting.stop();
+    await waiting.done;
+    gate.open();
+    await stopped.opened;
   });
 
   it('ends when the store closes, also while it reads', async () => {

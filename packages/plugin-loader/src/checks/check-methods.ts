@@ -11,7 +11,7 @@ const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMeth
 
 /** The value of each capability that needs methods, and the methods. */
 const methodsOfCapabilities = {
-  writers: ['dispatch', ['getClaim', 'breakClaim']],
+  writers: ['dispatch', ['getClaim', 'getClaims', 'breakClaim']],
   search: [true, ['searchEvents']],
   watch: [true, ['watch']],
   deleteDispatch: [true, ['deleteDispatch']],

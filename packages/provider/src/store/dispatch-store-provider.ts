@@ -78,6 +78,12 @@ export interface DispatchStoreProvider {
   getClaim?(taskDir: string, dispatchId: string): Awaitable<ClaimState | null>;
 
   /**
+   * The claims of several dispatches of a task, in the order of the ids: null for one that is free, and for one that does not exist. A
+   * store on another machine needs one request, or a few, for any number of ids. Needs `capabilities.writers: 'dispatch'`.
+   */
+  getClaims?(taskDir: string, dispatchIds: readonly string[]): Awaitable<(ClaimState | null)[]>;
+
+  /**
    * Ends the claim of another opening, which gets STORE_LOCKED for its next write. Without a claim nothing changes. Only an
    * explicit request of a user leads to this call. Needs `capabilities.writers: 'dispatch'`.
    * @throws STORE_DISPATCH_NOT_FOUND
@@ -162,8 +168,8 @@ export interface DispatchStoreProvider {
 
   /**
    * Calls `onChange` soon after any process created, appended to, changed or deleted a dispatch of the scope, or put the
-   * record of one of its tasks. The call has no details; the listener reads the store. Calls may be merged, and a call
-   * without a change is allowed. A task that does not exist yet can be watched. Needs `capabilities.watch`.
+   * record of one of its tasks. The call has no details; the listener reads the store. Calls may be merged. A call
+   * without a change of the scope is allowed, but not more calls than changes in the whole store. A task that does not exist yet can be watched. Needs `capabilities.watch`.
    * @throws STORE_DISPATCH_NOT_FOUND for a dispatch that does not exist
    */
   watch?(scope: WatchScope, onChange: () => void): Awaitable<StopWatching>;

@@ -21,6 +21,19 @@ export const claimOperations: readonly StoreOperation[] = [
     },
   },
   {
+    name: 'get-claims',
+    method: 'getClaims',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: { answer: [null] },
+    needsClaim: true,
+    call: (store, task, dispatch) => optionalMethod(store, 'getClaims')(task, [dispatch]),
+    verify: async (answer) => {
+      const claims = (answer as (ClaimState | null)[]).map((claim) => claim?.isOwn);
+      sameContent(claims, [true], 'getClaims of an own claim');
+    },
+  },
+  {
     name: 'break-claim',
     method: 'breakClaim',
     needs: ['writers'],

@@ -59,6 +59,7 @@ export function optionalMethod<
     | 'verifyDispatch'
     | 'acceptLoss'
     | 'getClaim'
+    | 'getClaims'
     | 'breakClaim',
 >(store: DispatchStoreProvider, name: Name): NonNullable<DispatchStoreProvider[Name]> {
   const method = store[name];

@@ -133,7 +133,8 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
       const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
       return { taskDir, dispatchId, envelope: structuredClone(envelope), lastActiveAt };
     } catch (error) {
-      if (isStoreError(error)) return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
+      if (isStoreError(error) && !error.isTransient)
+        return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
       throw error;
     }
   };

@@ -69,6 +69,13 @@ export const dispatchMutants: readonly Mutant[] = [
       },
     }),
   ],
+  [
+    'refuses the claims of a missing dispatch',
+    'dispatches/missing-get-claims',
+    (good) => ({
+      getClaims: (taskDir, dispatchIds) => dispatchIds.map((id) => good.getClaim(taskDir, id)),
+    }),
+  ],
   ['has no claim of a missing dispatch', 'dispatches/missing-get-claim', orElse('getClaim', null)],
   [
     'verifies a missing dispatch',

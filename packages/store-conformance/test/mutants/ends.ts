@@ -88,6 +88,11 @@ export const endMutants: readonly Mutant[] = [
     () => ({ contract: 2 as never }),
   ],
   ['shows no claims', 'capabilities/claim-methods', () => ({ getClaim: undefined as never })],
+  [
+    'shows the claim of one dispatch only',
+    'capabilities/claim-methods',
+    () => ({ getClaims: undefined as never }),
+  ],
   ['breaks no claims', 'capabilities/claim-methods', () => ({ breakClaim: undefined as never })],
   [
     'has no method to verify',
@@ -230,6 +235,16 @@ export const endMutants: readonly Mutant[] = [
           if (calls === 1) onChange();
         });
       },
+    }),
+  ],
+  [
+    'calls every listener three times for each change of the store',
+    'watch/bounded',
+    (good) => ({
+      watch: (_, onChange) =>
+        good.watch({}, () => {
+          for (let call = 0; call < 3; call += 1) onChange();
+        }),
     }),
   ],
   [

@@ -38,6 +38,17 @@ const whenRefused = (
 
 const locked = () => new StoreError('STORE_LOCKED', 'Another opening has claimed it.');
 
+/** A store whose errors say something else about a repetition. */
+const refusing = (isTransient: boolean): FaultChange =>
+  appending((good, machine) => (taskDir, dispatchId, events) => {
+    try {
+      machine.call();
+    } catch (error) {
+      throw new StoreError('STORE_UNAVAILABLE', String(error), { isTransient });
+    }
+    good.appendEvents(taskDir, dispatchId, events);
+  });
+
 /** A store that locks a dispatch for ever when the system refuses this method. */
 const lockedAfter =
   (method: 'claimDispatch' | 'releaseDispatch'): FaultChange =>
@@ -187,6 +198,8 @@ export const faultMutants: ReadonlyArray<readonly [fault: string, caseId: string
       },
     }),
   ],
+  ['asks nobody to repeat a call for which there was no descriptor', 'faults/transient', refusing(false)],
+  ['asks to repeat a call while the disk is full', 'faults/transient', refusing(true)],
   ['locks a dispatch when a claim fails', 'faults/claim', lockedAfter('claimDispatch')],
   ['locks its own process out when a release fails', 'faults/release', lockedAfter('releaseDispatch')],
   [

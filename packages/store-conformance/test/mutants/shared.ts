@@ -318,6 +318,44 @@ export const sharedMutants: readonly Mutant[] = [
         },
     }),
   ],
+  [
+    'leaves missing dispatches out of the claims',
+    'claims/states',
+    (good) => ({
+      getClaims: (taskDir, dispatchIds) => {
+        const stored = good.getDispatchEnvelopes(taskDir).map(({ dispatchId }) => dispatchId);
+        return good.getClaims(
+          taskDir,
+          dispatchIds.length === 1 ? dispatchIds : dispatchIds.filter((id) => stored.includes(id)),
+        );
+      },
+    }),
+  ],
+  [
+    'returns claims in the order of the stored ids',
+    'claims/states',
+    (good) => ({ getClaims: (taskDir, dispatchIds) => good.getClaims(taskDir, dispatchIds.toSorted()) }),
+  ],
+  [
+    'finds the claims of at most a thousand dispatches',
+    'claims/states',
+    (good) => ({
+      getClaims: (taskDir, dispatchIds) =>
+        good.getClaims(taskDir, dispatchIds).map((claim, at) => (at < 1_000 ? claim : null)),
+    }),
+  ],
+  [
+    'finds no claim of an ended dispatch among several',
+    'claims/states',
+    (good) => ({
+      getClaims: (taskDir, dispatchIds) =>
+        good
+          .getClaims(taskDir, dispatchIds)
+          .map((claim, at) =>
+            good.getDispatchEnvelope(taskDir, dispatchIds[at] ?? '')?.status === 'running' ? claim : null,
+          ),
+    }),
+  ],
   ['breaks nothing', 'claims/broken', () => ({ breakClaim: () => {} })],
   [
     'claims again at the next write after its claim was broken',

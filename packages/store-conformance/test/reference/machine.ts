@@ -37,7 +37,9 @@ export class Machine {
     this.#calls += 1;
     if (this.#calls !== after + 1 && !(isLasting && this.#calls > after)) return;
     this.#failed += 1;
-    throw new StoreError('STORE_UNAVAILABLE', `The system refused: ${kind}.`);
+    throw new StoreError('STORE_UNAVAILABLE', `The system refused: ${kind}.`, {
+      isTransient: kind === 'EMFILE',
+    });
   }
 
   /** Waits until everything is on the disk. */

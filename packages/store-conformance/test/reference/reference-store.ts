@@ -157,6 +157,14 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         taskDir,
         dispatchId,
       ),
+    getClaims: (taskDir: string, dispatchIds: readonly string[]) =>
+      call((core, world) =>
+        dispatchIds.map((dispatchId) =>
+          core.getDispatchEnvelope(taskDir, dispatchId) === null
+            ? null
+            : claims.describe(world, keyOf(taskDir, dispatchId)),
+        ),
+      ),
     breakClaim: (taskDir: string, dispatchId: string) =>
       call(
         (core, world, key) => {

@@ -44,6 +44,15 @@ export class OpenDispatches {
     return { taskDir, dispatchId, paths: dispatchPaths(this.taskFolder(taskDir), dispatchId) };
   }
 
+  /** The same for several dispatches of a task. @throws STORE_INVALID_PATH */
+  names(taskDir: string, dispatchIds: readonly string[]): DispatchName[] {
+    const folder = this.taskFolder(taskDir);
+    return dispatchIds.map((dispatchId) => {
+      assertDispatchId(dispatchId);
+      return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
+    });
+  }
+
   /** The places of a dispatch that is open already, or of any other. @throws STORE_INVALID_PATH */
   openName(taskDir: string, dispatchId: string): DispatchName {
     this.assertOpen();

@@ -61,7 +61,7 @@ export function listTask(files: Files, root: string, taskDir: string): TaskListi
       task === null && withFile('list', taskFolder, () => listDispatchIds(files, taskFolder)).length === 0;
     return isEmpty ? null : { taskDir, task };
   } catch (error) {
-    if (isStoreError(error)) return { taskDir, task: null, error };
+    if (isStoreError(error) && !error.isTransient) return { taskDir, task: null, error };
     throw error;
   }
 }

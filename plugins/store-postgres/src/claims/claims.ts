@@ -113,6 +113,18 @@ export class Claims {
     return row.writer === null ? null : this.#judge(row, row.writer, since);
   }
 
+  /** The claims of dispatches of a task; null for one that does not exist. */
+  async statesOf(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
+    const since = this.#clock.monotonic();
+    const { getClaims } = this.#tables.statements;
+    const rows = await this.#tables.rows(getClaims, [taskDir, dispatchIds.join(',')]);
+    const byId = new Map(rows.map((row) => [row.dispatchId, row]));
+    return dispatchIds.map((dispatchId) => {
+      const row = byId.get(dispatchId);
+      return row === undefined || row.writer === null ? null : this.#judge(row, row.writer, since);
+    });
+  }
+
   /** Ends the claim of another opening. @throws STORE_DISPATCH_NOT_FOUND */
   async break(taskDir: string, dispatchId: string): Promise<void> {
     const { statements } = this.#tables;

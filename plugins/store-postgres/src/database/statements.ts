@@ -90,9 +90,9 @@ export function statementsFor(schema: string) {
   // As `envelopeChecksum` computes it.
   const checksum = `encode(sha256(convert_to(
     concat_ws(E'\\n', d.task_dir, d.dispatch_id, d.started_at, d.status, d.envelope), 'UTF8')), 'hex')`;
-  const claim = `${columns}, d.epoch, d.writer, o.owner, o.beat
-    FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer
-    WHERE d.task_dir = $1 AND d.dispatch_id = $2`;
+  const claimsOfTask = `${columns}, d.epoch, d.writer, o.owner, o.beat
+    FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer WHERE d.task_dir = $1`;
+  const claim = `${claimsOfTask} AND d.dispatch_id = $2`;
   // The rows from the position `start`, with the number of events at the same moment.
   const page = (start: string, limit: string) => `
     SELECT d.number, d.acknowledged, m.length, e.position, e.checksum, e.line
@@ -149,6 +149,9 @@ export function statementsFor(schema: string) {
     deleteWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch = $1`),
 
     getClaim: statement<ClaimedRow>(`SELECT ${claim}`),
+    getClaims: statement<ClaimedRow>(
+      `SELECT ${claimsOfTask} AND d.dispatch_id = ANY (string_to_array($2, ','))`,
+    ),
     /** Waits for an append under way, and lets no further one begin before the transaction ends. */
     lockDispatch: statement<ClaimedRow>(`SELECT ${claim} FOR UPDATE OF d`),
     takeClaim: statement<{ epoch: BigInt64 }>(

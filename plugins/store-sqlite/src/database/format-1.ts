@@ -12,7 +12,7 @@ const views = `
     SELECT DISTINCT task_dir, 0, 0, 0, NULL FROM main.dispatches
     WHERE task_dir NOT IN (SELECT task_dir FROM main.tasks);
   CREATE TEMP VIEW dispatches AS
-    SELECT number, task_dir, dispatch_id, 0 AS epoch, least_events AS acknowledged, has_event_ids, searchable_events,
+    SELECT number, task_dir, dispatch_id, '' AS started_at, 0 AS epoch, least_events AS acknowledged, has_event_ids, searchable_events,
       0 AS crc, envelope FROM main.dispatches;
   CREATE TEMP VIEW events AS SELECT dispatch, position, 0 AS batch, 0 AS crc, line FROM main.events;
   CREATE TEMP VIEW openings AS SELECT DISTINCT token, json_set(owner, '$.token', token) AS owner, 0 AS beat FROM main.writers;

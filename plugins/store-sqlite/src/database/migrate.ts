@@ -12,7 +12,7 @@ import {
   toggleName,
 } from './checksums.ts';
 import { type DatabaseOptions, locate } from './open-database.ts';
-import { formatOf, insertHead, markFormat, tableTexts } from './schema.ts';
+import { formatOf, indexTexts, insertHead, markFormat, tableTexts } from './schema.ts';
 import { type HeadRow, prepareStatements, type Statements } from './statements.ts';
 
 interface OldDispatch {
@@ -87,6 +87,7 @@ function copyTables(database: DatabaseSync): void {
   database.exec('DROP TABLE writers');
   for (const [name, text] of Object.entries(tableTexts))
     if (name !== 'event_ids' && name !== 'event_search') database.exec(text);
+  for (const text of Object.values(indexTexts)) database.exec(text);
   insertHead(database);
   copyDispatches(database, prepareStatements(database));
   const chain = new Chain();
@@ -119,7 +120,7 @@ function copyDispatches(database: DatabaseSync, statements: Statements): void {
     const { number, taskDir, dispatchId, acknowledged, hasEventIds, envelope } = row;
     const crc = dispatchChecksum(row);
     statements.insertDispatch.run(
-      ...[number, taskDir, dispatchId, 0, acknowledged, hasEventIds, crc, envelope],
+      ...[number, taskDir, dispatchId, startOf(envelope), 0, acknowledged, hasEventIds, crc, envelope],
     );
     statements.setSearchable.run(searchable, number);
     const counted = tasks.get(taskDir) ?? { task: null, dispatches: 0, digest: 0 };
@@ -146,6 +147,15 @@ function withTitle({ envelope: text }: Pick<OldDispatch, 'envelope'>): string {
     return JSON.stringify({ dispatchId, taskSlug, role, title, ...others });
   } catch {
     return text;
+  }
+}
+
+/** `startedAt` of an envelope; empty for a damaged one. */
+function startOf(envelope: string): string {
+  try {
+    return String((JSON.parse(envelope) as DispatchEnvelope).startedAt);
+  } catch {
+    return '';
   }
 }
 

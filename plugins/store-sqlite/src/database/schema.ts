@@ -18,6 +18,7 @@ export type DatabaseFormat = 1 | 2;
  * head                   one row. It says how many rows `tasks` has, and a row of `tasks` says how many dispatches it has: so a
  *                        listing that lost a row shows
  * tasks.task             null for a task with dispatches and without a record
+ * dispatches.started_at  `startedAt` of the envelope, for the indexes by which a page is found; see dispatch-pages.ts
  * dispatches.epoch       grows with each claim
  * dispatches.acknowledged  the number of events when the dispatch last ended or was released; fewer events are damage
  * events.line            the event as `encodeEvent` writes it
@@ -45,6 +46,7 @@ export const tableTexts = {
     number            INTEGER PRIMARY KEY AUTOINCREMENT,
     task_dir          TEXT NOT NULL,
     dispatch_id       TEXT NOT NULL,
+    started_at        TEXT NOT NULL,
     epoch             INTEGER NOT NULL,
     acknowledged      INTEGER NOT NULL,
     has_event_ids     INTEGER NOT NULL,
@@ -87,10 +89,16 @@ export const tableTexts = {
   )`,
 } as const;
 
+/** For pages of dispatches in the order of a listing. A task has its own index, which the order of the first one would not help. */
+export const indexTexts = {
+  dispatches_by_start: `CREATE INDEX dispatches_by_start ON dispatches (started_at, task_dir, dispatch_id)`,
+  dispatches_of_task_by_start: `CREATE INDEX dispatches_of_task_by_start ON dispatches (task_dir, started_at, dispatch_id)`,
+} as const;
+
 /** Creates the tables in a new database, and marks it as ours. */
 export function createTables(database: DatabaseSync): void {
   inTransaction(database, () => {
-    for (const text of Object.values(tableTexts)) database.exec(text);
+    for (const text of Object.values({ ...tableTexts, ...indexTexts })) database.exec(text);
     insertHead(database);
     database.exec(`PRAGMA application_id = ${applicationId}`);
     markFormat(database);
@@ -141,18 +149,23 @@ export function formatOf(database: DatabaseSync, file: string): DatabaseFormat {
   return newestFormat;
 }
 
-/** @throws STORE_CORRUPT if the texts of the tables are not those with which they were created */
+/** @throws STORE_CORRUPT if the texts of the tables and indexes are not those with which they were created */
 function assertTables(database: DatabaseSync, file: string): void {
   const rows = database
-    .prepare(`SELECT name, tbl_name AS tableName, sql FROM sqlite_schema WHERE type = 'table'`)
+    .prepare(`SELECT type, name, tbl_name AS tableName, sql FROM sqlite_schema WHERE sql IS NOT NULL`)
     .all();
   const found = new Map(
-    rows.map(({ name, tableName, sql }) => [name, name === tableName ? inOneLine(sql) : null]),
+    rows.map(({ type, name, tableName, sql }) => [
+      `${type} ${name} of ${type === 'index' ? tableName : name === tableName ? 'itself' : 'another'}`,
+      inOneLine(sql),
+    ]),
   );
-  for (const [name, text] of Object.entries(tableTexts)) {
-    if (found.get(name) !== inOneLine(text))
+  for (const [name, text] of Object.entries(tableTexts))
+    if (found.get(`table ${name} of itself`) !== inOneLine(text))
       throw corrupt(file, `the definition of its table ${name} has changed`);
-  }
+  for (const [name, text] of Object.entries(indexTexts))
+    if (found.get(`index ${name} of dispatches`) !== inOneLine(text))
+      throw corrupt(file, `the definition of its index ${name} has changed`);
 }
 
 function inOneLine(sql: unknown): string {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 type Value = string | number | null;
 
-interface Read<Row> {
+export interface Read<Row> {
   get(...values: Value[]): Row | undefined;
   all(...values: Value[]): Row[];
   iterate(...values: Value[]): Iterable<Row>;
@@ -31,6 +31,7 @@ export interface DispatchRow {
   readonly number: number;
   readonly taskDir: string;
   readonly dispatchId: string;
+  readonly startedAt: string;
   readonly epoch: number;
   readonly acknowledged: number;
   readonly hasEventIds: number;
@@ -78,7 +79,7 @@ const eventCount = '(SELECT coalesce(max(position) + 1, 0) FROM events WHERE dis
 
 const taskColumns = 'task_dir AS taskDir, dispatches, digest, crc, task';
 
-const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId, epoch, acknowledged,
+export const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId, started_at AS startedAt, epoch, acknowledged,
   has_event_ids AS hasEventIds, crc, envelope`;
 
 const hits = (where: string): string => `
@@ -116,10 +117,11 @@ export function prepareStatements(database: DatabaseSync) {
 
     insertDispatch: write(
       `INSERT INTO dispatches
-         (number, task_dir, dispatch_id, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
-       VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+         (number, task_dir, dispatch_id, started_at, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
+       VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
     ),
     setEnvelope: write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
+    setStartedAt: write('UPDATE dispatches SET started_at = ? WHERE number = ?'),
     setEpoch: write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
     findDispatch: read<FoundRow>(
       `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds,

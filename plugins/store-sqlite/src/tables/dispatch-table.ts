@@ -29,7 +29,7 @@ export interface DispatchTableSetup {
 /** A dispatch without the time of its last event. */
 export type ListedDispatch = Omit<DispatchListing, 'lastActiveAt'>;
 
-type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'epoch' | 'envelope'>;
+type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'startedAt' | 'epoch' | 'envelope'>;
 
 /** The dispatches without their events. A row has a checksum, and the row of its task says how many there are. */
 export class DispatchTable {
@@ -121,28 +121,28 @@ export class DispatchTable {
 
   /** @returns the number of the new dispatch @throws STORE_DISPATCH_EXISTS, STORE_CORRUPT */
   insert(taskDir: string, envelope: DispatchEnvelope, epoch: number): number {
-    const { dispatchId } = envelope;
+    const { dispatchId, startedAt } = envelope;
     const text = JSON.stringify(envelope);
     if (this.#statements.getDispatch.get(taskDir, dispatchId) !== undefined)
       throw dispatchExists(taskDir, dispatchId);
     this.#tasks.addDispatch(taskDir, dispatchId);
-    return this.#insertRow({ taskDir, dispatchId, epoch, envelope: text });
+    return this.#insertRow({ taskDir, dispatchId, startedAt, epoch, envelope: text });
   }
 
   /** Inserts a removed row again under a new number, without events. */
-  insertCopy({ taskDir, dispatchId, epoch, envelope }: DispatchRow): number {
+  insertCopy({ taskDir, dispatchId, startedAt, epoch, envelope }: DispatchRow): number {
     this.#tasks.addDispatch(taskDir, dispatchId);
-    return this.#insertRow({ taskDir, dispatchId, epoch, envelope });
+    return this.#insertRow({ taskDir, dispatchId, startedAt, epoch, envelope });
   }
 
   /** The number is one that no dispatch has had, including those that were lost. */
-  #insertRow({ taskDir, dispatchId, epoch, envelope }: NewDispatch): number {
+  #insertRow({ taskDir, dispatchId, startedAt, epoch, envelope }: NewDispatch): number {
     const hasEventIds = 0;
     const inDatabase = this.#statements.greatestNumber.get()?.number ?? 0;
     const number = Math.max(inDatabase, this.#lengths.greatestNumber()) + 1;
     const crc = dispatchChecksum({ number, taskDir, dispatchId, epoch, hasEventIds, envelope });
     this.#statements.insertDispatch.run(
-      ...[number, taskDir, dispatchId, epoch, 0, hasEventIds, crc, envelope],
+      ...[number, taskDir, dispatchId, startedAt, epoch, 0, hasEventIds, crc, envelope],
     );
     return number;
   }
@@ -153,7 +153,9 @@ export class DispatchTable {
     for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
     const envelope = JSON.stringify(changed);
     this.#statements.setEnvelope.run(envelope, dispatchChecksum({ ...row, envelope }), row.number);
-    return JSON.parse(envelope) as DispatchEnvelope;
+    const written = JSON.parse(envelope) as DispatchEnvelope;
+    if (written.startedAt !== row.startedAt) this.#statements.setStartedAt.run(written.startedAt, row.number);
+    return written;
   }
 
   setEpoch(row: DispatchRow, epoch: number): void {
@@ -164,6 +166,18 @@ export class DispatchTable {
   remove({ number, taskDir, dispatchId }: DispatchRow): void {
     this.#statements.deleteDispatch.run(number);
     this.#tasks.removeDispatch(taskDir, dispatchId);
+  }
+
+  /** The envelope of a row that an index of starts found, or null if the row or its place in the index is damaged. */
+  indexed(row: DispatchRow): DispatchEnvelope | null {
+    if (!this.#isWhole(row)) return null;
+    const envelope = this.decode(row);
+    return envelope.startedAt === row.startedAt ? envelope : null;
+  }
+
+  /** Whether an index of starts has the row at a wrong place. The place of a damaged row is not known. */
+  isMisplaced(row: DispatchRow): boolean {
+    return this.#isWhole(row) && this.decode(row).startedAt !== row.startedAt;
   }
 
   /** @throws STORE_CORRUPT */
@@ -186,10 +200,14 @@ export class DispatchTable {
   }
 
   #checked(row: DispatchRow, dispatchId: string): DispatchRow {
-    if (!this.#isChecked || dispatchChecksum(row) === row.crc) return row;
+    if (this.#isWhole(row)) return row;
     throw corrupt(this.#file, `the envelope of dispatch ${dispatchId} does not have its checksum`, {
       details: { dispatchId },
     });
+  }
+
+  #isWhole(row: DispatchRow): boolean {
+    return !this.#isChecked || dispatchChecksum(row) === row.crc;
   }
 
   #assertComplete(taskDir: string, rows: readonly Pick<DispatchRow, 'dispatchId'>[]): void {

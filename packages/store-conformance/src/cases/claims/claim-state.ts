@@ -10,7 +10,7 @@ import {
   prepared,
   taskDir,
 } from '../../checks/prepared-store.ts';
-import { sampleEvent } from '../../checks/sample-data.ts';
+import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
 const needs = ['durability', 'writers'] as const;
@@ -48,6 +48,43 @@ export const claimStateCases = caseFamily('claims', [
     run: async ({ store }) => {
       await store.createDispatch(taskDir, endedEnvelope);
       sameContent(await optionalMethod(store, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+    },
+  },
+  {
+    name: 'states',
+    rule: 6,
+    title:
+      'the claims of several dispatches are those of each, in the order of the ids, with null for a free and for a missing one',
+    needs,
+    run: async ({ store, openBeside }) => {
+      const second = await openBeside();
+      const ids = ['OWN', 'ENDED', 'FREE', 'OTHER', 'MISSING'];
+      for (const id of ids.slice(0, 3)) await store.createDispatch(taskDir, sampleEnvelope(id));
+      await second.createDispatch(taskDir, sampleEnvelope('OTHER'));
+      // Of another task, with an id that is missing in this one.
+      await second.createDispatch(`${taskDir}/below`, sampleEnvelope('MISSING'));
+      await store.updateDispatch(taskDir, 'ENDED', { status: 'completed' });
+      await store.releaseDispatch(taskDir, 'FREE');
+      const own = [true, true, null, false, null];
+      for (const [opening, owns] of [
+        [store, own],
+        [second, own.map((isOwn) => (isOwn === null ? null : !isOwn))],
+      ] as const) {
+        const expected = new Map(ids.map((id, at) => [id, owns[at] ?? null]));
+        const single = async (id: string) =>
+          id === 'MISSING' ? null : optionalMethod(opening, 'getClaim')(taskDir, id);
+        for (const asked of [ids, ids.toReversed(), ['FREE', 'OTHER', 'FREE', 'OTHER'], [], manyIds(ids)]) {
+          const claims = await optionalMethod(opening, 'getClaims')(taskDir, asked);
+          sameContent(
+            claims.map((one) => one?.isOwn ?? null),
+            asked.map((id) => expected.get(id) ?? null),
+            `whether getClaims of ${asked.length} ids finds own claims`,
+          );
+          if (asked.length > ids.length) continue;
+          const singles = await Promise.all(asked.map(single));
+          sameContent(claims, singles, `getClaims of ${asked.join(', ')}`);
+        }
+      }
     },
   },
   {
@@ -113,4 +150,9 @@ function sameState(state: ClaimState | null, isOwn: boolean): void {
   const { owner = '', ...rest } = state ?? {};
   sameContent(rest, { isOwn, state: 'running', expiresInMs: null }, 'getClaim');
   assert.ok(owner.includes(String(process.pid)), `the owner is “${owner}”, without the process id`);
+}
+
+/** The ids, each after many that do not exist. */
+function manyIds(ids: readonly string[]): string[] {
+  return ids.flatMap((id) => [...Array.from({ length: 400 }, (_, at) => `NONE-${id}-${at}`), id]);
 }

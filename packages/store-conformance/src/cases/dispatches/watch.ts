@@ -5,6 +5,11 @@ import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '..
 import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from '../../checks/sample-data.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
+/** How often other dispatches change while one is watched. */
+const changesOfOthers = 40;
+/** Reports of changes that were made just before a listener began may still arrive. */
+const changesBefore = 20;
+
 export const watchCases = caseFamily('watch', [
   {
     name: 'appends',
@@ -110,6 +115,54 @@ export const watchCases = caseFamily('watch', [
     title: 'a listener of the whole store is called for every task and dispatch',
     needs: ['watch'],
     run: async ({ store }) => isCalledFor(store, store, {}),
+  },
+  {
+    name: 'bounded',
+    rule: 6,
+    title:
+      'a listener is called for each change of its scope by another opening, and not more often than the store changes',
+    needs: ['watch', 'durability', 'writers'],
+    run: async ({ store, openBeside }) => {
+      const besides = [
+        { taskDir, dispatchId: 'BESIDE' },
+        { taskDir: `${taskDir}/below`, dispatchId },
+      ];
+      await beginDispatch(store);
+      for (const beside of besides)
+        await store.createDispatch(beside.taskDir, sampleEnvelope(beside.dispatchId));
+      const other = await openBeside();
+      const watch = optionalMethod(other, 'watch');
+      const listened = await Promise.all(
+        [{}, { taskDir }, { taskDir, dispatchId }].map(async (scope) => {
+          const listener = createChangeListener();
+          const seen = { scope, listener, calls: 0, stop: () => {} };
+          seen.stop = await watch(scope, () => {
+            seen.calls += 1;
+            listener.listen();
+          });
+          return seen;
+        }),
+      );
+      let changes = 0;
+      for (const beside of besides)
+        for (const event of sampleEvents(changesOfOthers, 'beside')) {
+          await store.appendEvent(beside.taskDir, beside.dispatchId, event);
+          changes += 1;
+        }
+      await store.appendEvent(taskDir, dispatchId, sampleEvent('last'));
+      for (const one of listened) {
+        const { scope, listener, stop } = one;
+        await listener.calledUntil(`for the last event of ${JSON.stringify(scope)}`, async () => {
+          const events = await other.getDispatchEvents(taskDir, dispatchId);
+          return events.length === 1;
+        });
+        stop();
+        assert.ok(
+          one.calls <= changes + 1 + changesBefore,
+          `a listener of ${JSON.stringify(scope)} was called ${one.calls} times for ${changes + 1} changes`,
+        );
+      }
+    },
   },
   {
     name: 'task-of-another-opening',

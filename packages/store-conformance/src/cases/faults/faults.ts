@@ -5,7 +5,14 @@ import { holdsEvents, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import type { CaseContext } from '../../run/case-context.ts';
 import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
-import { type Attempt, before, forEachFault, fullDisk, singleFaults } from './injected-faults.ts';
+import {
+  type Attempt,
+  before,
+  forEachFault,
+  fullDisk,
+  noDescriptor,
+  singleFaults,
+} from './injected-faults.ts';
 
 const last = sampleEvent('last');
 const needs = ['durability'] as const;
@@ -60,6 +67,23 @@ export const faultCases = caseFamily('faults', [
     fullDisk,
     sampleEvents(3, 'next'),
   ),
+  {
+    name: 'transient',
+    rule: 2,
+    title:
+      'the error of a process without free descriptors is transient, and that of a full disk is not, because it does not pass by itself',
+    needs,
+    run: async (context) => {
+      for (const [faults, isTransient] of [
+        [noDescriptor, true],
+        [fullDisk, false],
+      ] as const)
+        await forEachFault(context, faults, writeAndRead, async ({ error }) => {
+          if (error !== null)
+            assert.equal(error.isTransient, isTransient, `isTransient of “${error.message}”`);
+        });
+    },
+  },
   {
     name: 'update',
     rule: 7,
@@ -174,4 +198,11 @@ async function holdAll(
 ): Promise<void> {
   const store = await reopen();
   for (const dispatchId of dispatchIds) await holdsEvents(store, events, { taskDir, dispatchId });
+}
+
+async function writeAndRead(store: DispatchStoreProvider, dispatchId: string): Promise<void> {
+  await store.appendEvents(taskDir, dispatchId, sampleEvents(2, 'next'));
+  await store.updateDispatch(taskDir, dispatchId, { cost: 7 });
+  await store.createDispatch(taskDir, sampleEnvelope(`new-${dispatchId}`));
+  await store.getDispatchEvents(taskDir, dispatchId);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Awaitable, type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type Awaitable, type DispatchStoreProvider, isStoreError, type StoreError } from '@hansard/provider';
 import { describeError } from '../../checks/expectations.ts';
 import { taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvents } from '../../checks/sample-data.ts';
@@ -18,6 +18,8 @@ export const singleFaults: readonly Omit<InjectedFault, 'after'>[] = [
   { kind: 'ENOSPC', isLasting: false },
   { kind: 'short write', isLasting: false },
 ];
+/** Passes by itself: another part of the process closes a file. */
+export const noDescriptor: readonly Omit<InjectedFault, 'after'>[] = [{ kind: 'EMFILE', isLasting: true }];
 export const fullDisk: readonly Omit<InjectedFault, 'after'>[] = [{ kind: 'ENOSPC', isLasting: true }];
 
 /** One attempt, on a dispatch of its own that the opening has claimed. */
@@ -26,6 +28,8 @@ export interface Attempt {
   readonly dispatchId: string;
   /** Whether the method failed, with a code. */
   readonly hasFailed: boolean;
+  /** Null if it did not fail. */
+  readonly error: StoreError | null;
 }
 
 /**
@@ -60,7 +64,7 @@ export async function forEachFault(
       try {
         if (error !== null && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
         assert.ok(error === null || failedCalls > 0, 'it failed although no call of the system did');
-        await check({ store, dispatchId, hasFailed: error !== null });
+        await check({ store, dispatchId, hasFailed: error !== null, error });
       } catch (cause) {
         throw new Error(
           `After ${fault.kind} in call ${after + 1}${fault.isLasting ? ' and all later ones' : ''}: ${describeError(cause)}`,

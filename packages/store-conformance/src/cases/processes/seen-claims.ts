@@ -26,6 +26,8 @@ export const seenClaimCases = caseFamily('processes', [
       const child = await startProcess(context);
       await child.call('claimDispatch', taskDir, dispatchId);
       isForeign(await getClaim(taskDir, dispatchId), child.pid, ['running', 'unknown'], context.leaseMs);
+      const [listed = null] = await optionalMethod(context.store, 'getClaims')(taskDir, [dispatchId]);
+      isForeign(listed, child.pid, ['running', 'unknown'], context.leaseMs);
       await child.call('releaseDispatch', taskDir, dispatchId);
       sameContent(await getClaim(taskDir, dispatchId), null, 'getClaim after the release');
       await child.call('claimDispatch', taskDir, dispatchId);

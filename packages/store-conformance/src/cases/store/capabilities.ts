@@ -46,10 +46,11 @@ export const capabilityCases = caseFamily('capabilities', [
   {
     name: 'claim-methods',
     rule: 6,
-    title: 'a store with several writers can show the claim of a dispatch, and break it',
+    title: 'a store with several writers can show the claims of dispatches, and break them',
     needs: ['writers'],
     run: async ({ store }) => {
       assert.equal(typeof store.getClaim, 'function', 'getClaim is missing');
+      assert.equal(typeof store.getClaims, 'function', 'getClaims is missing');
       assert.equal(typeof store.breakClaim, 'function', 'breakClaim is missing');
     },
   },
