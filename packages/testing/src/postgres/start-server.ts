@@ -42,7 +42,7 @@ export async function startServer(settings: readonly string[] = []): Promise<Tes
     certificate: join(import.meta.dirname, 'server.crt'),
     url: (user = 'postgres', password) => {
       const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`;
-      return `postgresql://${user}${secret}@127.0.0.1:${port}/postgres`;
+      return `postgresql://${encodeURIComponent(user)}${secret}@127.0.0.1:${port}/postgres`;
     },
     kill: () => command('kill'),
     start: () => command('start'),
