@@ -24,7 +24,7 @@ const upstreams = 3;
 
 /**
  * Between a store and its server: a pooler in transaction mode, as old versions of pgbouncer are. Each transaction gets the connection that
- * has waited longest, so a session never keeps one: what a statement leaves on it, such as a prepared statement or LISTEN, is there for others.
+ * has waited longest, so a session never keeps one. What a statement leaves on it, such as a prepared statement, others find.
  */
 export async function startPooler(serverPort: number, { listen }: PoolerOptions): Promise<TransactionPooler> {
   const sockets = new Set<Socket>();
