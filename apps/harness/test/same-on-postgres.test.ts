@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { documentedCode } from '../../../scripts/markdown-code.ts';
 import { type Answer, type CommandLine, commandLine, demoStream } from './command-line.ts';
 
 const server = useServer();
@@ -147,4 +150,33 @@ describe('a configuration of one line puts the log into PostgreSQL, and the comm
   it('writes no file', () => {
     expect(readdirSync(on('PostgreSQL').line.cwd)).toEqual(['hansard.config.json']);
   });
+});
+
+it('the program of docs/scaling.md copies a store of files, also when it runs again', async () => {
+  const { line, cafe } = on('files');
+  const block = documentedCode().find(({ place }) => place.startsWith('docs/scaling.md'));
+  const root = JSON.stringify(join(line.cwd, '.projects'));
+  const program =
+    block?.code.replace("'.projects'", root).replace('{ url:', '{ schema: "copied", url:') ?? '';
+  const given = ['--conditions=@hansard/source', '--input-type=module-typescript', '--eval', program];
+  for (const _ of ['first', 'again']) {
+    const { status, stderr } = spawnSync(process.execPath, given, {
+      cwd: import.meta.dirname,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  }
+  const store = { plugin: '@hansard/store-postgres', config: { schema: 'copied' } };
+  writeFileSync(join(line.cwd, 'copied.json'), JSON.stringify({ communication: [], store }));
+  for (const words of [
+    ['ls'],
+    ['tree', cafe],
+    ['events', cafe, 'latest', '--json'],
+    ['context', cafe, '--verify'],
+  ])
+    expect(await line.hansard(...words, '--config', 'copied.json')).toMatchObject({
+      code: 0,
+      out: (await line.hansard(...words)).out,
+    });
+  expect(await line.hansard('verify', '--config', 'copied.json')).toMatchObject({ code: 0 });
 });
