@@ -31,17 +31,20 @@ export const slowTests: readonly string[] = [
   'scripts/test/regular-expressions.test.ts',
 ];
 
+/** Not followed, unlike relative imports. */
+const databaseServer = '@hansard/testing/postgres-in-tests';
+
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
 
 /**
  * Why a test file is left out of `pnpm test:unit`, or null. The imports decide, those of its helpers included:
- * `scripts/engines` needs an engine or a browser, `test-server.ts` of `store-postgres` starts PostgreSQL, `scripts/pack.ts` needs built packages. A file that itself imports
+ * `scripts/engines` needs an engine or a browser, `@hansard/testing/postgres-in-tests` starts PostgreSQL, `scripts/pack.ts` needs built packages. A file that itself imports
  * `node:child_process` starts processes, and one that replaces modules (`vi.mock`) needs a worker of its own.
  */
 export function heavyReason(file: string, read: (path: string) => string = readSource): HeavyReason | null {
   const reached = reachableFrom(file, read);
   if ([...reached].some((path) => path.startsWith('scripts/engines/'))) return 'engine';
-  if (reached.has('plugins/store-postgres/test/server/test-server.ts')) return 'server';
+  if (reached.has(databaseServer)) return 'server';
   if (reached.has('scripts/pack.ts') || reached.has('scripts/running-pnpm.ts')) return 'package';
   if (/^(?:import\b[^'\n]*|\} )from 'node:child_process'/m.test(read(file))) return 'process';
   if (/^\s*vi\.(?:mock|doMock|resetModules)\(/m.test(read(file))) return 'mock';
@@ -55,7 +58,7 @@ export function heavyTests(): string[] {
     .sort();
 }
 
-/** The file and everything that it imports by a relative path. */
+/** The file and everything that it imports by a relative path, and the server of a database. */
 function reachableFrom(file: string, read: (path: string) => string): ReadonlySet<string> {
   const reached = new Set<string>();
   const open = [file];
@@ -64,6 +67,7 @@ function reachableFrom(file: string, read: (path: string) => string): ReadonlySe
     reached.add(path);
     for (const [, from = '', dynamic = ''] of read(path).matchAll(importPattern)) {
       const specifier = from + dynamic;
+      if (specifier === databaseServer) reached.add(specifier);
       if (specifier.startsWith('.')) open.push(relative(root, resolve(root, dirname(path), specifier)));
     }
   }

@@ -21,7 +21,7 @@ describe('pnpm test:unit', () => {
 
   it('leaves out a test that starts a database server', () => {
     const test = 'plugins/store-postgres/test/a.test.ts';
-    const read = files({ [test]: "import { useServer } from './server/test-server.ts';" });
+    const read = files({ [test]: "import { useServer } from '@hansard/testing/postgres-in-tests';" });
     expect(heavyReason(test, read)).toBe('server');
   });
 

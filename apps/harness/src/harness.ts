@@ -9,7 +9,13 @@ import {
   openDispatchStore,
 } from '@hansard/dispatch';
 import { isCodedError } from '@hansard/events';
-import { type LoadedPlugins, loadPlugins, type PluginReference } from '@hansard/plugin-loader';
+import {
+  type ImportedPlugin,
+  importPlugin,
+  type LoadedPlugins,
+  loadPlugins,
+  type PluginReference,
+} from '@hansard/plugin-loader';
 import type { AgentProvider, StoreError } from '@hansard/provider';
 import { type LoadedConfig, loadConfig, type PluginUse } from './config.ts';
 import { agentId, pluginsForAgent } from './run/known-agents.ts';
@@ -117,6 +123,16 @@ async function malformedEventIn({ store, read }: Harness): Promise<StoreError | 
   return null;
 }
 
+/** The plugins installed with the command are found from its own folder, whatever the current folder. */
+const packageDirs = [fileURLToPath(new URL('.', import.meta.url))];
+
+/** Loads the code of the configured store, and does not open it. */
+export function importStore({ config, baseDir }: LoadedConfig): Promise<ImportedPlugin> {
+  const { pluginFolders: folders, deny } = config;
+  const configurations = config.plugins.map(toReference);
+  return importPlugin(toReference(config.store), { baseDir, packageDirs, configurations, folders, deny });
+}
+
 /** Loads only the configured plugins, for the report of `hansard plugins`. */
 export async function loadConfigured(
   { config, baseDir }: LoadedConfig,
@@ -127,8 +143,7 @@ export async function loadConfigured(
   const others = load === 'store' ? [] : [...config.plugins, ...pluginsForAgent(agent, config.plugins)];
   const plugins = await loadPlugins({
     baseDir,
-    // The plugins installed with the command are found from its own folder, whatever the current folder.
-    packageDirs: [fileURLToPath(new URL('.', import.meta.url))],
+    packageDirs,
     plugins: [config.store, ...communication, ...others].map(toReference),
     // A configuration of the store under `plugins` also applies to commands that only read.
     configurations: load === 'store' ? config.plugins.map(toReference) : [],

@@ -30,6 +30,9 @@ export interface LoadPluginsOptions {
   readonly clock?: Clock;
 }
 
+/** Milliseconds. */
+export const defaultCreateTimeout = 10_000;
+
 /** The greatest `createTimeoutMs`, because no timer takes longer. */
 export const longestTimeout = 2 ** 31 - 1;
 
@@ -40,7 +43,7 @@ export const longestTimeout = 2 ** 31 - 1;
  * for a path in `deny` that cannot be followed, because nothing is safe to load then
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPlugins> {
-  const { folders = [], deny = [], createTimeoutMs = 10_000, clock = systemClock } = options;
+  const { folders = [], deny = [], createTimeoutMs = defaultCreateTimeout, clock = systemClock } = options;
   for (const limitMs of [createTimeoutMs, ...limitsOf(options.plugins), ...limitsOf(options.configurations)])
     if (!Number.isInteger(limitMs) || limitMs < 1 || limitMs > longestTimeout)
       throw new TypeError(`createTimeoutMs must be a whole number from 1 to ${longestTimeout}.`);

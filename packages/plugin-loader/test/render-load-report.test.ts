@@ -1,6 +1,6 @@
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { loadPlugins, renderLoadReport } from '../src/index.ts';
+import { loadPlugins, renderLoadReport, type ServerReport } from '../src/index.ts';
 import { createWorkspace, creating, toolProvider } from './plugin-workspace.ts';
 
 describe('the report as text', () => {
@@ -37,6 +37,22 @@ Plugins: 1 loaded, 1 failed, 1 denied, 1 off (12.3 ms)
          folder /base/plugins/spare
          name it in the configuration to load it`);
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+  });
+
+  it('shows the server of a store that was asked, or why it did not answer', () => {
+    const entry = {
+      id: 's',
+      source: { kind: 'path', location: '/s' },
+      state: 'loaded',
+      timings: {},
+    } as const;
+    const render = (server: ServerReport) =>
+      renderLoadReport({ plugins: [{ ...entry, server }], totalMs: 1 });
+    expect(render({ name: 'db:5432/a', version: 'PostgreSQL 18.4', latencyMs: 1.26 })).toContain(
+      '\n         server db:5432/a: PostgreSQL 18.4, answered in 1.3 ms\n',
+    );
+    const error = { code: 'STORE_UNAVAILABLE', message: 'The database is\naway.' };
+    expect(render({ error })).toContain('\n         server: STORE_UNAVAILABLE The database is away.\n');
   });
 
   it('says so when there are no plugins', () => {

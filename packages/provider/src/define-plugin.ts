@@ -13,6 +13,22 @@ export interface Plugin<Type extends string = ProviderType, Config = unknown> {
     config: Config,
     context: PluginContext,
   ): Awaitable<Type extends ProviderType ? ProviderTypes[Type] : unknown>;
+  /**
+   * The commands with which an administrator prepares the server of the provider and gives rights to roles, as text for the tool of that
+   * server, such as SQL. `config` as for `create`. Connects to nothing. Absent: there is nothing to prepare.
+   * @throws TypeError if the server has no such name for a role
+   */
+  setup?(config: Config, roles: SetupRoles): string;
+}
+
+/** The roles of a server for `setup`. They exist there, or the commands create them. */
+export interface SetupRoles {
+  /** Owns the tables. Absent: the user that runs the commands. */
+  readonly owner?: string;
+  /** Records. It can never change or delete what is recorded. */
+  readonly writer?: string;
+  /** Reads only. */
+  readonly reader?: string;
 }
 
 export interface PluginContext {

@@ -46,7 +46,7 @@ export type {
   IncomingMessage,
 } from './communication-provider.ts';
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
-export { definePlugin, type Plugin, type PluginContext } from './define-plugin.ts';
+export { definePlugin, type Plugin, type PluginContext, type SetupRoles } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
 export type {
   DeliveryQuestion,
@@ -91,6 +91,7 @@ export type {
   EventPage,
   ReadEventsOptions,
   StoreRepair,
+  StoreServer,
   TaskListing,
 } from './store/dispatch-store-provider.ts';
 export type { SearchEventsOptions, SearchHit } from './store/event-search.ts';

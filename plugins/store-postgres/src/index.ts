@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { definePlugin, StoreError } from '@hansard/provider';
 import { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
+import { setupSql } from './setup-sql.ts';
 
 export { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
 export type { PostgresStore } from './postgres-store.ts';
@@ -20,6 +21,7 @@ export default definePlugin<'DispatchStoreProvider', PostgresStoreConfig>({
       url: url ?? urlOf(urlFrom),
       ...(tlsCa === undefined ? {} : { tlsCa: resolve(baseDir, tlsCa) }),
     }),
+  setup: ({ schema }, roles) => setupSql({ ...roles, ...(schema === undefined ? {} : { schema }) }),
 });
 
 function urlOf(variable: string): string {

@@ -15,6 +15,7 @@ import {
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
+  type StoreServer,
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
@@ -226,6 +227,10 @@ export class PostgresStore implements DispatchStoreProvider {
     return this.#changeOne(taskDir, dispatchId, () =>
       this.#writer.exclusively(taskDir, dispatchId, () => acceptLoss(setup, taskDir, dispatchId, notice)),
     );
+  }
+
+  getServer(): Promise<StoreServer> {
+    return this.#run(async () => ({ name: this.#tables.name, version: await this.#tables.serverVersion() }));
   }
 
   close(): Promise<void> {

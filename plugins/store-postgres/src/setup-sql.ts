@@ -1,29 +1,31 @@
+import type { SetupRoles } from '@hansard/provider';
 import { quoteName, tablesSql } from './database/schema.ts';
 
-export interface SetupSqlOptions {
+export interface SetupSqlOptions extends SetupRoles {
   /** Default `hansard`. */
   readonly schema?: string;
-  /** The role of the processes that record. It can never change or delete an event. */
-  readonly writer?: string;
-  /** The role of those that only read. */
-  readonly reader?: string;
 }
 
 /**
- * The SQL with which the owner of a database creates the tables of a store, and grants the rights to roles that exist. Run it once, with
- * `psql`, and set `createTables: false` for the writers.
+ * The SQL that creates the tables of a store and grants rights to roles that exist: the writer can never change or delete an event. A user
+ * that may create schemas runs it once, with `psql`. Set `createTables: false` for the writer and the reader.
+ * @throws TypeError for a name that PostgreSQL does not allow
  */
-export function setupSql({ schema = 'hansard', writer, reader }: SetupSqlOptions = {}): string {
+export function setupSql({ schema = 'hansard', owner, writer, reader }: SetupSqlOptions = {}): string {
   const quoted = quoteName(schema);
+  const beginning =
+    owner === undefined
+      ? 'BEGIN;'
+      : `BEGIN;\nCREATE SCHEMA IF NOT EXISTS ${quoted} AUTHORIZATION ${quoteRole(owner)};\nSET LOCAL ROLE ${quoteRole(owner)};`;
   const grants: string[] = [];
   for (const role of [writer, reader])
     if (role !== undefined)
       grants.push(
-        `GRANT USAGE ON SCHEMA ${quoted} TO ${quoteName(role)};`,
-        `GRANT SELECT ON ALL TABLES IN SCHEMA ${quoted} TO ${quoteName(role)};`,
+        `GRANT USAGE ON SCHEMA ${quoted} TO ${quoteRole(role)};`,
+        `GRANT SELECT ON ALL TABLES IN SCHEMA ${quoted} TO ${quoteRole(role)};`,
       );
   if (writer !== undefined) {
-    const role = quoteName(writer);
+    const role = quoteRole(writer);
     const on = (...tables: readonly string[]) => tables.map((table) => `${quoted}.${table}`).join(', ');
     grants.push(
       `GRANT INSERT ON ${on('tasks', 'dispatches', 'events', 'openings', 'event_words')} TO ${role};`,
@@ -31,5 +33,11 @@ export function setupSql({ schema = 'hansard', writer, reader }: SetupSqlOptions
       `GRANT DELETE ON ${on('openings')} TO ${role};`,
     );
   }
-  return `BEGIN;${tablesSql(schema)}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
+  return `${beginning}${tablesSql(schema)}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
+}
+
+function quoteRole(name: string): string {
+  if (name === '' || Buffer.byteLength(name) > 63 || name.includes('\0'))
+    throw new TypeError(`The name of a role must have 1 to 63 bytes: ${JSON.stringify(name)}`);
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,4 +1,5 @@
 import { isStoreError } from '@hansard/provider';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { toStoreError } from '../src/database/postgres-errors.ts';
@@ -7,7 +8,6 @@ import { envelope, taskDir } from './sample-data.ts';
 import { startProxy } from './server/cutting-proxy.ts';
 import { newSchema } from './server/new-schema.ts';
 import { codeOf, newStores, superuser } from './server/stores.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 const password = 'correct horse battery staple';
@@ -71,8 +71,6 @@ describe('a wrong configuration is STORE_UNAVAILABLE, says what to do, and shows
 });
 
 describe('TLS', () => {
-  const certificate = new URL('./server/server.crt', import.meta.url).pathname;
-
   it('is used and verified with the certificates of the authority', async () => {
     await superuser(
       server(),
@@ -80,7 +78,7 @@ describe('TLS', () => {
     );
     await using store = await openPostgresStore({
       url: server().url('encrypted').replace('127.0.0.1', 'localhost'),
-      tlsCa: certificate,
+      tlsCa: server().certificate,
       schema: newSchema(),
     });
     expect(await store.listTasks()).toEqual([]);
@@ -90,7 +88,7 @@ describe('TLS', () => {
 
   it('refuses a certificate of another host, also for an address', async () => {
     const { message } = await failureOf(
-      openPostgresStore({ url: server().url('encrypted'), tlsCa: certificate }),
+      openPostgresStore({ url: server().url('encrypted'), tlsCa: server().certificate }),
     );
     expect(message).toMatch(/certificate that cannot be verified.*use the host of the certificate/);
   });

@@ -1,8 +1,8 @@
 import { defineStoreConformance } from '@hansard/store-conformance';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, it } from 'vitest';
 import { openPostgresStore } from '../src/index.ts';
 import { newSchema } from './server/new-schema.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 /** Short, so that the cases in which a process stops wait little for it. */

@@ -1,9 +1,9 @@
 import { randomFrom } from '@hansard/testing';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
 import { dispatchId, envelope, events, idsOf, notice, taskDir } from './sample-data.ts';
 import { codeOf, newStores, type Stores } from './server/stores.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));

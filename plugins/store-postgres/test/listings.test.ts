@@ -1,11 +1,11 @@
 import type { DispatchListing, ListDispatchesOptions } from '@hansard/provider';
 import { compareListings } from '@hansard/store-kit';
 import { randomFrom } from '@hansard/testing';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
 import { envelope } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));

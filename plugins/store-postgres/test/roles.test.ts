@@ -1,9 +1,9 @@
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { setupSql } from '../src/index.ts';
 import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { codeOf, newStores, superuser } from './server/stores.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 

@@ -1,7 +1,7 @@
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
-import { useServer } from './server/test-server.ts';
 
 const server = useServer();
 const otherTask = 'other/tasks/one';

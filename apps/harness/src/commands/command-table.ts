@@ -180,6 +180,12 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./plugins.ts')).addPlugins,
   },
   {
+    name: 'setup',
+    description:
+      'print the SQL that prepares the server of the configured store: its tables, and the rights of its roles',
+    load: async () => (await import('./setup.ts')).addSetup,
+  },
+  {
     name: 'demo',
     description: 'play recorded and scripted agents into the log, and print views of them',
     load: async () => (await import('./demo.ts')).addDemo,

@@ -1,4 +1,10 @@
-import { renderLoadReport } from '@hansard/plugin-loader';
+import {
+  type LoadedPlugins,
+  type LoadReport,
+  renderLoadReport,
+  type ServerReport,
+} from '@hansard/plugin-loader';
+import { type DispatchStoreProvider, isStoreError, systemClock } from '@hansard/provider';
 import { loadConfig } from '../config.ts';
 import { loadConfigured } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
@@ -7,12 +13,16 @@ import { type AddCommand, type CommonOptions, withCommonOptions } from '../termi
 
 export const addPlugins: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .addHelpText('after', '\nExample:\n  hansard plugins --json')
+    .addHelpText(
+      'after',
+      '\nA store on a server is shown with the server, its version and the time of one round trip. The command does not fail because a server is away.\n\nExample:\n  hansard plugins --json',
+    )
     .action(async (options: CommonOptions) => {
       const { plugins } = await loadConfigured(loadConfig(context.cwd, options.config), 'live');
-      const { report } = plugins;
+      const report = await withServers(plugins);
+      const away = serversAway(plugins);
       await plugins.close();
-      const failed = report.plugins.filter(({ state }) => state === 'failed');
+      const failed = report.plugins.filter(({ id, state }) => state === 'failed' && !away.has(id));
       const failure = new CliError(
         exitCode.failed,
         `${failed.length} of ${report.plugins.length} plugins could not be loaded.`,
@@ -25,3 +35,35 @@ export const addPlugins: AddCommand = (command, context) => {
       });
     });
 };
+
+/** The report, with the server of each loaded store that has one. */
+async function withServers(plugins: LoadedPlugins): Promise<LoadReport> {
+  const servers = new Map<string, ServerReport | undefined>();
+  for (const { id, provider } of plugins.providers('DispatchStoreProvider'))
+    servers.set(id, await askServer(provider));
+  return {
+    ...plugins.report,
+    plugins: plugins.report.plugins.map((entry) => {
+      const server = entry.state === 'loaded' ? servers.get(entry.id) : undefined;
+      return server === undefined ? entry : { ...entry, server };
+    }),
+  };
+}
+
+async function askServer(store: DispatchStoreProvider): Promise<ServerReport | undefined> {
+  if (store.getServer === undefined) return undefined;
+  const start = systemClock.monotonic();
+  try {
+    const { name, version } = await store.getServer();
+    return { name, version, latencyMs: systemClock.monotonic() - start };
+  } catch (error) {
+    if (!isStoreError(error)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+/** The ids of the stores that were not opened because their server cannot be reached now. */
+function serversAway({ errors }: LoadedPlugins): ReadonlySet<unknown> {
+  const away = errors.filter(({ cause }) => isStoreError(cause) && cause.isTransient);
+  return new Set(away.map(({ details }) => details.plugin));
+}

@@ -21,9 +21,15 @@ export interface PluginReportEntry {
   readonly check?: LoadCheck;
   /** The reason why it failed or was denied. */
   readonly error?: { readonly code: PluginErrorCode; readonly message: string };
+  /** The server of a store, or why it did not answer. Only where the caller asked it. */
+  readonly server?: ServerReport;
   /** The duration of each check that ran, in milliseconds. */
   readonly timings: Readonly<Partial<Record<LoadCheck, number>>>;
 }
+
+export type ServerReport =
+  | { readonly name: string; readonly version: string; readonly latencyMs: number }
+  | { readonly error: { readonly code: string; readonly message: string } };
 
 /**
  * `loaded`: it has a provider. `failed`: a check refused it. `denied`: the configuration forbids it.

@@ -1,4 +1,4 @@
-import type { LoadReport, PluginReportEntry, PluginState } from './load-report.ts';
+import type { LoadReport, PluginReportEntry, PluginState, ServerReport } from './load-report.ts';
 
 const states: readonly PluginState[] = ['loaded', 'failed', 'denied', 'off'];
 
@@ -13,13 +13,19 @@ export function renderLoadReport({ plugins, totalMs }: LoadReport): string {
 }
 
 function renderEntry(entry: PluginReportEntry): string[] {
-  const { id, version, provides, state, source, error, check } = entry;
+  const { id, version, provides, state, source, error, check, server } = entry;
   const title = [id, version, provides].filter((part) => part !== undefined).join(' ');
   const lines = [`${source.kind} ${source.location}`];
   if (error !== undefined) lines.push(`${check}: ${error.code} ${error.message}`);
+  if (server !== undefined) lines.push(renderServer(server));
   if (state === 'off') lines.push('name it in the configuration to load it');
   if (state === 'loaded') lines.push(renderTimings(entry));
   return [`  ${state.padEnd(6)} ${printable(title)}`, ...lines.map((line) => `         ${printable(line)}`)];
+}
+
+function renderServer(server: ServerReport): string {
+  if ('error' in server) return `server: ${server.error.code} ${server.error.message}`;
+  return `server ${server.name}: ${server.version}, answered in ${milliseconds(server.latencyMs)}`;
 }
 
 /** Checks shorter than 0.05 ms are left out. */

@@ -201,6 +201,20 @@ export interface DispatchStoreProvider {
    * The repairs since the store was opened, oldest first (rule 7). A store that never repairs omits this method.
    */
   getRepairs?(): Awaitable<StoreRepair[]>;
+
+  /**
+   * Asks the server that keeps the data for its version, in one round trip, whose duration callers report as its latency. Neither
+   * text has a password. A store without a server omits this method.
+   */
+  getServer?(): Awaitable<StoreServer>;
+}
+
+/** The server of a store. */
+export interface StoreServer {
+  /** Where it is, and the part of it that the store uses, such as `db.example.com:5432/agents, schema hansard`. */
+  readonly name: string;
+  /** Its product and version, such as `PostgreSQL 18.4`. */
+  readonly version: string;
 }
 
 /** The right of one opening of a store to write a dispatch. */

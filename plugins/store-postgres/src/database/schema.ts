@@ -186,7 +186,7 @@ export class Schema {
 export function quoteName(name: string): string {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(name))
     throw new TypeError(
-      `A schema or role must be 1 to 63 of a-z 0-9 _, not starting with a digit: ${JSON.stringify(name)}`,
+      `A schema must be 1 to 63 of a-z 0-9 _, not starting with a digit: ${JSON.stringify(name)}`,
     );
   return `"${name}"`;
 }

@@ -192,7 +192,7 @@ export function statementsFor(schema: string) {
      */
     append: statement(
       `WITH claim AS MATERIALIZED (
-         SELECT number FROM ${schema}.dispatches WHERE number = $1 AND epoch = $2 AND writer = $7 FOR KEY SHARE)
+         SELECT number FROM ${schema}.dispatches WHERE number = $1 AND epoch = $2 AND coalesce(writer, '') = $7 FOR KEY SHARE)
        INSERT INTO ${schema}.events (dispatch, position, checksum, id, line)
        SELECT number, $3::int + row - 1, r.checksum::int, id, line
        FROM claim, (SELECT set_config('synchronous_commit', $8, true)) AS durability, ${rows('$4', '$5', '$6')}

@@ -14,6 +14,11 @@ export interface TablesSetup {
   readonly commit: Commit;
 }
 
+const serverVersion: Statement<{ readonly version: string }> = {
+  name: '',
+  text: "SELECT current_setting('server_version') AS version",
+};
+
 /** The tables of one store in a database. Where they do not exist, reads find nothing. */
 export class Tables {
   readonly database: Database;
@@ -34,6 +39,12 @@ export class Tables {
   /** Connects, and checks the server and the tables. @throws STORE_UNAVAILABLE */
   async check(): Promise<void> {
     await this.#schema.isReady();
+  }
+
+  /** Such as `PostgreSQL 18.4`. One round trip. */
+  async serverVersion(): Promise<string> {
+    const { rows } = await this.database.run(serverVersion);
+    return `PostgreSQL ${rows[0]?.version.split(' ')[0]}`;
   }
 
   create(): Promise<void> {

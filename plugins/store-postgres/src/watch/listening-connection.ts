@@ -1,5 +1,6 @@
 import type { Clock } from '@hansard/provider';
 import { Client, type ClientConfig } from 'pg';
+import { isConnectionUsable } from '../database/postgres-errors.ts';
 
 export interface ListeningConnectionSetup {
   readonly client: ClientConfig;
@@ -31,8 +32,8 @@ export class ListeningConnection {
   }
 
   /**
-   * Connects and listens. Returns null if the server accepts that, and notifications do not arrive, as through a pooler that gives
-   * each transaction another connection.
+   * Connects and listens. Returns null if LISTEN is refused, or accepted and notifications do not arrive, as through a pooler that
+   * gives each transaction another connection.
    */
   static async open(setup: ListeningConnectionSetup): Promise<ListeningConnection | null> {
     const connection = new ListeningConnection(setup);
@@ -66,7 +67,7 @@ export class ListeningConnection {
       else if (!payload.startsWith('test ')) this.#setup.onNotification(payload);
     });
     await this.#client.connect();
-    await this.#client.query(`LISTEN "${channel}"`);
+    if (!(await this.#listen(channel))) return false;
     await notify(test);
     const cancel = this.#setup.clock.after(testMs, () => hasArrived(false));
     const isUsable = await arrival;
@@ -74,6 +75,17 @@ export class ListeningConnection {
     if (isUsable) this.#checkLater();
     else this.close();
     return isUsable;
+  }
+
+  async #listen(channel: string): Promise<boolean> {
+    try {
+      await this.#client.query(`LISTEN "${channel}"`);
+      return true;
+    } catch (error) {
+      if (!isConnectionUsable(error)) throw error;
+      this.close();
+      return false;
+    }
   }
 
   /** A host that disappeared sends nothing, so only a question shows that it is away. */

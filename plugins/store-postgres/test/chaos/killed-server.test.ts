@@ -1,8 +1,8 @@
 import { isStoreError } from '@hansard/provider';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, events, idsOf, taskDir } from '../sample-data.ts';
 import { newStores } from '../server/stores.ts';
-import { useServer } from '../server/test-server.ts';
 
 const server = useServer();
 

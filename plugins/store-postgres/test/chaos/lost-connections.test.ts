@@ -1,12 +1,12 @@
 import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { randomFrom } from '@hansard/testing';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it } from 'vitest';
 import type { PostgresStore } from '../../src/index.ts';
 import { dispatchId, envelope, events, idsOf, taskDir } from '../sample-data.ts';
 import { startProxy } from '../server/cutting-proxy.ts';
 import { codeOf, newStores } from '../server/stores.ts';
-import { useServer } from '../server/test-server.ts';
 
 const server = useServer();
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));

@@ -1,8 +1,8 @@
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, events, idsOf, notice, taskDir } from '../sample-data.ts';
 import { codeOf, newStores } from '../server/stores.ts';
-import { useServer } from '../server/test-server.ts';
 
 const server = useServer();
 

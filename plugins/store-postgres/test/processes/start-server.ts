@@ -1,6 +1,6 @@
 /** Starts a server, prints its URL, and waits to be killed. */
 import { writeSync } from 'node:fs';
-import { startServer } from '../server/start-server.ts';
+import { startServer } from '@hansard/testing/postgres';
 
 const { url } = await startServer();
 writeSync(1, `${url()}\n`);

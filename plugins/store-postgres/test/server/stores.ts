@@ -1,8 +1,8 @@
+import type { TestServer } from '@hansard/testing/postgres';
 import { Client, type QueryResult } from 'pg';
 import { onTestFinished } from 'vitest';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/index.ts';
 import { newSchema } from './new-schema.ts';
-import type { TestServer } from './start-server.ts';
 
 /** Opens stores of one schema, which are closed when the test ends. */
 export interface Stores {

@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url';
 /** A PostgreSQL server of its own for one test file: loopback only, on a free port, in a temporary folder. */
 export interface TestServer {
   readonly port: number;
+  /** The file with its certificate, which is for `localhost`. */
+  readonly certificate: string;
   /** The URL of a user of the database `postgres`. */
   url(user?: string, password?: string): string;
   /** Kills the server like a loss of power of its machine would. */
@@ -37,9 +39,10 @@ export async function startServer(settings: readonly string[] = []): Promise<Tes
   };
   return {
     port,
+    certificate: join(import.meta.dirname, 'server.crt'),
     url: (user = 'postgres', password) => {
       const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`;
-      return `postgresql://${user}${secret}@127.0.0.1:${port}/postgres`;
+      return `postgresql://${encodeURIComponent(user)}${secret}@127.0.0.1:${port}/postgres`;
     },
     kill: () => command('kill'),
     start: () => command('start'),
