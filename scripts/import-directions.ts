@@ -6,7 +6,7 @@ import { root, type WorkspacePackage, workspacePackages } from './workspace.ts';
 const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[] = [
   [/^packages\/events$/, []],
   [/^packages\/provider$/, ['events']],
-  [/^packages\/views$/, ['events']],
+  [/^packages\/(redaction|views)$/, ['events']],
   [/^packages\/(store-kit|store-conformance|provider-conformance|plugin-loader)$/, ['events', 'provider']],
   [/^packages\/dispatch$/, ['events', 'provider', 'views']],
   [/^packages\/(claude|formats|traces)$/, ['events', 'views']],

@@ -1,0 +1,129 @@
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { type SecretFormat, secretFormats } from './secret-formats.ts';
+
+export interface RedactorOptions {
+  /** Whether the known formats of secrets are replaced. Absent: true. */
+  readonly formats?: boolean;
+  /** Names of environment variables whose values are secrets. An absent one, or one of fewer than 8 characters, is passed over. */
+  readonly environment?: readonly string[];
+  /** Absent: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface RedactedText {
+  readonly text: string;
+  /** How many secrets of each kind were replaced. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface Redactor {
+  /** Replaces each secret with `[REDACTED:kind]`. Text without a secret is returned as it is. Takes linear time. */
+  text(text: string): RedactedText;
+  /**
+   * The same for every text in the data of an event, keys included, at any depth. The event itself if it has no secret. Its own
+   * fields, such as ids, stay. Two keys that become equal are numbered: `[REDACTED:kind] (2)`.
+   */
+  readonly event: (event: CapturedEvent) => CapturedEvent;
+}
+
+/** Shorter values occur in texts by chance. */
+const shortestValue = 8;
+
+interface NamedValue {
+  readonly kind: string;
+  readonly value: string;
+}
+
+/** A redactor for `redact` of `openDispatchStore`, or for any text. */
+export function createRedactor({
+  formats = true,
+  environment = [],
+  env = process.env,
+}: RedactorOptions = {}): Redactor {
+  const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
+  // The longest first: one can be a part of another.
+  values.sort((a, b) => b.value.length - a.value.length);
+  const known = formats ? secretFormats : [];
+
+  const redactText = (text: string): RedactedText => {
+    const counts: Record<string, number> = {};
+    const count = (kind: string) => {
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      return `[REDACTED:${kind}]`;
+    };
+    if (text.length < shortestValue) return { text, counts };
+    let redacted = text;
+    for (const { kind, value } of values)
+      if (redacted.includes(value)) redacted = redacted.replaceAll(value, () => count(kind));
+    const lower = known.length === 0 ? '' : redacted.toLowerCase();
+    for (const one of known) if (lower.includes(one.hint)) redacted = withoutFormat(redacted, one, count);
+    return { text: redacted, counts };
+  };
+
+  const redactValue = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string') return redactText(value).text;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map(redactValue);
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    return redactObject(value as JsonObject);
+  };
+
+  const redactObject = (object: JsonObject): JsonObject => {
+    const entries: [string, JsonValue][] = [];
+    const keys = new Set<string>();
+    let isChanged = false;
+    for (const [key, value] of Object.entries(object)) {
+      const name = unused(redactText(key).text, keys);
+      const redacted = redactValue(value as JsonValue);
+      keys.add(name);
+      entries.push([name, redacted]);
+      isChanged ||= name !== key || redacted !== value;
+    }
+    return isChanged ? Object.fromEntries(entries) : object;
+  };
+
+  return {
+    text: redactText,
+    event: (event) => {
+      const data = redactObject(event.data as JsonObject);
+      return data === event.data ? event : ({ ...event, data } as CapturedEvent);
+    },
+  };
+}
+
+function withoutFormat(
+  text: string,
+  { kind, expression, accepts }: SecretFormat,
+  count: (kind: string) => string,
+) {
+  return text.replace(expression, (...found: unknown[]) => {
+    const match = found[0] as string;
+    const groups = found.at(-1);
+    const secret =
+      typeof groups === 'object' && groups !== null ? (groups as { secret: string }).secret : match;
+    if (accepts !== undefined && !accepts(secret)) return match;
+    if (secret.startsWith('[REDACTED:')) return match;
+    const at = match.lastIndexOf(secret);
+    return match.slice(0, at) + count(kind) + match.slice(at + secret.length);
+  });
+}
+
+/** The value as it is, in a JSON text, and in a URL. */
+function formsOf(name: string, value: string): NamedValue[] {
+  if (value.length < shortestValue) return [];
+  const forms = new Set([
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value.toWellFormed()),
+  ]);
+  return [...forms].map((form) => ({ kind: `env-${name}`, value: form }));
+}
+
+function unused(name: string, keys: ReadonlySet<string>): string {
+  if (!keys.has(name)) return name;
+  let number = 2;
+  while (keys.has(`${name} (${number})`)) number += 1;
+  return `${name} (${number})`;
+}

@@ -1,0 +1,1 @@
+export { createRedactor, type RedactedText, type Redactor, type RedactorOptions } from './create-redactor.ts';
