@@ -71,7 +71,9 @@ export function spellingsOf(person: NamedPerson, rules: NameRules, titles: Title
   /** What people make of a name: without its title, before its colon, its words, its initials. */
   function addDerived(name: string): void {
     const segments = name
-      .split(/\s*[:(),/|;\]["]+\s*|\s+[-–—]\s+/)
+      .replace(/\s+/g, ' ')
+      .split(/[:(),/|;\]["]+| [-–—] /)
+      .map((segment) => segment.trim())
       .filter((segment) => /[\p{L}\p{N}]/u.test(segment));
     for (const segment of segments) {
       const words = wordsOf(segment).filter((word) => !titles.has(fold(word).folded));
