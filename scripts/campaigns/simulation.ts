@@ -3,7 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { search } from '../../plugins/store-jsonfile/test/simulation/search.ts';
-import type { SimulationCounts } from '../../plugins/store-jsonfile/test/simulation/simulation.ts';
+import {
+  noSimulationCounts,
+  type SimulationCounts,
+} from '../../plugins/store-jsonfile/test/simulation/simulation.ts';
+
+interface Figures extends SimulationCounts {
+  readonly firstSeed: number;
+  readonly schedules: number;
+  readonly seconds: number;
+}
 
 /**
  * Simulates processes, a disk and clocks under store-jsonfile, as its test does, for many steps. Writes the figures into
@@ -11,48 +20,51 @@ import type { SimulationCounts } from '../../plugins/store-jsonfile/test/simulat
  * promise was broken.
  *
  *     nice -n 19 pnpm campaign:simulation --steps 100000000
+ *     nice -n 19 pnpm campaign:simulation --steps 100000000 --continue    adds to the figures that are there, from the next seed on
  */
 const { values } = parseArgs({
   options: {
     steps: { type: 'string', default: '100000000' },
     seed: { type: 'string', default: '1' },
     durability: { type: 'string', multiple: true, default: ['process', 'disk'] },
+    continue: { type: 'boolean', default: false },
   },
 });
 const resultsFile = new URL('simulation.json', import.meta.url);
 const million = 1_000_000;
 const steps = Number(values.steps) / values.durability.length;
-const firstSeed = Number(values.seed);
-if (!Number.isSafeInteger(firstSeed) || !(steps >= 1))
+const seed = Number(values.seed);
+if (!Number.isSafeInteger(seed) || !(steps >= 1))
   throw new TypeError('--steps and --seed must be whole numbers from 1.');
 
 for (const durability of values.durability) {
   if (durability !== 'process' && durability !== 'disk')
     throw new TypeError(`There is no durability ${durability}: use process or disk.`);
   const started = performance.now();
+  const earlier = values.continue ? readFigures()[durability] : undefined;
+  const before = earlier ?? { firstSeed: seed, schedules: 0, seconds: 0, ...noSimulationCounts };
   let schedules = 0;
   let nextAt = million;
   const write = (counts: SimulationCounts) => {
-    const before = JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<string, unknown>;
     const figures = {
-      firstSeed,
-      schedules,
-      ...counts,
-      seconds: Math.round((performance.now() - started) / 1_000),
+      firstSeed: before.firstSeed,
+      schedules: before.schedules + schedules,
+      ...sumOf(before, counts),
+      seconds: before.seconds + Math.round((performance.now() - started) / 1_000),
       date: new Date().toISOString().slice(0, 10),
       commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
       machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
     };
-    writeFileSync(resultsFile, `${JSON.stringify({ ...before, [durability]: figures }, null, 2)}\n`);
-    process.stderr.write(`${durability}: ${counts.steps} of ${steps} steps, every promise held\n`);
+    writeFileSync(resultsFile, `${JSON.stringify({ ...readFigures(), [durability]: figures }, null, 2)}\n`);
+    process.stderr.write(`${durability}: ${figures.steps} of ${steps} steps, every promise held\n`);
   };
   const { found, counts } = search({
     processes: 3,
     dispatches: 2,
     leaseMs: 1_500,
     durability,
-    firstSeed,
-    steps,
+    firstSeed: before.firstSeed + before.schedules,
+    steps: steps - before.steps,
     onProgress: (counts) => {
       schedules += 1;
       if (counts.steps < nextAt) return;
@@ -66,4 +78,15 @@ for (const durability of values.durability) {
     process.exitCode = 1;
     break;
   }
+}
+
+function readFigures(): Record<string, Figures | undefined> {
+  return JSON.parse(readFileSync(resultsFile, 'utf8'));
+}
+
+function sumOf(left: SimulationCounts, right: SimulationCounts): SimulationCounts {
+  const names = Object.keys(noSimulationCounts) as (keyof SimulationCounts)[];
+  return Object.fromEntries(
+    names.map((name) => [name, left[name] + right[name]]),
+  ) as unknown as SimulationCounts;
 }

@@ -25,7 +25,7 @@ export interface ClaimInProgress {
   readonly idle: Map<number, number>;
   /** Whether the process had claimed the dispatch already. Another one can take the dispatch meanwhile. */
   readonly isAgain: boolean;
-  /** Whether a breaking of the claim is in progress at the same time, so that the new claim can be over when this ends. */
+  /** Whether another process claims the dispatch, or breaks its claim, at the same time: the new claim can be over when this ends. */
   isUnsure: boolean;
 }
 
@@ -76,7 +76,8 @@ export class LogOracle {
   created(process: number, { dispatch, isUnsure }: ClaimInProgress): void {
     const facts = this.#facts(dispatch);
     facts.isCreated = true;
-    facts.claim = { process, isSure: !isUnsure };
+    // Its lease can have expired in the middle of the creation: then another process can have claimed the dispatch.
+    facts.claim ??= { process, isSure: !isUnsure };
   }
 
   isCreated(dispatch: number): boolean {
@@ -117,6 +118,7 @@ export class LogOracle {
   claimed(process: number, claim: ClaimInProgress, monotonic: number): boolean {
     const facts = this.#facts(claim.dispatch);
     const owner = facts.claim;
+    for (const other of this.#claiming) if (other.dispatch === claim.dispatch) other.isUnsure = true;
     if (claim.isAgain) {
       // Somebody may have ended its claim before this one, or meanwhile.
       facts.claim = { process, isSure: owner?.isSure === true && !claim.isUnsure };

@@ -48,6 +48,17 @@ export interface SimulationCounts {
   reads: number;
 }
 
+export const noSimulationCounts: Readonly<SimulationCounts> = {
+  steps: 0,
+  operations: 0,
+  acknowledged: 0,
+  refused: 0,
+  takeovers: 0,
+  crashes: 0,
+  faults: 0,
+  reads: 0,
+};
+
 interface SimulatedProcess {
   readonly number: number;
   readonly worker: Worker;
@@ -65,16 +76,7 @@ interface SimulatedProcess {
 
 /** Several processes on one simulated machine. Each has a thread, of which one runs at a time. */
 export class Simulation implements Disposable {
-  readonly counts: SimulationCounts = {
-    steps: 0,
-    operations: 0,
-    acknowledged: 0,
-    refused: 0,
-    takeovers: 0,
-    crashes: 0,
-    faults: 0,
-    reads: 0,
-  };
+  readonly counts: SimulationCounts = { ...noSimulationCounts };
   readonly #options: SimulationOptions;
   readonly #clocks = new Float64Array(new SharedArrayBuffer(8 * (livesAt + mostProcesses)));
   readonly #processes: SimulatedProcess[];
