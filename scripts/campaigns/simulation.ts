@@ -20,7 +20,7 @@ interface Figures extends SimulationCounts {
  * promise was broken.
  *
  *     nice -n 19 pnpm campaign:simulation --steps 100000000
- *     nice -n 19 pnpm campaign:simulation --steps 100000000 --continue    adds to the figures that are there, from the next seed on
+ *     nice -n 19 pnpm campaign:simulation --steps 100000000 --continue    adds to the figures of before, from the next seed on
  */
 const { values } = parseArgs({
   options: {
