@@ -2,7 +2,7 @@
  * Keeps one PostgreSQL server for a test. It stops the server and removes the folder when its standard input ends, including when the
  * test process is killed. Arguments: the folder, the programs `initdb` and `postgres`, settings of the server.
  *
- * Reads one command per line, and answers each with a line: `kill` (SIGKILL to the server), `start` (after a kill). The first line that
+ * Reads one command per line, and answers each with a line: `kill` (SIGKILL to the server and all its processes), `start` (after a kill). The first line that
  * it prints is the port of the server.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -90,6 +90,32 @@ function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   });
 }
 
+/** Kills the server with all its processes: one that serves a connection can otherwise commit what it has begun. */
+async function killAll(server: ChildProcess): Promise<void> {
+  const others = childrenOf(server.pid ?? 0);
+  await end(server, 'SIGKILL');
+  for (const pid of others) signal(pid, 'SIGKILL');
+  for (let tries = 0; tries < 100 && others.some((pid) => signal(pid, 0)); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function childrenOf(pid: number): number[] {
+  const text =
+    process.platform === 'linux'
+      ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      : execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+  return text.trim().split(/\s+/).map(Number);
+}
+
+/** Whether there is such a process. */
+function signal(pid: number, which: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, which);
+  } catch {
+    return false;
+  }
+}
+
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 let server: ChildProcess | null = null;
@@ -99,7 +125,7 @@ try {
   server = first;
   writeSync(1, `${port}\n`);
   for await (const line of createInterface({ input: process.stdin })) {
-    if (line === 'kill') await end(server, 'SIGKILL');
+    if (line === 'kill') await killAll(server);
     if (line === 'start') [server] = await startUntilReady(() => port);
     writeSync(1, 'done\n');
   }
