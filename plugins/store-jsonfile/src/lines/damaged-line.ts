@@ -1,8 +1,9 @@
 import type { StoreError } from '@hansard/provider';
 import { firstSeparator } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
+import { parseEventText } from './event-line.ts';
 import type { EventRange } from './event-range.ts';
-import { inspectLines } from './inspect-lines.ts';
+import { inspectLines, textOf } from './inspect-lines.ts';
 
 /** The events of an open file. */
 export type EventsOf = Pick<EventRange, 'file' | 'start' | 'isChecked'>;
@@ -23,7 +24,8 @@ export function damagedLine(
     { file, from, crc: null, to, isChecked },
     {
       onEvent: (event) => {
-        if (!isDamaged && event.offset <= offset) wholeEvents += 1;
+        if (isDamaged || event.offset > offset) return;
+        if (event.offset < offset || parseEventText(textOf(event, isChecked)) !== null) wholeEvents += 1;
       },
       onDamage: () => {
         isDamaged = true;
