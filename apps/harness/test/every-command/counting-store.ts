@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { hansardIn } from '../command-line.ts';
+import { callToTheEnd } from './call-to-the-end.ts';
 
 /** The calls of a store during one command, and how the command ended. */
 export interface CountedCalls {
@@ -28,7 +28,7 @@ export async function countCalls(cwd: string, args: readonly string[], latencyMs
   const open = () => counted(openJsonFileStore({ root: join(cwd, '.projects') }), calls, latencyMs);
   Object.assign(globalThis, { [key]: open });
   const start = performance.now();
-  const { code, err } = await hansardIn(cwd, [...args, '--config', 'counted.json']);
+  const { code, err } = await callToTheEnd(cwd, [...args, '--config', 'counted.json']);
   const total = Object.values(calls).reduce((sum, count) => sum + count, 0);
   return { code, err, calls, total, ms: performance.now() - start };
 }

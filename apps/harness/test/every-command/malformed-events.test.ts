@@ -5,7 +5,7 @@ import { type CapturedEvent, isEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { randomFrom } from '@hansard/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { hansardIn } from '../command-line.ts';
+import { callToTheEnd } from './call-to-the-end.ts';
 import { commandCalls } from './command-calls.ts';
 import { recordStore, task } from './recorded-store.ts';
 
@@ -66,7 +66,7 @@ it(`events of a wrong shape are STORE_CORRUPT with their place, or harmless, in 
     store.appendEvents(taskDir, latest.dispatchId, stored);
     store.close();
     for (const { args } of calls) {
-      const { code, out, err } = await hansardIn(cwd, args);
+      const { code, out, err } = await callToTheEnd(cwd, args);
       const call = [args.join(' '), JSON.stringify(stored), err];
       expect([...call, code]).toEqual([...call, expect.toBeOneOf([0, 1, 3])]);
       expect(call).toEqual([call[0], call[1], expect.not.stringMatching(/unexpected:/)]);

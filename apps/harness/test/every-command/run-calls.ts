@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { hansardIn } from '../command-line.ts';
+import { callToTheEnd } from './call-to-the-end.ts';
 import type { FolderCalls, Outcome } from './outcomes.ts';
 
 interface Input {
@@ -17,7 +17,7 @@ const { folders, uid } = JSON.parse(await text(process.stdin)) as Input;
 if (uid !== null) process.setuid?.(uid);
 for (const { cwd, calls } of folders)
   for (const args of calls) {
-    const { code, out, err } = await hansardIn(cwd, args);
+    const { code, out, err } = await callToTheEnd(cwd, args);
     const outcome: Outcome = { code, out: out.replaceAll(cwd, 'CWD'), err: err.replaceAll(cwd, 'CWD') };
     writeSync(3, `${JSON.stringify(outcome)}\n`);
   }
