@@ -84,7 +84,9 @@ export class DispatchCalls {
 
   #setting(agentId: string): CallSetting {
     const agentName = this.#nameOf(agentId);
-    const agentRole = this.#roles.get(agentName) ?? this.#roles.get(agentId) ?? this.#options.envelope.role;
+    const known = this.#roles.get(agentName) ?? this.#roles.get(agentId);
+    // The dispatch has the role of the dispatched agent only.
+    const agentRole = known ?? (agentId === '' ? this.#options.envelope.role : '');
     return { agentName, agentRole, turn: this.#turn };
   }
 

@@ -89,20 +89,39 @@ describe('sft_dataset.jsonl', () => {
     expect(rows[3]?.metadata).toEqual({
       game_id: 'D1',
       agent_name: 'Ben',
-      agent_role: 'table',
+      agent_role: '',
       turn: 'Day 1',
     });
   });
 
-  it('has the first turn and the role of the dispatch by default', async () => {
+  it('has the first turn, and no role that is not recorded', async () => {
     const talk = new Talk();
     talk.enter(ann, 'Ann');
     talk.tell(ann, 'Hello');
     talk.say(ann, 'Hi');
     const turnOf = async (options: object) =>
       (await write(talk, { format: 'sft', ...options })).rows[0]?.metadata;
-    expect(await turnOf({ mapping })).toMatchObject({ turn: 'Game Start', agent_role: 'table' });
-    expect(await turnOf({})).toMatchObject({ turn: '', agent_role: 'table' });
+    expect(await turnOf({ mapping })).toMatchObject({ turn: 'Game Start', agent_role: '' });
+    expect(await turnOf({})).toMatchObject({ turn: '', agent_role: '' });
+  });
+
+  it('has the role of the dispatch for its dispatched agent, and not for those that it created', async () => {
+    const talk = new Talk();
+    talk.enter(ann, 'Ann');
+    talk.enter(ben, 'Ben');
+    for (const agent of [ann, ben]) {
+      talk.tell(agent, 'Hello');
+      talk.say(agent, 'Hi');
+    }
+    // Events of the dispatched agent name no agent.
+    const named = talk.events.splice(0);
+    for (const { agentId, ...event } of named)
+      talk.events.push(agentId === ben ? { ...event, agentId } : event);
+    const { rows } = await write(talk, { format: 'sft' });
+    expect(rows.map(({ metadata }) => metadata)).toMatchObject([
+      { agent_name: 'Ann', agent_role: 'table' },
+      { agent_name: 'Ben', agent_role: '' },
+    ]);
   });
 });
 
