@@ -5,6 +5,7 @@ import { newStores } from './server/stores.ts';
 
 const server = useServer();
 const otherTask = 'other/tasks/one';
+const lastTask = 'other/tasks/last';
 
 interface Calls {
   readonly onChange: () => void;
@@ -42,16 +43,17 @@ describe.each([
     const [writer, follower] = [await stores.open(), await stores.open(options)];
     await writer.createDispatch(taskDir, envelope());
     await writer.createDispatch(otherTask, envelope());
-    const [own, task, all, other] = [newCalls(), newCalls(), newCalls(), newCalls()];
+    const [own, task, all, other, last] = [newCalls(), newCalls(), newCalls(), newCalls(), newCalls()];
     const stops = [
       await follower.watch({ taskDir, dispatchId }, own.onChange),
       await follower.watch({ taskDir }, task.onChange),
       await follower.watch({}, all.onChange),
       await follower.watch({ taskDir: otherTask, dispatchId }, other.onChange),
+      await follower.watch({ taskDir: lastTask }, last.onChange),
     ];
-    // The notifications of the creations may arrive late: those of this change come after them.
-    await writer.updateDispatch(otherTask, dispatchId, { title: 'Another' });
-    await other.called();
+    // Notifications of the creations may arrive late. That of a later change of something else comes after them.
+    await writer.createDispatch(lastTask, envelope());
+    await last.called();
     const changes = [
       () => writer.appendEvents(taskDir, dispatchId, events(1)),
       () => writer.updateDispatch(taskDir, dispatchId, { title: 'A title' }),
