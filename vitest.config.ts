@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { heavyTests, testFiles } from './scripts/unit-tests.ts';
 
@@ -25,7 +26,7 @@ export function configFor(projects: TestProjectConfiguration[]) {
       setupFiles: ['./scripts/test-setup.ts'],
       testTimeout: 60_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
-      maxWorkers: '150%',
+      maxWorkers: availableParallelism() + 1,
       reporters: ['default', './scripts/count-reporter.ts'],
       projects,
     },
