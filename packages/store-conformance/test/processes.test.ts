@@ -16,9 +16,9 @@ describe('the cases with real processes', () => {
   });
 
   it.each(processMutants)('fail for a store that %s: %s', async (fault, caseId) => {
-    // A race can be missed once, on a busy machine.
+    // A race can be missed, on a busy machine several times.
     const statuses: unknown[] = [];
-    while (statuses.length < 3 && statuses.at(-1) !== 'failed') {
+    while (statuses.length < 8 && statuses.at(-1) !== 'failed') {
       const [result] = await runStoreConformance(sharedStoreUnderTest(fault), [caseId]);
       statuses.push(result?.status);
     }

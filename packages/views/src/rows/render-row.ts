@@ -47,9 +47,11 @@ export function renderRow(row: Row, options: RenderRowOptions = {}): string {
       width === undefined ? Number.POSITIVE_INFINITY : Math.max(16, width - margin.length - hang.length);
     // A tab has no width of its own.
     const text = width === undefined ? line.text : line.text.replaceAll('\t', '    ');
-    return wrapColumns(text, room).map((piece, at) =>
-      `${margin}${inked({ ...line, text: (at === 0 ? line.mark : hang) + piece }, paint)}`.trimEnd(),
-    );
+    return wrapColumns(text, room).map((piece, at) => {
+      // Before the colours: spaces at the end of a coloured text are not at the end of the line.
+      const shown = ((at === 0 ? line.mark : hang) + piece).trimEnd();
+      return `${margin}${inked({ ...line, text: shown }, paint)}`.trimEnd();
+    });
   });
   return [...wrapHead(head, margin, width), ...below].join('\n');
 }
@@ -179,5 +181,5 @@ function foldedLines({ kind, folded = [] }: Row, full: boolean): PartLine[] {
 }
 
 function inked({ text, ink }: PartLine, paint: Paint): string {
-  return ink === undefined ? text : paint(ink, text);
+  return ink === undefined || text === '' ? text : paint(ink, text);
 }
