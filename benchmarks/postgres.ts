@@ -46,8 +46,9 @@ function openSqlite(durability: Durability): DispatchStoreProvider {
 
 async function begin(store: DispatchStoreProvider): Promise<string> {
   used += 1;
-  await store.createDispatch(taskDir, sampleEnvelope(`dispatch-${used}`));
-  return `dispatch-${used}`;
+  const id = `dispatch-${used}`;
+  await store.createDispatch(taskDir, sampleEnvelope(id));
+  return id;
 }
 
 const eventsFrom = (first: number, count: number): CapturedEvent[] =>

@@ -192,12 +192,12 @@ export function statementsFor(schema: string) {
      */
     append: statement(
       `WITH claim AS MATERIALIZED (
-         SELECT number FROM ${schema}.dispatches WHERE number = $1 AND epoch = $2 AND coalesce(writer, '') = $7 FOR KEY SHARE)
+         SELECT set_config('synchronous_commit', $8, true) FROM ${schema}.dispatches
+         WHERE number = $1 AND epoch = $2 AND coalesce(writer, '') = $7 FOR KEY SHARE)
        INSERT INTO ${schema}.events (dispatch, position, checksum, id, line)
-       SELECT number, $3::int + row - 1, r.checksum::int, id, line
-       FROM claim, (SELECT set_config('synchronous_commit', $8, true)) AS durability, ${rows('$4', '$5', '$6')}
-       WHERE $3::int = 0
-         OR EXISTS (SELECT FROM ${schema}.events WHERE dispatch = $1 AND position = $3::int - 1 AND checksum = $9::int)`,
+       SELECT $1, $3::int + row - 1, r.checksum::int, id, line FROM ${rows('$4', '$5', '$6')}
+       WHERE EXISTS (SELECT FROM claim) AND ($3::int = 0
+         OR EXISTS (SELECT FROM ${schema}.events WHERE dispatch = $1 AND position = $3::int - 1 AND checksum = $9::int))`,
     ),
     findEvents: statement<EventRow>(
       `SELECT position, checksum, id, line FROM ${schema}.events
