@@ -30,39 +30,45 @@ export async function closeAbandonedDispatches(
   taskDir: string,
   { onUnreadable, onUnchecked }: CloseAbandonedOptions = {},
 ): Promise<DispatchEnvelope[]> {
-  const closed: DispatchEnvelope[] = [];
-  for await (const { envelope: listed, error } of store.dispatches({ taskDir, status: ['running'] })) {
+  const running: string[] = [];
+  for await (const { envelope, error } of store.dispatches({ taskDir, status: ['running'] })) {
     if (error !== undefined) {
       if (onUnreadable === undefined) throw error;
       onUnreadable(error);
     }
     // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
-    if (listed === null || listed.source !== null) continue;
-    const envelope = await closeAbandoned(store, { taskDir, dispatchId: listed.dispatchId }, onUnchecked);
+    if (envelope !== null && envelope.source === null) running.push(envelope.dispatchId);
+  }
+  const closed: DispatchEnvelope[] = [];
+  for (const dispatchId of await abandonedOf(store, taskDir, running, onUnchecked)) {
+    const envelope = await closeAbandoned(store, { taskDir, dispatchId });
     if (envelope !== null) closed.push(envelope);
   }
   return closed;
 }
 
-/** Whether the owner of the claim is gone. A dispatch without a claim was released, so its owner meant to leave it running. */
-async function isAbandoned(
+/** Those whose owner of the claim is gone. A dispatch without a claim was released, so its owner meant to leave it running. */
+async function abandonedOf(
   store: DispatchStore,
-  dispatch: DispatchRef,
+  taskDir: string,
+  running: readonly string[],
   onUnchecked: CloseAbandonedOptions['onUnchecked'],
-): Promise<boolean> {
-  if (store.capabilities.writers === 'process') return true;
-  const claim = await store.getClaim(dispatch);
-  if (claim?.state === 'unknown' && claim.expiresInMs !== null) onUnchecked?.(dispatch, claim.expiresInMs);
-  return claim !== null && (claim.isOwn || claim.state === 'expired');
+): Promise<readonly string[]> {
+  if (running.length === 0 || store.capabilities.writers === 'process') return running;
+  const claims = await store.getClaims(taskDir, running);
+  return running.filter((dispatchId, at) => {
+    const claim = claims[at] ?? null;
+    if (claim?.state === 'unknown' && claim.expiresInMs !== null)
+      onUnchecked?.({ taskDir, dispatchId }, claim.expiresInMs);
+    return claim !== null && (claim.isOwn || claim.state === 'expired');
+  });
 }
 
 async function closeAbandoned(
   store: DispatchStore,
   abandoned: DispatchRef,
-  onUnchecked: CloseAbandonedOptions['onUnchecked'],
 ): Promise<DispatchEnvelope | null> {
   try {
-    if (!(await isAbandoned(store, abandoned, onUnchecked))) return null;
     await using dispatch = await store.openDispatch(abandoned, {
       write: true,
       holder: 'a start-up that ends it',

@@ -37,14 +37,18 @@ describe('dispatches that a process left running when it exited', () => {
 
   it('are reported with the time to wait if their owner cannot be checked, and closed after it', async () => {
     let state: 'unknown' | 'expired' = 'unknown';
+    let asked = 0;
     const provider = changedStore((store) => ({
       capabilities: { ...store.capabilities, writers: 'dispatch' },
-      getClaim: () => ({
-        owner: 'process 7 on another host',
-        isOwn: false,
-        state,
-        expiresInMs: state === 'unknown' ? 700 : null,
-      }),
+      getClaims: (_, dispatchIds) => {
+        asked += 1;
+        return dispatchIds.map(() => ({
+          owner: 'process 7 on another host',
+          isOwn: false,
+          state,
+          expiresInMs: state === 'unknown' ? 700 : null,
+        }));
+      },
     }));
     const store = await leftBehind(provider);
     const waits: [string, number][] = [];
@@ -60,6 +64,7 @@ describe('dispatches that a process left running when it exited', () => {
     state = 'expired';
     expect((await look()).map(({ dispatchId }) => dispatchId)).toEqual(['lost-1', 'lost-2']);
     expect(waits).toHaveLength(2);
+    expect(asked).toBe(2);
   });
 
   it('are not those of an imported session, which stays running', async () => {

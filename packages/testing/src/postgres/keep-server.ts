@@ -2,8 +2,8 @@
  * Keeps one PostgreSQL server for a test. It stops the server and removes the folder when its standard input ends, including when the
  * test process is killed. Arguments: the folder, the programs `initdb` and `postgres`, settings of the server.
  *
- * Reads one command per line, and answers each with a line: `kill` (SIGKILL to the server and all its processes), `start` (after a kill). The first line that
- * it prints is the port of the server.
+ * Reads one command per line, and answers each with a line: `kill` (SIGKILL to the server and all its processes), `start` (after a kill),
+ * `standby` (kills it and starts it as a standby). The first line that it prints is the port of the server.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -53,7 +53,7 @@ function start(port: number): Promise<ChildProcess | null> {
   });
   return new Promise((resolve) => {
     server.stderr?.on('data', (text) => {
-      if (String(text).includes('ready to accept connections')) resolve(server);
+      if (/ready to accept (read-only )?connections/.test(String(text))) resolve(server);
     });
     server.on('exit', () => resolve(null));
   });
@@ -125,8 +125,9 @@ try {
   server = first;
   writeSync(1, `${port}\n`);
   for await (const line of createInterface({ input: process.stdin })) {
-    if (line === 'kill') await killAll(server);
-    if (line === 'start') [server] = await startUntilReady(() => port);
+    if (line === 'kill' || line === 'standby') await killAll(server);
+    if (line === 'standby') own('standby.signal', '');
+    if (line === 'start' || line === 'standby') [server] = await startUntilReady(() => port);
     writeSync(1, 'done\n');
   }
 } finally {

