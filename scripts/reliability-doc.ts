@@ -33,6 +33,7 @@ type TruthFigures = Campaign & {
 
 const jsonFile = 'plugins/store-jsonfile/test';
 const sqlite = 'plugins/store-sqlite/test';
+const postgres = 'plugins/store-postgres/test';
 
 /** What every run of the tests checks, with the files that check it. */
 export const checks: readonly (readonly [attack: string, result: string, files: readonly string[]])[] = [
@@ -43,12 +44,17 @@ export const checks: readonly (readonly [attack: string, result: string, files: 
       `${jsonFile}/processes.test.ts`,
       `${sqlite}/processes.test.ts`,
       `${jsonFile}/conformance-processes.test.ts`,
+      `${postgres}/conformance.test.ts`,
     ],
   ],
   [
     'a writer that is stopped for longer than its lease, and continues',
     'its later writes are STORE_LOCKED, and nothing of them is in the log',
-    [`${jsonFile}/stopped-writers.test.ts`, `${sqlite}/lease-processes.test.ts`],
+    [
+      `${jsonFile}/stopped-writers.test.ts`,
+      `${sqlite}/lease-processes.test.ts`,
+      `${postgres}/conformance.test.ts`,
+    ],
   ],
   [
     'a process in another PID namespace',
@@ -77,6 +83,17 @@ export const checks: readonly (readonly [attack: string, result: string, files: 
       `${sqlite}/moved-file.test.ts`,
       `${jsonFile}/other-programs.test.ts`,
       `${jsonFile}/special-files.test.ts`,
+      `${postgres}/server-limits.test.ts`,
+    ],
+  ],
+  [
+    'a database server that is killed, that ends connections or loses answers, that lost acknowledged events, or is a standby',
+    'each event is stored once and in order, or the call is STORE_UNAVAILABLE or STORE_CORRUPT; a follower misses nothing',
+    [
+      `${postgres}/chaos/killed-server.test.ts`,
+      `${postgres}/chaos/lost-connections.test.ts`,
+      `${postgres}/chaos/writers.test.ts`,
+      `${postgres}/server-limits.test.ts`,
     ],
   ],
   [
@@ -193,6 +210,16 @@ const attackTexts: Readonly<Record<string, string>> = {
     'a process is stopped (SIGSTOP) past its lease, another one takes its dispatch, and it continues. Each of its writes is STORE_LOCKED, and none is in the log.',
   namespaces:
     'a process in another PID namespace tries to take the dispatch of a running writer. It is refused, and the writer loses nothing.',
+  answers:
+    'answers of a PostgreSQL server are dropped and their connections reset, so that the store cannot know what was committed. Each event is stored once and in order.',
+  connections:
+    'the server ends all connections of a store again and again, while it appends to four dispatches.',
+  servers:
+    'SIGKILL to the process that serves a store, and to the whole server, while it appends. The same open store continues when the server is back.',
+  tails:
+    'the server loses the last acknowledged events, as a failover may. Appends and reads are STORE_CORRUPT, and nothing is written behind the gap.',
+  openings: 'twenty stores open a database without tables at once.',
+  listeners: 'the connection that listens is ended before an append. The follower sees every event.',
 };
 
 function attackTable(): string[] {

@@ -5,9 +5,18 @@ import { parseArgs } from 'node:util';
 import { type Attack, type StoreName, storeNames } from './reliability/attack.ts';
 import { cuts, flips } from './reliability/byte-attacks.ts';
 import { kills, namespaces, races, stopped } from './reliability/process-attacks.ts';
+import {
+  answers,
+  connections,
+  listeners,
+  openings,
+  servers,
+  stopServer,
+  tails,
+} from './reliability/server-attacks.ts';
 
 /**
- * Attacks both durable stores as their tests do, more often. Writes the figures into `reliability.json`, every ten seconds, so that an
+ * Attacks the durable stores as their tests do, more often. Writes the figures into `reliability.json`, every ten seconds, so that an
  * interrupted campaign keeps what it did. Exits with 1 at the first loss, and prints the command that repeats it.
  *
  *     nice -n 10 pnpm campaign:reliability --only kills,flips --store sqlite --count 5000
@@ -19,6 +28,23 @@ const attacks: Readonly<Record<string, (store: StoreName) => Attack>> = {
   races,
   stopped,
   namespaces,
+  answers,
+  connections,
+  servers,
+  tails,
+  openings,
+  listeners,
+};
+/** The attacks of these stores only: files and write-ahead logs are damaged, or connections and servers. */
+const storesOf: Readonly<Record<string, readonly StoreName[]>> = {
+  cuts: ['jsonfile', 'sqlite'],
+  flips: ['jsonfile', 'sqlite'],
+  answers: ['postgres'],
+  connections: ['postgres'],
+  servers: ['postgres'],
+  tails: ['postgres'],
+  openings: ['postgres'],
+  listeners: ['postgres'],
 };
 const names = Object.keys(attacks).join(',');
 const { values } = parseArgs({
@@ -41,8 +67,12 @@ for (const attack of values.only.split(','))
     if (attacks[attack] === undefined) throw new TypeError(`There is no attack ${attack}: use ${names}.`);
     const known = storeNames.find((name) => name === store);
     if (known === undefined) throw new TypeError(`There is no store ${store}: use ${storeNames.join(',')}.`);
-    if (!(await run(attack, known, attacks[attack](known)))) process.exit(1);
+    if (storesOf[attack]?.includes(known) === false) continue;
+    if (await run(attack, known, attacks[attack](known))) continue;
+    await stopServer();
+    process.exit(1);
   }
+await stopServer();
 
 /** Makes rounds with consecutive seeds. @returns whether nothing was lost */
 async function run(attack: string, store: StoreName, { unit, count, round }: Attack): Promise<boolean> {

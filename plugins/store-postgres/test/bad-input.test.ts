@@ -1,7 +1,7 @@
 import { isStoreError } from '@hansard/provider';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { DatabaseError } from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { toStoreError } from '../src/database/postgres-errors.ts';
 import plugin, { openPostgresStore } from '../src/index.ts';
 import { envelope, taskDir } from './sample-data.ts';
@@ -57,6 +57,7 @@ describe('a wrong configuration is STORE_UNAVAILABLE, says what to do, and shows
 
   it('a server that does not answer, within the time limit', async () => {
     const proxy = await startProxy(server().port);
+    onTestFinished(proxy.close);
     proxy.block();
     const url = `postgresql://postgres@127.0.0.1:${proxy.port}/postgres`;
     const { message } = await failureOf(openPostgresStore({ url, connectTimeout: 300 }));

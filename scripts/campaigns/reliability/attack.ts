@@ -11,5 +11,5 @@ export interface Attack {
   readonly round: (seed: number) => Promise<Figures> | Figures;
 }
 
-export const storeNames = ['jsonfile', 'sqlite'] as const;
+export const storeNames = ['jsonfile', 'sqlite', 'postgres'] as const;
 export type StoreName = (typeof storeNames)[number];

@@ -10,48 +10,69 @@ import {
 } from '../../../packages/store-conformance/src/index.ts';
 import { openCase } from '../../../packages/store-conformance/src/run/case-context.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../../../plugins/store-jsonfile/src/index.ts';
+import { openPostgresStore, type PostgresStoreOptions } from '../../../plugins/store-postgres/src/index.ts';
+import { newSchema } from '../../../plugins/store-postgres/test/server/new-schema.ts';
 import { openSqliteStore } from '../../../plugins/store-sqlite/src/index.ts';
 import type { Attack, Figures, StoreName } from './attack.ts';
+import { serverOfAttacks } from './server-attacks.ts';
 
-/** Opens a store in a folder, in this process and in others. */
+/** Opens a store at a place: a folder, a file, or a schema of the server. In this process and in others. */
 const stores = {
   jsonfile: {
     open: (root: string, leaseMs: number) => openJsonFileStore({ root, leaseMs }),
     module: new URL('../../../plugins/store-jsonfile/test/processes/open-store.ts', import.meta.url),
+    argsOf: (root: string, leaseMs: number) => [root, leaseMs],
     placeIn: (folder: string) => folder,
   },
   sqlite: {
     open: (path: string, leaseMs: number) => openSqliteStore({ path, leaseMs }),
     module: new URL('../../../plugins/store-sqlite/test/processes/open-store.ts', import.meta.url),
+    argsOf: (path: string, leaseMs: number) => [path, leaseMs],
     placeIn: (folder: string) => join(folder, 'hansard.sqlite'),
+  },
+  postgres: {
+    open: async (schema: string, leaseMs: number) => openPostgresStore(await onServer(schema, leaseMs)),
+    module: new URL('../../../plugins/store-postgres/test/processes/open-store.ts', import.meta.url),
+    argsOf: async (schema: string, leaseMs: number) => [await onServer(schema, leaseMs)],
+    placeIn: () => newSchema(),
   },
 } as const;
 
+async function onServer(schema: string, leaseMs: number) {
+  return {
+    url: (await serverOfAttacks()).url(),
+    schema,
+    leaseMs,
+    connections: 4,
+  } satisfies PostgresStoreOptions;
+}
+
 /** A store for the kit. When a case has ended, `verifyDispatch` checks every byte of each of its dispatches. */
 function storeUnderTest(name: StoreName, leaseMs: number, seed: number) {
-  const { open, module, placeIn } = stores[name];
+  const { open, module, argsOf, placeIn } = stores[name];
   const checked = { events: 0 };
   const store: StoreUnderTest = {
-    // Both stores have the same ones.
+    // All of these stores have the same ones.
     capabilities: jsonFileStoreCapabilities,
     leaseMs,
     seed,
-    create: () => {
+    create: async () => {
       const folder = mkdtempSync(join(tmpdir(), 'hansard-campaign-'));
       const place = placeIn(folder);
       return {
-        store: open(place, leaseMs),
+        store: await open(place, leaseMs),
         reopen: () => open(place, leaseMs),
-        elsewhere: { module, args: [place, leaseMs] },
-        dispose: () => {
-          const reader = open(place, leaseMs);
-          for (const { taskDir } of reader.listTasks())
-            for (const { dispatchId } of reader.getDispatchEnvelopes(taskDir)) {
-              const { damages, wholeEvents } = reader.verifyDispatch(taskDir, dispatchId);
+        elsewhere: { module, args: await argsOf(place, leaseMs) },
+        hasServer: name === 'postgres',
+        dispose: async () => {
+          const reader = await open(place, leaseMs);
+          for (const { taskDir } of await reader.listTasks())
+            for (const { dispatchId } of await reader.getDispatchEnvelopes(taskDir)) {
+              const { damages, wholeEvents } = await reader.verifyDispatch(taskDir, dispatchId);
               assert.deepEqual(damages, [], `${dispatchId} is damaged`);
               checked.events += wholeEvents;
             }
-          reader.close();
+          await reader.close();
           rmSync(folder, { recursive: true });
         },
       };

@@ -3,21 +3,13 @@ import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, events, idsOf, notice, taskDir } from '../sample-data.ts';
 import { codeOf, newStores } from '../server/stores.ts';
+import { openAtOnce } from './attacks.ts';
 
 const server = useServer();
 
 describe('writers of one database', () => {
   it('create the tables once, when 20 of them begin at the same time', async () => {
-    const stores = newStores(server());
-    const openings = await Promise.all(Array.from({ length: 20 }, () => stores.open({ connections: 2 })));
-    await Promise.all(
-      openings.map((store, index) =>
-        store.createDispatch(taskDir, envelope({ dispatchId: `dispatch-${index}` })),
-      ),
-    );
-    const listed = await openings[0]?.getDispatchEnvelopes(taskDir);
-    expect(listed).toHaveLength(20);
-    expect((await stores.sql('SELECT version FROM S.meta')).rows).toEqual([{ version: 1 }]);
+    expect(await openAtOnce(server())).toEqual({ 'openings at once': 20 });
   });
 
   it('get STORE_CORRUPT, and leave no gap, when the server has lost acknowledged events', async () => {

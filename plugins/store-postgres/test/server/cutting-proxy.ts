@@ -1,5 +1,4 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
 
 /** Between a store and its server. */
 export interface CuttingProxy {
@@ -10,6 +9,7 @@ export interface CuttingProxy {
   shouldCut: () => boolean;
   /** From now on nothing is passed on in either direction, and no connection ends: like a cable that was pulled. */
   block(): void;
+  close(): void;
 }
 
 export async function startProxy(serverPort: number): Promise<CuttingProxy> {
@@ -21,6 +21,10 @@ export async function startProxy(serverPort: number): Promise<CuttingProxy> {
     shouldCut: () => false,
     block: () => {
       isBlocked = true;
+    },
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
     },
   };
   const server = createServer((client) => {
@@ -46,10 +50,6 @@ export async function startProxy(serverPort: number): Promise<CuttingProxy> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
   const address = server.address();
   proxy.port = typeof address === 'object' && address !== null ? address.port : 0;
   return proxy;
