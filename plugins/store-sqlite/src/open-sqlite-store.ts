@@ -12,7 +12,10 @@ export interface SqliteStoreOptions {
    * loss of power, at the price of one flush of the disk per append.
    */
   readonly durability?: 'process' | 'disk';
-  /** The time in milliseconds that a call waits for a writing process before it is STORE_UNAVAILABLE. Default 5,000. */
+  /**
+   * The time in milliseconds that a call waits for a writing process before it is STORE_UNAVAILABLE, which is transient. Nothing else
+   * runs in this process meanwhile. Default 100.
+   */
   readonly busyTimeout?: number;
   /** The interval in milliseconds at which a watching store looks for writes of other processes. Default 100. */
   readonly watchInterval?: number;
@@ -39,7 +42,7 @@ export function openStoreOn(
   {
     path,
     durability = 'process',
-    busyTimeout = 5_000,
+    busyTimeout = 100,
     watchInterval = 100,
     leaseMs = defaultLeaseMs,
     access = 'private',
