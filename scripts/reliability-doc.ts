@@ -217,7 +217,7 @@ const attackTexts: Readonly<Record<string, string>> = {
   servers:
     'SIGKILL to the process that serves a store, and to the whole server, while it appends. The same open store continues when the server is back.',
   tails:
-    'the server loses the last acknowledged events, as a failover may. Appends and reads are STORE_CORRUPT, and nothing is written behind the gap.',
+    'the server loses the last acknowledged events, as a failover may. Appends and reads are STORE_CORRUPT, and nothing is written after the gap.',
   openings: 'twenty stores open a database without tables at once.',
   listeners: 'the connection that listens is ended before an append. The follower sees every event.',
 };

@@ -31,11 +31,12 @@ describe('a store', () => {
   });
 
   it.each([
-    ['search', 'searchEvents'],
-    ['watch', 'watch'],
-    ['deleteDispatch', 'deleteDispatch'],
-  ])('that claims %s must have %s', async (capability, method) => {
-    const claiming = { ...capabilities, [capability]: true };
+    ['search', 'index', 'searchEvents'],
+    ['search', 'scan', 'searchEvents'],
+    ['watch', true, 'watch'],
+    ['deleteDispatch', true, 'deleteDispatch'],
+  ])('that claims %s: %s must have %s', async (capability, value, method) => {
+    const claiming = { ...capabilities, [capability]: value };
     expect(await loadStore({ capabilities: claiming })).toMatch(new RegExp(`has no ${method}\\.$`));
     expect(await loadStore({ capabilities: claiming, [method]: () => undefined })).toBeUndefined();
   });

@@ -9,6 +9,8 @@ import type {
   EventPage,
   ListDispatchesOptions,
   ReadEventsOptions,
+  SearchEventsOptions,
+  SearchHit,
   StopWatching,
   StoreCapabilities,
   StoreRepair,
@@ -25,6 +27,7 @@ import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
 import { runAll } from './run-all.ts';
+import { searchEvents } from './search/search-events.ts';
 import type { StoreSystem } from './store-system.ts';
 import { Listings } from './task/listings.ts';
 import { readTaskRecord } from './task/task-file.ts';
@@ -192,6 +195,14 @@ export class JsonFileStore implements DispatchStoreProvider {
   listTasks(): TaskListing[] {
     this.#dispatches.assertOpen();
     return this.#listings.tasks();
+  }
+
+  searchEvents(query: string, options: SearchEventsOptions = {}): SearchHit[] {
+    this.#dispatches.assertOpen();
+    const { taskDir, dispatchId } = options;
+    if (taskDir !== undefined && dispatchId !== undefined) this.#dispatches.name(taskDir, dispatchId);
+    const place = { files: this.#system.files, root: this.#root, dispatches: this.#dispatches };
+    return withFile('search', this.#root, () => searchEvents(place, query, options));
   }
 
   watch(scope: WatchScope, onChange: () => void): StopWatching {

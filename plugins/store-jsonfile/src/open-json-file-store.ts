@@ -9,7 +9,7 @@ import { type StoreSystem, systemFor } from './store-system.ts';
 export const jsonFileStoreCapabilities: StoreCapabilities = {
   durability: 'process',
   writers: 'dispatch',
-  search: false,
+  search: 'scan',
   watch: true,
   deleteDispatch: true,
   integrity: 'checksum',

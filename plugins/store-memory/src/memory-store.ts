@@ -37,7 +37,7 @@ import { EventLog } from './event-log.ts';
 export const memoryStoreCapabilities: StoreCapabilities = {
   durability: 'memory',
   writers: 'process',
-  search: true,
+  search: 'scan',
   watch: true,
   deleteDispatch: true,
   integrity: 'none',

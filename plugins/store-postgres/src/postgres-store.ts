@@ -63,7 +63,7 @@ export class PostgresStore implements DispatchStoreProvider {
     this.capabilities = {
       durability,
       writers: 'dispatch',
-      search: true,
+      search: 'index',
       watch: true,
       deleteDispatch: true,
       integrity: 'checksum',

@@ -16,7 +16,7 @@ defineStoreConformance({
   capabilities: {
     durability: 'disk',
     writers: 'dispatch',
-    search: true,
+    search: 'index',
     watch: true,
     deleteDispatch: true,
     integrity: 'checksum',

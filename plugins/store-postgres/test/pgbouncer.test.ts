@@ -30,7 +30,7 @@ else {
     capabilities: {
       durability: 'disk',
       writers: 'dispatch',
-      search: true,
+      search: 'index',
       watch: true,
       deleteDispatch: true,
       integrity: 'checksum',

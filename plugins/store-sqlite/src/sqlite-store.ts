@@ -56,7 +56,7 @@ export class SqliteStore implements DispatchStoreProvider {
     this.capabilities = {
       durability,
       writers: 'dispatch',
-      search: true,
+      search: 'index',
       watch: true,
       deleteDispatch: true,
       integrity: 'checksum',

@@ -9,7 +9,7 @@ import { openSqliteStore } from '../src/index.ts';
 const capabilities: StoreCapabilities = {
   durability: 'process',
   writers: 'dispatch',
-  search: true,
+  search: 'index',
   watch: true,
   deleteDispatch: true,
   integrity: 'checksum',

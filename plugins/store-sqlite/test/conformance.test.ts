@@ -13,7 +13,7 @@ for (const durability of ['process', 'disk'] as const) {
     capabilities: {
       durability,
       writers: 'dispatch',
-      search: true,
+      search: 'index',
       watch: true,
       deleteDispatch: true,
       integrity: 'checksum',

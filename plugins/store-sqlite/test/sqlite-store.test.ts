@@ -15,7 +15,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
   expect(store.capabilities).toEqual({
     durability: 'disk',
     writers: 'dispatch',
-    search: true,
+    search: 'index',
     watch: true,
     deleteDispatch: true,
     integrity: 'checksum',

@@ -9,16 +9,16 @@ import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 /** A plugin may provide a type that is not known here. */
 const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;
 
-/** The value of each capability that needs methods, and the methods. */
+/** The values of each capability that need methods, and the methods. */
 const methodsOfCapabilities = {
-  writers: ['dispatch', ['getClaim', 'getClaims', 'breakClaim']],
-  search: [true, ['searchEvents']],
-  watch: [true, ['watch']],
-  deleteDispatch: [true, ['deleteDispatch']],
-  integrity: ['checksum', ['verifyDispatch', 'acceptLoss']],
+  writers: [['dispatch'], ['getClaim', 'getClaims', 'breakClaim']],
+  search: [['index', 'scan'], ['searchEvents']],
+  watch: [[true], ['watch']],
+  deleteDispatch: [[true], ['deleteDispatch']],
+  integrity: [['checksum'], ['verifyDispatch', 'acceptLoss']],
 } as const satisfies {
   readonly [Name in keyof StoreCapabilities]?: readonly [
-    StoreCapabilities[Name],
+    ReadonlyArray<StoreCapabilities[Name]>,
     ReadonlyArray<keyof DispatchStoreProvider>,
   ];
 };
@@ -44,8 +44,8 @@ export function checkMethods(provider: object, { id, provides }: PluginManifest)
 
 function claimedMethods({ capabilities }: Readonly<Record<string, unknown>>, provides: string): string[] {
   if (provides !== 'DispatchStoreProvider' || !isRecord(capabilities)) return [];
-  return Object.entries(methodsOfCapabilities).flatMap(([capability, [value, methods]]) =>
-    capabilities[capability] === value ? methods : [],
+  return Object.entries(methodsOfCapabilities).flatMap(([capability, [values, methods]]) =>
+    values.some((value) => capabilities[capability] === value) ? methods : [],
   );
 }
 

@@ -14,8 +14,11 @@ export interface StoreCapabilities {
    * `getClaim`, `getClaims` and `breakClaim`.
    */
   readonly writers: 'process' | 'dispatch';
-  /** The store has `searchEvents`. */
-  readonly search: boolean;
+  /**
+   * The store has `searchEvents`. `index`: it looks words up. `scan`: it reads the whole scope, so that a search of a large scope is better
+   * done dispatch by dispatch. `false`: it has no search.
+   */
+  readonly search: 'index' | 'scan' | false;
   /** The store has `watch`, which also reports changes by other processes. */
   readonly watch: boolean;
   /** The store has `deleteDispatch`. */

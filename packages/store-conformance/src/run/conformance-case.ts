@@ -44,7 +44,7 @@ export function caseFamily(family: string, cases: readonly NamedCase[]): readonl
 const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) => boolean>> = {
   durability: ({ durability }) => durability !== 'memory',
   writers: ({ writers }) => writers === 'dispatch',
-  search: ({ search }) => search,
+  search: ({ search }) => search !== false,
   watch: ({ watch }) => watch,
   deleteDispatch: ({ deleteDispatch }) => deleteDispatch,
   integrity: ({ integrity }) => integrity === 'checksum',

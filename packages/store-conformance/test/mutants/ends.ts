@@ -75,7 +75,7 @@ export const endMutants: readonly Mutant[] = [
       capabilities: {
         durability: 'disk',
         writers: 'dispatch',
-        search: true,
+        search: 'scan',
         watch: true,
         deleteDispatch: true,
         integrity: 'checksum',

@@ -22,7 +22,7 @@ import { emptyWorld, inMemory, keyOf, type Medium, type World } from './world.ts
 export const referenceCapabilities: StoreCapabilities = {
   durability: 'process',
   writers: 'dispatch',
-  search: true,
+  search: 'scan',
   watch: true,
   deleteDispatch: true,
   integrity: 'checksum',
