@@ -43,7 +43,7 @@ it.each([
   const { out } = await line.hansard(...args);
   const lines = out.trimEnd().split('\n');
   expect(lines).toHaveLength(count);
-  for (const one of lines) expect(one).toMatch(/^\S+ {2}\(Ben\) {2}/);
+  for (const one of lines) expect(one).toMatch(/^ *\d+ {2}\S+ {2}\(Ben\) {2}/);
 });
 
 it.each([

@@ -119,7 +119,7 @@ describe('hansard context', () => {
   });
 
   it.each([
-    [['D1', 'nothing'], 1, 'There is no model call nothing.'],
+    [['D1', 'nothing'], 1, 'D1 has no event or message nothing.'],
     [['D1', '--agent', 'nobody'], 1, 'There is no agent "nobody".'],
     [['N1'], 1, 'recorded as a narrative'],
     [['D1', '--policy', 'some'], 2, 'write full, last:MESSAGES'],

@@ -57,8 +57,8 @@ describe('replay', () => {
     expect(answer.json()).toEqual(all.slice(0, 1));
   });
 
-  it('begins after an event, by its id or its position', async () => {
-    for (const after of ['event-two', '1']) {
+  it('begins after an event, by its id, the end of it, its position or a time', async () => {
+    for (const after of ['event-two', 'two', '1', '@2026-03-01T00:16:40', '@2026-03-01T00:30Z']) {
       const replayed = await line.hansard('replay', task, '--speed', 'max', '--after', after, '--json');
       expect(idsOf(replayed)).toEqual(['event-three', 'event-four']);
     }
@@ -109,7 +109,7 @@ describe('replay', () => {
     ['a speed that is none', ['--speed', '0'], 2, /factor above 0/],
     ['a duration without a unit', ['--max-gap', '2'], 2, /duration with its unit, such as 500ms/],
     ['a step with a speed', ['--step', '--speed', '2'], 2, /cannot be used/],
-    ['an event that is not there', ['--after', 'event-five'], 1, /has no event event-five/],
+    ['an event that is not there', ['--after', 'event-five'], 1, /has no event or message event-five/],
     [
       'a position after the end',
       ['--after', '4'],

@@ -1,13 +1,10 @@
-import { type ArgumentRow, type CommandRow, dispatchHelp, taskHelp } from '../terminal/command.ts';
+import { type ArgumentRow, type CommandRow, dispatchHelp, eventHelp, taskHelp } from '../terminal/command.ts';
 
 const task: ArgumentRow = ['<task>', taskHelp];
 const dispatch: ArgumentRow = ['[dispatch]', dispatchHelp];
 const latestDispatch: ArgumentRow = ['[dispatch]', dispatchHelp, 'latest'];
 const agent: ArgumentRow = ['<agent>', 'its name or id'];
-const eventId: ArgumentRow = [
-  '<id>',
-  'the id of an event or a message, as `hansard dialog` and `hansard events --json` show it',
-];
+const event: ArgumentRow = ['<event>', eventHelp];
 
 /** Every command, in the order of the help. Only the command that is called or explained is loaded. */
 export const commandTable: readonly CommandRow[] = [
@@ -107,19 +104,19 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'why',
     description: 'print the causes of an event, back to the first one',
-    arguments: [task, eventId],
+    arguments: [task, event],
     load: async () => (await import('./views/why.ts')).addWhy,
   },
   {
     name: 'effects',
     description: 'print the effects of an event, down to the last one',
-    arguments: [task, eventId],
+    arguments: [task, event],
     load: async () => (await import('./views/effects.ts')).addEffects,
   },
   {
     name: 'diff',
     description: 'compare an utterance with each of its deliveries, word by word',
-    arguments: [task, eventId],
+    arguments: [task, event],
     load: async () => (await import('./views/diff.ts')).addDiff,
   },
   {
@@ -140,7 +137,7 @@ export const commandTable: readonly CommandRow[] = [
     arguments: [
       task,
       latestDispatch,
-      ['[call]', 'the id of a model call (agent:inference) or of its answer, or "latest"', 'latest'],
+      ['[call]', `a model call (agent:inference) or its answer: ${eventHelp}`, 'latest'],
     ],
     load: async () => (await import('./context.ts')).addContext,
   },

@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import {
   compareContexts,
+  type LogIndex,
   neutraliseControls,
   neutraliseControlsInLine,
   type PriorOutcomes,
@@ -12,7 +13,8 @@ import {
 import { contextCounters } from '../context-counters.ts';
 import type { Harness } from '../harness.ts';
 import { readPriorOutcomes } from '../run/with-history.ts';
-import { findAgent, readSessionLog } from '../session/read-session-log.ts';
+import { readSessionLog } from '../session/read-session-log.ts';
+import type { SessionLog } from '../session/session-log.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
@@ -60,12 +62,11 @@ export const addContext: AddCommand = (command, context) => {
           const earlier = await earlierThan(harness, task, dispatch);
           return historyAnswer(await readPriorOutcomes(harness.store, toTaskDir(task), earlier));
         }
-        const { envelope, index } = await readSessionLog(context, harness, { task, dispatch });
-        assertFull(envelope);
-        const events = index.nodes.map(({ event }) => event);
-        const agentId = options.agent === undefined ? undefined : findAgent(index, options.agent).agentId;
-        const inference = findCall(events, call, agentId);
-        const rendered = await render(events, inference, options);
+        const log = await readSessionLog(context, harness, { task, dispatch });
+        assertFull(log.envelope);
+        const agentId = options.agent === undefined ? undefined : log.findAgent(options.agent).agentId;
+        const inference = await findCall(log, call, agentId);
+        const rendered = await render(log.index.events, inference, options);
         return options.verify ? verifiedAnswer(rendered) : contextAnswer(rendered, options);
       });
     });
@@ -93,26 +94,38 @@ function assertFull({ fidelity, dispatchId }: DispatchEnvelope): void {
   );
 }
 
-function findCall(
-  events: readonly CapturedEvent[],
+/** `latest` and a time name the last call up to then, any other address a call or an event of its answer. */
+async function findCall(
+  log: SessionLog,
   wanted: string,
   agentId: string | undefined,
-): CapturedEvent {
-  const calls = events.filter(
-    (event) => event.type === 'agent:inference' && (agentId === undefined || event.agentId === agentId),
+): Promise<CapturedEvent> {
+  const calls = log.index.nodes.filter(
+    ({ event }) => event.type === 'agent:inference' && (agentId === undefined || event.agentId === agentId),
   );
-  const found =
-    wanted === 'latest'
-      ? calls.at(-1)
-      : (calls.find(({ id }) => id === wanted) ?? calls.find(({ messageId }) => messageId === wanted));
-  if (found !== undefined) return found;
+  const found = calls.length === 0 ? undefined : await callAt(log, wanted, calls);
+  if (found !== undefined) return found.event;
   const whose = agentId === undefined ? '' : ` of ${agentId}`;
   throw new CliError(
     exitCode.failed,
     wanted === 'latest' ? `There is no model call${whose}.` : `There is no model call ${wanted}${whose}.`,
     calls.length === 0
       ? 'Sessions and agents record them (agent:inference); imported session logs and games do not.'
-      : '`hansard events TASK DISPATCH --type agent:inference --json` shows their ids.',
+      : '`hansard events TASK DISPATCH --type agent:inference` shows them.',
+  );
+}
+
+async function callAt(
+  log: SessionLog,
+  wanted: string,
+  calls: readonly LogIndex['nodes'][number][],
+): Promise<LogIndex['nodes'][number] | undefined> {
+  if (wanted === 'latest') return calls.at(-1);
+  const { position, event, id } = await log.findEvent(wanted);
+  if (wanted.startsWith('@')) return calls.findLast((call) => call.position <= position);
+  const messageId = event.messageId ?? id;
+  return (
+    calls.find((call) => call.event.id === id) ?? calls.find((call) => call.event.messageId === messageId)
   );
 }
 

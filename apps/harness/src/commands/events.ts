@@ -1,6 +1,12 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { PositionedEvent } from '@hansard/dispatch';
 import { matchesEventType } from '@hansard/views';
-import { answerEvents, type DamagedOption, damagedOption, type EventSource } from '../tasks/answer-events.ts';
+import {
+  answerEvents,
+  type DamagedOption,
+  damagedOption,
+  type EventSource,
+  positioned,
+} from '../tasks/answer-events.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, note } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
@@ -35,7 +41,7 @@ async function* selectedEvents(
   context: CliContext,
   source: TypedSource,
   options: EventsOptions,
-): AsyncGenerator<CapturedEvent> {
+): AsyncGenerator<PositionedEvent> {
   let selected = 0;
   for await (const event of await selectEvents(context, source, options)) {
     yield event;
@@ -55,11 +61,11 @@ async function selectEvents(
   context: CliContext,
   source: TypedSource,
   { type = '*', tail }: EventsOptions,
-): Promise<AsyncIterable<CapturedEvent> | readonly CapturedEvent[]> {
-  if (tail !== undefined && type === '*') return (await source.log.last(tail)).events;
+): Promise<AsyncIterable<PositionedEvent> | readonly PositionedEvent[]> {
+  if (tail !== undefined && type === '*') return positioned(await source.log.last(tail));
   const matching = matchingEvents(context, source, type);
   if (tail === undefined) return matching;
-  const last: CapturedEvent[] = [];
+  const last: PositionedEvent[] = [];
   for await (const event of matching) {
     last.push(event);
     if (last.length > tail) last.shift();
@@ -72,13 +78,13 @@ async function* matchingEvents(
   context: CliContext,
   { log, names, seen }: TypedSource,
   type: string,
-): AsyncIterable<CapturedEvent> {
-  for await (const { events } of log.pages()) {
+): AsyncIterable<PositionedEvent> {
+  for await (const page of log.pages()) {
     await letInterrupt(context);
-    for (const event of events) {
+    for (const { position, event } of positioned(page)) {
       names.learn(event);
       seen.add(event.type);
-      if (matchesEventType(type, event.type)) yield event;
+      if (matchesEventType(type, event.type)) yield { position, event };
     }
   }
 }

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
-import { type ReplayPace, replayDispatch } from '@hansard/dispatch';
+import { type PositionedEvent, type ReplayPace, replayDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, definedOnly } from '@hansard/events';
 import { InvalidArgumentError, Option } from 'commander';
 import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
-import { afterHelp, findPosition } from '../tasks/find-position.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
+import { type AddCommand, afterHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { parseDuration } from '../terminal/parse-duration.ts';
 
@@ -41,9 +41,10 @@ async function* replayedEvents(
   context: CliContext,
   { log, names }: EventSource,
   { speed, maxGap, after, step = false }: ReplayCommandOptions,
-): AsyncGenerator<CapturedEvent> {
-  const onRead = (event: CapturedEvent) => names.learn(event);
-  const cursor = after === undefined ? -1 : await findPosition(context, log, { after, onRead });
+): AsyncGenerator<PositionedEvent> {
+  const learn = (event: CapturedEvent) => names.learn(event);
+  const searched = searchedDispatch(context, log, learn);
+  const cursor = after === undefined ? -1 : (await findEvent(searched, after)).position;
   const replay = replayDispatch(log, {
     pace: step ? 'fast' : speed,
     ...definedOnly({ maxGapMs: maxGap }),
@@ -51,7 +52,7 @@ async function* replayedEvents(
     signal: context.readSignal,
   });
   const items = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
-  for await (const { event } of items) yield event;
+  for await (const { position, event } of items) yield { position, event };
 }
 
 /** Yields an item for each line of the input (Enter), until the input ends. */

@@ -1,8 +1,9 @@
+import type { PositionedEvent } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { Option } from 'commander';
-import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
-import { afterHelp, findPosition } from '../tasks/find-position.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { answerEvents, type EventSource, positioned } from '../tasks/answer-events.ts';
+import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
+import { type AddCommand, afterHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
@@ -30,17 +31,18 @@ async function* lastEvents(
   context: CliContext,
   { log, names }: EventSource,
   { follow = false, lines, after: named }: TailOptions,
-): AsyncGenerator<CapturedEvent> {
+): AsyncGenerator<PositionedEvent> {
   if (!follow && named === undefined) {
-    yield* (await log.last(lines)).events;
+    yield* positioned(await log.last(lines));
     return;
   }
+  const learn = (event: CapturedEvent) => names.learn(event);
   const after =
     named === undefined
       ? (await log.last(lines)).first - 1
-      : await findPosition(context, log, { after: named, onRead: (event) => names.learn(event) });
+      : (await findEvent(searchedDispatch(context, log, learn), named)).position;
   for await (const item of log.follow({ after, signal: context.readSignal })) {
-    if (item.kind === 'event') yield item.event;
+    if (item.kind === 'event') yield item;
     else if (!follow) return;
   }
 }

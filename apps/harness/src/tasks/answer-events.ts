@@ -1,5 +1,5 @@
-import type { DispatchLog, ReadAccess } from '@hansard/dispatch';
-import type { CapturedEvent } from '@hansard/events';
+import type { DispatchLog, PositionedEvent, ReadAccess } from '@hansard/dispatch';
+import type { EventPage } from '@hansard/provider';
 import { AgentNames } from '@hansard/views';
 import type { CommonOptions } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';
@@ -29,12 +29,17 @@ export function damagedAccess({ damaged = false }: DamagedOption): ReadAccess {
   return { skipDamaged: damaged };
 }
 
+/** The events of a page with their positions. */
+export function positioned({ first, events }: EventPage): PositionedEvent[] {
+  return events.map((event, index) => ({ position: first + index, event }));
+}
+
 /** Prints the events that `read` selects from a dispatch. */
 export function answerEvents(
   context: CliContext,
   options: CommonOptions & DamagedOption,
   { task, dispatch }: { readonly task: string; readonly dispatch: string },
-  read: (source: EventSource) => AsyncGenerator<CapturedEvent>,
+  read: (source: EventSource) => AsyncGenerator<PositionedEvent>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) => {
     const log = await findDispatch(store, toTaskDir(task), dispatch, damagedAccess(options));

@@ -99,7 +99,7 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
     task,
     dispatch: dispatch.dispatchId,
     agent,
-    id: dispatch.utteranceId,
+    event: dispatch.utteranceId,
     call: dispatch.inferenceId,
     words: files.stream,
     path: files.stream,

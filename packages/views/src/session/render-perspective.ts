@@ -5,10 +5,15 @@ import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { PerspectiveRow } from './perspective.ts';
 
-/** One paragraph for each row. */
+const positionColumns = 4;
+
+/** One paragraph for each row, beginning with the position of its event. */
 export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
-  const lines = rows.map((row) => hangingLines(`${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text));
+  const lines = rows.map((row) => {
+    const position = String(index.eventWithId(row.id)?.position ?? '').padStart(positionColumns);
+    return hangingLines(`${position}  ${row.kind.padEnd(8)}  ${startOf(index, row)}`, row.text);
+  });
   return [...basisNote(rows), ...lines].join('\n');
 }
 

@@ -66,13 +66,13 @@ describe('renderPerspective', () => {
     expect(renderPerspective(index, perspectiveOf(index, 'ann'))).toBe(
       [
         '(reconstructed: the log does not record what the model was given)',
-        'heard     from Olga: It is early. The stalls open.',
-        'heard     from Ben (altered): [Ben]: Rye with caraway, baked at [hidden]',
-        'did       task {"name":"Conscience"}',
-        'received  talk: Conscience is there',
-        'did       talk {}',
-        'received  talk from Conscience: No. He was up at three.',
-        'said      Two loaves, please.',
+        '  17  heard     from Olga: It is early. The stalls open.',
+        '  20  heard     from Ben (altered): [Ben]: Rye with caraway, baked at [hidden]',
+        '  22  did       task {"name":"Conscience"}',
+        '  24  received  talk: Conscience is there',
+        '  25  did       talk {}',
+        '  29  received  talk from Conscience: No. He was up at three.',
+        '  30  said      Two loaves, please.',
       ].join('\n'),
     );
   });

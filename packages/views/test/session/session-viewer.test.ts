@@ -33,7 +33,7 @@ describe('SessionViewer', () => {
     expect(ids(viewer.extractDialog(['ben', 'ann']))).toEqual(['e12', 'e15', 'e27']);
     expect(viewer.extractAgentPerspective('inner')).toBe(
       '(reconstructed: the log does not record what the model was given)\n' +
-        'heard     from Ann: Shall I haggle?\nsaid      No. He was up at three.',
+        '  27  heard     from Ann: Shall I haggle?\n  28  said      No. He was up at three.',
     );
   });
 

@@ -5,7 +5,7 @@ import { addSessionView } from './session-view-command.ts';
 export const addAgents: AddCommand = (command, context) =>
   addSessionView(command, context, {
     example: 'agents chat/cafe',
-    view(index) {
+    view({ index }) {
       const rows = agentTree(index);
       return { rows, text: renderAgentTree(rows) };
     },

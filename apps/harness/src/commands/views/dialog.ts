@@ -1,5 +1,4 @@
 import { dialogOf, renderDialog } from '@hansard/views';
-import { findAgent } from '../../session/read-session-log.ts';
 import type { AddCommand } from '../../terminal/command.ts';
 import { addSessionView, type SessionViewOptions } from './session-view-command.ts';
 
@@ -14,10 +13,10 @@ export const addDialog: AddCommand = (command, context) => {
   );
   addSessionView<DialogOptions>(command, context, {
     example: 'dialog chat/cafe --agents jack,jill',
-    view(index, _words, { agents }) {
-      const names = agents?.split(',').map((name) => findAgent(index, name.trim()).agentId);
-      const rows = dialogOf(index, names);
-      return { rows, text: renderDialog(index, rows) };
+    view(log, _words, { agents }) {
+      const names = agents?.split(',').map((name) => log.findAgent(name.trim()).agentId);
+      const rows = dialogOf(log.index, names);
+      return { rows, text: renderDialog(log.index, rows) };
     },
   });
 };

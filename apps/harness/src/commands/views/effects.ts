@@ -1,13 +1,13 @@
 import { effectsOf, renderCauses } from '@hansard/views';
-import { assertEvent } from '../../session/read-session-log.ts';
 import type { AddCommand } from '../../terminal/command.ts';
 import { addSessionView } from './session-view-command.ts';
 
 export const addEffects: AddCommand = (command, context) =>
   addSessionView(command, context, {
-    example: 'effects chat/cafe 01JM8Z7T3V0000000000000000',
-    view(index, [id = '']) {
-      assertEvent(index, id);
+    example: 'effects chat/cafe 12',
+    async view(log, [address = '']) {
+      const { index } = log;
+      const id = await log.findEventId(address);
       const rows = effectsOf(index, id);
       return { rows, text: renderCauses(index, rows) };
     },

@@ -5,7 +5,7 @@ import { addSessionView } from './session-view-command.ts';
 export const addHooks: AddCommand = (command, context) =>
   addSessionView(command, context, {
     example: 'hooks chat/cafe',
-    view(index) {
+    view({ index }) {
       const rows = interventionsOf(index);
       return { rows, text: renderInterventions(index, rows) };
     },

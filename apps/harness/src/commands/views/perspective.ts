@@ -1,13 +1,13 @@
 import { perspectiveOf, renderPerspective } from '@hansard/views';
-import { findAgent } from '../../session/read-session-log.ts';
 import type { AddCommand } from '../../terminal/command.ts';
 import { addSessionView } from './session-view-command.ts';
 
 export const addPerspective: AddCommand = (command, context) =>
   addSessionView(command, context, {
     example: 'perspective chat/cafe jill',
-    view(index, [agent = '']) {
-      const rows = perspectiveOf(index, findAgent(index, agent).agentId);
+    view(log, [agent = '']) {
+      const { index } = log;
+      const rows = perspectiveOf(index, log.findAgent(agent).agentId);
       return { rows, text: renderPerspective(index, rows) };
     },
   });

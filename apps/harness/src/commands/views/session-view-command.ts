@@ -1,6 +1,6 @@
-import type { LogIndex } from '@hansard/views';
 import type { Command } from 'commander';
 import { readSessionLog } from '../../session/read-session-log.ts';
+import type { SessionLog } from '../../session/session-log.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CommonOptions, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
@@ -13,7 +13,7 @@ export interface SessionViewOptions extends CommonOptions {
 /** A view of one session as a command. `words` are the arguments after the task. */
 export interface SessionViewCommand<Options extends SessionViewOptions> {
   readonly example: string;
-  view(index: LogIndex, words: readonly string[], options: Options): Answer;
+  view(log: SessionLog, words: readonly string[], options: Options): Answer | Promise<Answer>;
 }
 
 export function addSessionView<Options extends SessionViewOptions>(
@@ -28,8 +28,8 @@ export function addSessionView<Options extends SessionViewOptions>(
       const words = rest.filter((word): word is string => typeof word === 'string');
       const options = command.opts<Options>();
       return answerFromStore(context, options, async (harness) => {
-        const { index } = await readSessionLog(context, harness, { task, dispatch: options.dispatch });
-        return view(index, words, options);
+        const log = await readSessionLog(context, harness, { task, dispatch: options.dispatch });
+        return view(log, words, options);
       });
     });
 }

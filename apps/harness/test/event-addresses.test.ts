@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url';
+import type { CapturedEvent } from '@hansard/events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+const fixture = fileURLToPath(new URL('fixtures/traders-v2.jsonl', import.meta.url));
+const task = 'market/traders';
+
+let line: CommandLine;
+let events: readonly CapturedEvent[] = [];
+
+beforeAll(async () => {
+  line = commandLine();
+  expect(await line.hansard('import', fixture, '--task', task)).toMatchObject({ code: 0 });
+  events = (await line.hansard('events', task, 'latest', '--json')).json() as CapturedEvent[];
+});
+afterAll(() => line[Symbol.dispose]());
+
+const why = async (address: string) => {
+  const answer = await line.hansard('why', task, address, '--json');
+  expect(answer, address).toMatchObject({ code: 0 });
+  return (answer.json().at(-1) as { id: string }).id;
+};
+
+const answerId = () => events.find(({ id }) => id.startsWith('m15'))?.id ?? '';
+const positionOf = (id: string) => String(events.findIndex((event) => event.id === id));
+
+describe('every listing begins its lines with an address', () => {
+  it.each([
+    [['events', task, 'latest']],
+    [['tail', task]],
+    [['timeline', task]],
+    [['replay', task, '--speed', 'max']],
+    [['show', task, 'latest', '--full']],
+    [['dialog', task]],
+    [['heard', task]],
+    [['heard', task, 'Bo']],
+    [['perspective', task, 'Bo']],
+    [['why', task, 'm15']],
+  ])('%j, which why takes', async (args) => {
+    const { out, code } = await line.hansard(...args);
+    expect(code).toBe(0);
+    const ids = new Set(events.flatMap(({ id, messageId = id }) => [id, messageId]));
+    const addresses = out.split('\n').flatMap((one) => {
+      const [, first = ''] = /^ *(\S+) {2}/.exec(one) ?? [];
+      return ids.has(first) || /^\d+$/.test(first) ? [first] : [];
+    });
+    expect(addresses.length).toBeGreaterThan(2);
+    for (const address of addresses) {
+      const position = /^\d+$/.test(address) ? Number(address) : null;
+      const rows = (await line.hansard('effects', task, address, '--json')).json() as { position: number }[];
+      expect(rows.length).toBeGreaterThan(0);
+      if (position !== null) expect(rows.map((row) => row.position)).toContain(position);
+    }
+  });
+});
+
+describe('an event', () => {
+  it('is named by its position, its id, the end or the beginning of it, and its time', async () => {
+    const id = answerId();
+    const position = positionOf(id);
+    const { timestamp = '' } = events[Number(position)] ?? {};
+    expect(await why(position)).toBe(id);
+    expect(await why(id)).toBe(id);
+    expect(await why('15')).toBe(events[15]?.id);
+    const upTo = events.filter((event) => event.timestamp.slice(0, 19) <= timestamp.slice(0, 19));
+    expect(await why(`@${timestamp.slice(0, 19)}`)).toBe(upTo.at(-1)?.id);
+    expect(await why(`@${timestamp.slice(11, 19)}`)).toBe(upTo.at(-1)?.id);
+    expect(await why('latest')).toBe(events.at(-1)?.id);
+  });
+
+  it.each([
+    ['effects', []],
+    ['diff', []],
+    ['heard', ['--never']],
+    ['heard', ['Bo', '--at']],
+  ])('has the same names in %s %j', async (command, before) => {
+    const id = answerId();
+    const byId = await line.hansard(command, task, ...before, id);
+    expect(byId.code).toBe(0);
+    expect((await line.hansard(command, task, ...before, positionOf(id))).out).toBe(byId.out);
+  });
+
+  it('that is not clear is asked for, with the choices', async () => {
+    const { code, out, err } = await line.hansard('why', task, 'm1');
+    expect([code, out]).toEqual([1, '']);
+    const choices = err.split('\n').filter((one) => / {2}m1\S* {2}/.test(one));
+    expect(err).toMatch(/^hansard: m1 fits (more than )?\d+ events:\n/);
+    expect(choices.length).toBeGreaterThan(1);
+    for (const choice of choices) {
+      const [, position = ''] = /^ *(\d+) {2}/.exec(choice) ?? [];
+      expect(choice).toContain(events[Number(position)]?.timestamp);
+    }
+  });
+
+  it.each([
+    ['99999', 1, /has \d+ events, positions start at 0; 99999 is after the last one/],
+    ['@1999-01-01', 1, /has no event up to 1999-01-01; it begins at 20/],
+    ['@25:00', 2, /"@25:00" does not name an event\.\n.*such as @15:04/],
+    ['nothing', 1, /has no event or message nothing/],
+  ])('%s is refused in words', async (address, code, message) => {
+    const answer = await line.hansard('why', task, address);
+    expect([answer.code, answer.out]).toEqual([code, '']);
+    expect(answer.err).toMatch(message);
+  });
+});

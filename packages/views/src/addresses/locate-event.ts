@@ -1,0 +1,90 @@
+import type { CapturedEvent } from '@hansard/events';
+import type { AddressedLog } from './addressed-log.ts';
+import type { EventAddress } from './event-address.ts';
+import type { FoundEvent } from './found-event.ts';
+import { IdSearch } from './id-search.ts';
+
+/** The event that an address names. */
+export type EventLocation =
+  | ({ readonly kind: 'found' } & FoundEvent)
+  /** `isMore`: there are others. */
+  | { readonly kind: 'ambiguous'; readonly choices: readonly FoundEvent[]; readonly isMore: boolean }
+  /** The dispatch has `count` events, none of which has this position, time or id; the first is at `begins`. */
+  | { readonly kind: 'unknown'; readonly count: number; readonly begins: string | null };
+
+/** How far times can be out of order: no event is recorded more than so many positions after one that is later. */
+const disorder = 1_000;
+
+/**
+ * Finds the event that an address names, with at most a page of events in memory.
+ *
+ * A position and `latest` read one event. A time reads one event for each bit of the number of events, about 20 in a
+ * dispatch of a million, and then 1,000 events at once. It is exact if no event was recorded more than 1,000 positions after one that
+ * is later. A whole id reads up to that event; the id of a message, or a part of an id, reads the whole dispatch.
+ */
+export async function locateEvent(log: AddressedLog, address: EventAddress): Promise<EventLocation> {
+  const count = await log.count();
+  if (address.kind === 'id') return await byId(log, address.id, count);
+  const found = await foundAt(log, address, count);
+  return found ?? (await unknown(log, count));
+}
+
+async function foundAt(
+  log: AddressedLog,
+  address: Exclude<EventAddress, { readonly kind: 'id' }>,
+  count: number,
+): Promise<EventLocation | null> {
+  if (address.kind === 'time') return lastUpTo(log, address.until, count);
+  const position = address.kind === 'latest' ? count - 1 : address.position;
+  const event = position < count ? await eventAt(log, position) : null;
+  return event === null ? null : { kind: 'found', position, event, id: event.id };
+}
+
+/**
+ * 1. Halves the positions. Invariant: `low` is -1 or an event up to the time, and `high` is a later event or the end.
+ * 2. With times in order, `low` is the answer. Otherwise the answer can follow `high`, by at most the disorder.
+ * 3. Takes the last event up to the time from `low` to there.
+ */
+async function lastUpTo(log: AddressedLog, until: number, count: number): Promise<EventLocation | null> {
+  let low = -1;
+  let high = count;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const event = await eventAt(log, middle);
+    if (event !== null && Date.parse(event.timestamp) <= until) low = middle;
+    else high = middle;
+  }
+  let found: EventLocation | null = null;
+  const end = Math.min(count, high + disorder + 1);
+  for await (const { first, events } of log.pages({ after: Math.max(0, low) - 1, limit: disorder + 2 })) {
+    for (const [index, event] of events.entries())
+      if (first + index < end && Date.parse(event.timestamp) <= until)
+        found = { kind: 'found', position: first + index, event, id: event.id };
+    if (first + events.length >= end) break;
+  }
+  return found;
+}
+
+async function byId(log: AddressedLog, wanted: string, count: number): Promise<EventLocation> {
+  const search = new IdSearch(wanted);
+  for await (const { first, events } of log.pages()) {
+    for (const [index, event] of events.entries()) {
+      const position = first + index;
+      if (search.isFoundIn(event, position)) return { kind: 'found', position, event, id: event.id };
+    }
+  }
+  const { choices, isMore } = search.end();
+  const [only] = choices;
+  if (only === undefined) return unknown(log, count);
+  return choices.length === 1 ? { kind: 'found', ...only } : { kind: 'ambiguous', choices, isMore };
+}
+
+async function unknown(log: AddressedLog, count: number): Promise<EventLocation> {
+  const first = count === 0 ? null : await eventAt(log, 0);
+  return { kind: 'unknown', count, begins: first?.timestamp ?? null };
+}
+
+async function eventAt(log: AddressedLog, position: number): Promise<CapturedEvent | null> {
+  for await (const { events } of log.pages({ after: position - 1, limit: 1 })) return events[0] ?? null;
+  return null;
+}

@@ -1,0 +1,88 @@
+import type { CapturedEvent } from '@hansard/events';
+import { matchesEventType } from '../log/matches-event-type.ts';
+import { hasText } from './has-text.ts';
+import { isFailedEvent } from './is-failed-event.ts';
+import type { TextPattern } from './text-pattern.ts';
+
+/** What an event must have to pass. An absent criterion is met by every event. */
+export interface EventCriteria {
+  /** The ids of agents; '' is the dispatched agent. The event is in the transcript of one of them. */
+  readonly agentIds?: readonly string[];
+  /** Types such as `agent:text`, or patterns such as `agent:*`. */
+  readonly types?: readonly string[];
+  /** Names of tools, or patterns such as `mcp__*`, ignoring case. The event is a call of one of them, its result, or about it. */
+  readonly tools?: readonly string[];
+  /** The event reports a failure. */
+  readonly failed?: boolean;
+  /** One of its texts contains this. */
+  readonly text?: TextPattern;
+  /** Milliseconds since 1970. */
+  readonly since?: number;
+  /** Milliseconds since 1970; an event of exactly that time passes. */
+  readonly until?: number;
+}
+
+type Criterion = (event: CapturedEvent) => boolean;
+
+/** Selects events. It keeps nothing of the events that it was given. */
+export class EventFilter {
+  readonly #criteria: readonly Criterion[];
+
+  constructor(criteria: EventCriteria = {}) {
+    this.#criteria = checksOf(criteria);
+  }
+
+  /** Whether every event passes. */
+  get isOpen(): boolean {
+    return this.#criteria.length === 0;
+  }
+
+  /** Whether an event meets every criterion. */
+  passes(event: CapturedEvent): boolean {
+    return this.#criteria.every((meets) => meets(event));
+  }
+
+  /** The events that pass, from a stream in any order. */
+  async *of<Item extends { readonly event: CapturedEvent }>(
+    items: AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    for await (const item of items) if (this.passes(item.event)) yield item;
+  }
+
+  /** The criteria that an event meets, one bit each. */
+  metBy(event: CapturedEvent): number {
+    let met = 0;
+    for (const [index, meets] of this.#criteria.entries()) if (meets(event)) met |= 1 << index;
+    return met;
+  }
+
+  /** Whether every criterion is met by one event or another of several. `met`: what each of them meets. */
+  passTogether(met: Iterable<number>): boolean {
+    let together = 0;
+    for (const one of met) together |= one;
+    return together === (1 << this.#criteria.length) - 1;
+  }
+}
+
+function checksOf({ agentIds, types, tools, failed, text, since, until }: EventCriteria): Criterion[] {
+  // The cheapest first: the first that is not met decides.
+  const checks: Criterion[] = [];
+  if (types !== undefined)
+    checks.push(({ type }) => types.some((pattern) => matchesEventType(pattern, type)));
+  if (agentIds !== undefined) {
+    const wanted = new Set(agentIds);
+    checks.push(({ agentId = '' }) => wanted.has(agentId));
+  }
+  if (since !== undefined) checks.push(({ timestamp }) => Date.parse(timestamp) >= since);
+  if (until !== undefined) checks.push(({ timestamp }) => Date.parse(timestamp) <= until);
+  if (tools !== undefined) {
+    const patterns = tools.map((tool) => tool.toLowerCase());
+    checks.push(
+      ({ data: { tool } }) =>
+        typeof tool === 'string' && patterns.some((pattern) => matchesEventType(pattern, tool.toLowerCase())),
+    );
+  }
+  if (failed === true) checks.push(isFailedEvent);
+  if (text !== undefined) checks.push(({ data }) => hasText(data, (one) => text.matches(one)));
+  return checks;
+}
