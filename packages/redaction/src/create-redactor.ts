@@ -1,5 +1,7 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
-import { type SecretFormat, secretFormats } from './secret-formats.ts';
+import { replaceFormats } from './replace-formats.ts';
+import { isRandom } from './secret-checks.ts';
+import { secretFormats, secretKeyOnly } from './secret-formats.ts';
 
 export interface RedactorOptions {
   /** Whether the known formats of secrets are replaced. Absent: true. */
@@ -28,6 +30,9 @@ export interface Redactor {
 
 /** Shorter values occur in texts by chance. */
 const shortestValue = 8;
+/** Lengths of a value that is a secret because of its key. */
+const shortestNamedValue = 12;
+const longestNamedValue = 200;
 
 interface NamedValue {
   readonly kind: string;
@@ -55,9 +60,7 @@ export function createRedactor({
     let redacted = text;
     for (const { kind, value } of values)
       if (redacted.includes(value)) redacted = redacted.replaceAll(value, () => count(kind));
-    const lower = known.length === 0 ? '' : redacted.toLowerCase();
-    for (const one of known) if (lower.includes(one.hint)) redacted = withoutFormat(redacted, one, count);
-    return { text: redacted, counts };
+    return { text: replaceFormats(redacted, known, count), counts };
   };
 
   const redactValue = (value: JsonValue): JsonValue => {
@@ -70,13 +73,26 @@ export function createRedactor({
     return redactObject(value as JsonObject);
   };
 
+  const isNamedSecret = (key: string, value: unknown) =>
+    formats &&
+    typeof value === 'string' &&
+    value.length >= shortestNamedValue &&
+    value.length <= longestNamedValue &&
+    !value.includes('[REDACTED:') &&
+    secretKeyOnly.test(key) &&
+    !/\s/.test(value) &&
+    redactText(value).text === value &&
+    isRandom(value);
+
   const redactObject = (object: JsonObject): JsonObject => {
     const entries: [string, JsonValue][] = [];
     const keys = new Set<string>();
     let isChanged = false;
     for (const [key, value] of Object.entries(object)) {
       const name = unused(redactText(key).text, keys);
-      const redacted = redactValue(value as JsonValue);
+      const redacted = isNamedSecret(key, value)
+        ? '[REDACTED:secret-value]'
+        : redactValue(value as JsonValue);
       keys.add(name);
       entries.push([name, redacted]);
       isChanged ||= name !== key || redacted !== value;
@@ -91,23 +107,6 @@ export function createRedactor({
       return data === event.data ? event : ({ ...event, data } as CapturedEvent);
     },
   };
-}
-
-function withoutFormat(
-  text: string,
-  { kind, expression, accepts }: SecretFormat,
-  count: (kind: string) => string,
-) {
-  return text.replace(expression, (...found: unknown[]) => {
-    const match = found[0] as string;
-    const groups = found.at(-1);
-    const secret =
-      typeof groups === 'object' && groups !== null ? (groups as { secret: string }).secret : match;
-    if (accepts !== undefined && !accepts(secret)) return match;
-    if (secret.startsWith('[REDACTED:')) return match;
-    const at = match.lastIndexOf(secret);
-    return match.slice(0, at) + count(kind) + match.slice(at + secret.length);
-  });
 }
 
 /** The value as it is, in a JSON text, and in a URL. */

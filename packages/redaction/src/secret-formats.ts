@@ -1,3 +1,5 @@
+import { hasBase62Checksum, isRandom } from './secret-checks.ts';
+
 /** A kind of secret with a form of its own. */
 export interface SecretFormat {
   readonly kind: string;
@@ -9,34 +11,39 @@ export interface SecretFormat {
   readonly accepts?: (secret: string) => boolean;
 }
 
-const hasLetterAndDigit = (secret: string) => /[A-Za-z]/.test(secret) && /[0-9]/.test(secret);
-const isNoExample = (secret: string) => !secret.includes('EXAMPLE');
-/** Documentation writes these in the place of a password. */
-const placeholder = /^(?:[$<{%[*]|x{3}|\.{3}|(?:your|my)?[-_]?(?:password|passwd|pass|pwd|secret|token)$)/i;
-const isNoPlaceholder = (secret: string) => !placeholder.test(secret);
+type Check = (secret: string) => boolean;
 
-function format(
-  kind: string,
-  hint: string,
-  source: string,
-  accepts?: (secret: string) => boolean,
-): SecretFormat {
+const hasLetterAndDigit: Check = (secret) => /[A-Za-z]/.test(secret) && /[0-9]/.test(secret);
+const isNoExample: Check = (secret) => !secret.includes('EXAMPLE');
+/** Documentation writes these in the place of a password. */
+const placeholder =
+  /^(?:[$<{%[*]|x{3}|\.{3}|(?:your|my)?[-_]?(?:password|passwd|pass|pwd|secret|token|redacted)$)/i;
+const isNoPlaceholder: Check = (secret) => !placeholder.test(secret);
+
+function format(kind: string, hint: string, source: string, accepts?: Check): SecretFormat {
   return { kind, hint, expression: new RegExp(source, 'g'), ...(accepts === undefined ? {} : { accepts }) };
 }
 
 /** A token of a prefix and a body, which is not a part of a longer word. */
-function token(
-  kind: string,
-  hint: string,
-  source: string,
-  accepts?: (secret: string) => boolean,
-): SecretFormat {
+function token(kind: string, hint: string, source: string, accepts?: Check): SecretFormat {
   return format(kind, hint, `(?<![A-Za-z0-9_-])${source}(?![A-Za-z0-9_-])`, accepts);
 }
 
+/** A quotation mark, also in a JSON text inside a JSON text. */
+const quote = '\\\\{0,7}"';
+const secretKey =
+  '(?:[A-Za-z0-9]{1,30}[_-]){0,3}' +
+  '(?:(?:[Cc]lient|[Ss]hared|[Ss]igning|[Ww]ebhook|[Aa]pp|[Uu]ser|[Dd]b)?(?:[Pp]assword|[Pp]asswd|[Pp]assphrase|[Ss]ecret)|' +
+  'PASSWORD|PASSWD|PASSPHRASE|SECRET|pwd|' +
+  '(?:[Aa]pi|[Aa]ccess|[Ss]ecret|[Pp]rivate)[_-]?[Kk]ey|(?:API|SECRET|PRIVATE)_KEY|' +
+  '(?:[Aa]ccess|[Rr]efresh|[Aa]uth|[Ss]ession|[Bb]ot|[Aa]pi)_?[Tt]oken|(?:ACCESS|REFRESH|AUTH|SESSION|BOT|API)_TOKEN|[Ss]ecretAccessKey)';
+
+/** A key of a JSON object whose value is a secret if the value looks random. */
+export const secretKeyOnly = new RegExp(`^${secretKey}$`);
+
 /**
- * The formats that are recognized, as they are widely published. Each begins with a literal text, so that a text
- * without it costs one search.
+ * The formats that are recognized, as their issuers document them or, where an issuer does not, as they are widely
+ * known (README, "Formats"). The hint makes a text without a format cost one search.
  */
 export const secretFormats: readonly SecretFormat[] = [
   format(
@@ -46,18 +53,27 @@ export const secretFormats: readonly SecretFormat[] = [
       '[A-Za-z0-9+/=\\s\\\\]*(?:-----END (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----)?',
     (secret) => /[A-Za-z0-9+/]{40}/.test(secret),
   ),
-  token('jwt', 'eyj', 'eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*'),
+  token('age-key', 'age-secret-key-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
+  // Before the JWT that it contains.
+  token('github-token', 'ghs_', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
+  format('jwt', 'eyj', '(?<![A-Za-z0-9_-])eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*'),
   token('aws-access-key', 'a', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}', isNoExample),
   format(
     'aws-secret-key',
     'secret',
-    '(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey)["\']?\\s{0,4}[:=]\\s{0,4}["\']?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])',
+    `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
-  token('github-token', 'gh', 'gh[pousr]_[A-Za-z0-9]{36}'),
+  token('github-token', 'gh', 'gh[pousr]_[A-Za-z0-9]{36,250}', hasBase62Checksum),
   token('github-token', 'github_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
-  token('gitlab-token', 'glpat-', 'glpat-[\\w-]{20,64}', hasLetterAndDigit),
+  token(
+    'gitlab-token',
+    'gl',
+    'gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat)-[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.?[0-9a-z]{9})?',
+    hasLetterAndDigit,
+  ),
   token('slack-token', 'xox', 'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}'),
+  token('slack-token', 'xoxe', 'xoxe(?:\\.xox[bp])?-[0-9]-[A-Za-z0-9]{140,180}'),
   token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
   format(
     'slack-webhook',
@@ -65,19 +81,42 @@ export const secretFormats: readonly SecretFormat[] = [
     'hooks\\.slack\\.com/services/(?<secret>T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{24})(?![A-Za-z0-9])',
   ),
   token('stripe-key', 'k_', '[sr]k_(?:live|test)_[A-Za-z0-9]{24,247}'),
+  token('stripe-key', 'whsec_', 'whsec_[A-Za-z0-9]{32}', hasLetterAndDigit),
   token('google-api-key', 'aiza', 'AIza[\\w-]{35}', hasLetterAndDigit),
   token('google-client-secret', 'gocspx-', 'GOCSPX-[\\w-]{28}'),
   token('anthropic-key', 'sk-ant-', 'sk-ant-[a-z]{3,5}[0-9]{2}-[\\w-]{80,120}'),
-  token('openai-key', 't3blbkfj', 'sk-(?:(?:proj|svcacct|admin)-)?[\\w-]{20,100}T3BlbkFJ[\\w-]{20,100}'),
-  token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasLetterAndDigit),
-  token('pypi-token', 'pypi-', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,400}'),
+  token('openai-key', 't3blbkfj', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
+  token('openrouter-key', 'sk-or-v1-', 'sk-or-v1-[a-f0-9]{64}'),
+  token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
+  token('pypi-token', 'pypi-', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
   token('sendgrid-key', 'sg.', 'SG\\.[\\w-]{22}\\.[\\w-]{43}'),
   token('huggingface-token', 'hf_', 'hf_[A-Za-z]{34}'),
+  token('digitalocean-token', '_v1_', 'do[opr]_v1_[a-f0-9]{64}'),
+  token('docker-token', 'dckr_', 'dckr_[po]at_[\\w-]{27}', hasLetterAndDigit),
+  token('linear-key', 'lin_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
+  token('shopify-token', 'shp', 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
+  format('1password-token', 'ops_eyj', '(?<![A-Za-z0-9_-])ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])'),
   format(
     'url-password',
     '://',
     '://[^\\s/?#@:"\'<>`]{0,100}:(?<secret>[^\\s/?#@"\'<>`]{1,200})@[A-Za-z0-9[]',
     isNoPlaceholder,
   ),
-  format('azure-key', 'key=', '(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{43,86}={1,2})'),
+  format(
+    'azure-key',
+    'key=',
+    '(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{43,86}={1,2})(?![A-Za-z0-9+/=])',
+  ),
+  format(
+    'authorization',
+    'authorization',
+    '[Aa]uthorization(?:\\\\{0,7}["\'])?:\\s{0,4}(?:\\\\{0,7}["\'])?(?:Bearer|Basic|token) {1,4}(?<secret>[A-Za-z0-9._~+/-]{20,2000}={0,2})(?![A-Za-z0-9._~+/=-])',
+    isRandom,
+  ),
+  format(
+    'secret-value',
+    '":',
+    `"${secretKey}${quote}:\\s{0,4}${quote}(?<secret>[^\\s"\\\\]{12,200})${quote}`,
+    isRandom,
+  ),
 ];

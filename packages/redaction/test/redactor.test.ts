@@ -4,59 +4,20 @@ import type { CapturedEvent, JsonValue } from '@hansard/events';
 import { corpus, isCorpusThere, randomFrom, sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../src/index.ts';
+import { issue, issuedSecrets } from './issued-secrets.ts';
 
 const random = randomFrom(15);
-const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-const word = `${upper}${upper.toLowerCase()}0123456789`;
-const of = (length: number, letters = word) =>
-  Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join('');
-
 /** For each kind a text, and the secret in it. */
-const makers: readonly (readonly [kind: string, make: () => readonly [text: string, secret: string]])[] = [
-  [
-    'private-key',
-    () => whole(`-----BEGIN RSA PRIVATE KEY-----\n${of(64)}\n${of(64)}\n-----END RSA PRIVATE KEY-----`),
-  ],
-  ['private-key', () => whole(`-----BEGIN OPENSSH PRIVATE KEY-----\\n${of(70)}\\n${of(30)}`)],
-  ['jwt', () => whole(`eyJ${of(33)}.eyJ${of(60)}.${of(43)}`)],
-  ['aws-access-key', () => whole(`AKIA${of(16, `${upper}234567`)}`)],
-  ['aws-secret-key', () => after('aws_secret_access_key = ', of(40))],
-  ['github-token', () => whole(`ghp_${of(36)}`)],
-  ['github-token', () => whole(`github_pat_${of(22)}_${of(59)}`)],
-  ['gitlab-token', () => whole(`glpat-a1${of(18)}`)],
-  ['slack-token', () => whole(`xoxb-${of(12, '0123456789')}-${of(12, '0123456789')}-${of(24)}`)],
-  [
-    'slack-webhook',
-    () => after('https://hooks.slack.com/services/', `T${of(8, upper)}/B${of(8, upper)}/${of(24)}`),
-  ],
-  ['stripe-key', () => whole(`sk_live_${of(24)}`)],
-  ['google-api-key', () => whole(`AIzaSy1${of(32)}`)],
-  ['google-client-secret', () => whole(`GOCSPX-${of(28)}`)],
-  ['anthropic-key', () => whole(`sk-ant-api03-${of(93)}AA`)],
-  ['openai-key', () => whole(`sk-proj-${of(74)}T3BlbkFJ${of(74)}`)],
-  ['openai-key', () => whole(`sk-${of(20)}T3BlbkFJ${of(20)}`)],
-  ['npm-token', () => whole(`npm_a1${of(34)}`)],
-  ['pypi-token', () => whole(`pypi-AgEIcHlwaS5vcmc${of(150)}`)],
-  ['sendgrid-key', () => whole(`SG.${of(22)}.${of(43)}`)],
-  ['huggingface-token', () => whole(`hf_${of(34, upper)}`)],
-  ['url-password', () => after('postgres://jill:', of(12), '@db.example:5432/x')],
-  ['azure-key', () => after('AccountName=a;AccountKey=', `${of(86)}==`)],
-];
-
-function whole(secret: string): readonly [string, string] {
-  return [secret, secret];
-}
-
-function after(before: string, secret: string, behind = ''): readonly [string, string] {
-  return [`${before}${secret}${behind}`, secret];
-}
+const makers = issuedSecrets.map((issued) => [issued.kind, () => issue(issued, random)] as const);
+const of = (length: number) => Array.from({ length }, () => Math.floor(random() * 36).toString(36)).join('');
+const make = (kind: string) => makers.find(([one]) => one === kind)?.[1]().secret ?? '';
 
 const { text, event } = createRedactor();
 
 describe('a redactor', () => {
   it.each(makers)('replaces a %s, and nothing around it', (kind, make) => {
     for (let round = 0; round < 50; round += 1) {
-      const [planted, secret] = make();
+      const { text: planted, secret } = make();
       const [before, behind] = [`Say ${of(5)}: "`, `" (${of(30)})`];
       const expected = `${before}${planted.replace(secret, `[REDACTED:${kind}]`)}${behind}`;
       expect(text(`${before}${planted}${behind}`)).toEqual({ text: expected, counts: { [kind]: 1 } });
@@ -69,7 +30,12 @@ describe('a redactor', () => {
     'the header is -----BEGIN RSA PRIVATE KEY----- and then lines',
     'postgres://user:password@host/db and https://$USER:$TOKEN@host',
     `ghp_${'a'.repeat(35)}`,
-    `a longer word: xghp_${'a'.repeat(36)}`,
+    `ghp_${'a'.repeat(36)}`,
+    `npm_${'a1'.repeat(18)}`,
+    'a longer word: x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',
+    '{"password": "hunter2hunter2", "secret": "the-villagers-win-2024", "apiKey": "<API_KEY_2_a1b2>"}',
+    '"accessToken": "https://a1b2c3d4.example/9z8y"',
+    'Authorization: Bearer $TOKEN_1a2b3c4d5e6f7g8h9',
     'http://localhost:8080/a@b',
     'sk-ant-api03-...',
   ])('leaves what is not a secret: %s', (harmless) => {
@@ -80,7 +46,7 @@ describe('a redactor', () => {
     for (const [, make] of makers) {
       const secrets: string[] = [];
       const plant = (value: JsonValue): JsonValue => {
-        const [planted, secret] = make();
+        const { text: planted, secret } = make();
         if (typeof value === 'string') {
           secrets.push(secret);
           return `${value} ${planted} ${of(4)}`;
@@ -102,12 +68,40 @@ describe('a redactor', () => {
   });
 
   it('keeps two keys that become equal', () => {
-    const [first, second] = [`ghp_${of(36)}`, `ghp_${of(36)}`];
+    const [first, second] = [make('github-token'), make('github-token')];
     const sample = { ...sampleEvents['agent:text'], type: 'game:keys', data: { [first]: 1, [second]: 2 } };
     expect(event(sample as CapturedEvent).data).toEqual({
       '[REDACTED:github-token]': 1,
       '[REDACTED:github-token] (2)': 2,
     });
+  });
+
+  it('knows the tokens that were published as examples, with their checksums', () => {
+    const published = [
+      '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',
+      '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',
+    ];
+    expect(published.map((one) => text(one).text)).toEqual([
+      '[REDACTED:github-token]',
+      '[REDACTED:npm-token]',
+    ]);
+  });
+
+  it('replaces a value that looks random if its key names a secret', () => {
+    const data = {
+      password: 'k3Jx-9vQ2!mZ7',
+      aws: { SecretAccessKey: 'a1B2c3D4e5F6g7' },
+      token: 'k3Jx-9vQ2!mZ7',
+      user_secret: 'red',
+    };
+    const sample = { ...sampleEvents['agent:text'], type: 'game:keys', data };
+    expect(event(sample as CapturedEvent).data).toEqual({
+      password: '[REDACTED:secret-value]',
+      aws: { SecretAccessKey: '[REDACTED:secret-value]' },
+      token: 'k3Jx-9vQ2!mZ7',
+      user_secret: 'red',
+    });
+    expect(event(event(sample as CapturedEvent))).toEqual(event(sample as CapturedEvent));
   });
 
   it('returns an event without a secret itself', () => {
@@ -126,7 +120,7 @@ describe('a redactor', () => {
       '?q=[REDACTED:env-A]',
       'abc',
     ]);
-    expect(createRedactor({ formats: false }).text(`ghp_${'a1'.repeat(18)}`).counts).toEqual({});
+    expect(createRedactor({ formats: false }).text(make('github-token')).counts).toEqual({});
   });
 
   it.each([
@@ -139,6 +133,12 @@ describe('a redactor', () => {
     'sk-ant-api03-',
     'sk-aaaaaaaaaaaaaaaaaaaaT3BlbkFJ',
     'AKIA ghp_ ',
+    '"a_',
+    '"password":"',
+    '\\\\\\"',
+    'Authorization: Bearer a',
+    'ghs_1_eyJaaaaaaaa.',
+    `ghp_${'a'.repeat(36)}`,
     'A',
   ])('takes linear time for 10 MB of %j', { timeout: 60_000 }, (piece) => {
     const timeFor = (bytes: number) => {

@@ -1,0 +1,288 @@
+import { crc32 } from 'node:zlib';
+
+const digits = '0123456789';
+const hex = `${digits}abcdef`;
+const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const lower = upper.toLowerCase();
+const alnum = `${digits}${upper}${lower}`;
+const url64 = `${alnum}_-`;
+const base64 = `${alnum}+/`;
+const base32 = `${upper}234567`;
+
+/** Characters of an alphabet, and how many there can be at least and at most. Absent: exactly as many. */
+type Part = string | readonly [alphabet: string, least: number, most?: number];
+
+/** How an issuer makes secrets, written without regular expressions: what the formats are tested against. */
+export interface IssuedSecret {
+  readonly kind: string;
+  /** Names the format of the kind. */
+  readonly hint: string;
+  readonly before?: string;
+  readonly parts: readonly Part[];
+  readonly behind?: string;
+  /** Changes the generated text to what the issuer would issue: a checksum, or a letter and a digit. */
+  readonly finish?: (secret: string) => string;
+  /** A text of the format that the issuer would not issue. */
+  readonly refused?: (secret: string) => string;
+  /** Whether a text with other lengths is also found, in part or in whole. */
+  readonly isLoose?: true;
+}
+
+/** The checksum of GitHub and npm by another way than the source: zlib, and a conversion by BigInt division. */
+function withChecksum(secret: string): string {
+  const random = secret.slice(secret.indexOf('_') + 1, -6);
+  let rest = BigInt(crc32(random));
+  let checksum = '';
+  for (let place = 0; place < 6; place += 1) {
+    checksum = (digits + upper + lower)[Number(rest % 62n)] + checksum;
+    rest /= 62n;
+  }
+  return secret.slice(0, -6) + checksum;
+}
+
+const unlimited = Number.POSITIVE_INFINITY;
+const withOtherEnd = (secret: string) => secret.slice(0, -1) + (secret.endsWith('a') ? 'b' : 'a');
+const mixed = (secret: string) => `${secret.slice(0, -2)}a1`;
+const lettersOnly = (secret: string) => secret.replace(/[0-9]/g, 'a');
+const alternating = (secret: string) => `${secret.slice(0, 2)}7h2k9Qw4${secret.slice(10)}`;
+
+export const issuedSecrets: readonly IssuedSecret[] = [
+  {
+    kind: 'private-key',
+    hint: 'private key',
+    parts: [
+      '-----BEGIN RSA PRIVATE KEY-----\n',
+      [base64, 64],
+      '\n',
+      [base64, 64],
+      '\n-----END RSA PRIVATE KEY-----',
+    ],
+    isLoose: true,
+    refused: () => '-----BEGIN RSA PRIVATE KEY-----\nMIIE',
+  },
+  {
+    kind: 'private-key',
+    hint: 'private key',
+    parts: ['-----BEGIN OPENSSH PRIVATE KEY-----\\n', [base64, 70], '\\n', [base64, 30]],
+    isLoose: true,
+  },
+  {
+    kind: 'age-key',
+    hint: 'age-secret-key-1',
+    parts: ['AGE-SECRET-KEY-1', ['QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58]],
+  },
+  {
+    kind: 'github-token',
+    hint: 'ghs_',
+    parts: [
+      'ghs_',
+      [digits, 1, 12],
+      '_eyJ',
+      [url64, 8, 2000],
+      '.eyJ',
+      [url64, 8, 4000],
+      '.',
+      [url64, 16, 2000],
+    ],
+  },
+  {
+    kind: 'jwt',
+    hint: 'eyj',
+    parts: ['eyJ', [url64, 8, unlimited], '.eyJ', [url64, 8, unlimited], '.', [url64, 16, unlimited]],
+  },
+  {
+    kind: 'aws-access-key',
+    hint: 'a',
+    parts: ['AKIA', [base32, 16]],
+    refused: () => 'AKIAIOSFODNN7EXAMPLE',
+  },
+  {
+    kind: 'aws-secret-key',
+    hint: 'secret',
+    before: 'aws_secret_access_key = ',
+    parts: [[base64, 40]],
+    refused: () => 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  },
+  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map(
+    (prefix): IssuedSecret => ({
+      kind: 'github-token',
+      hint: 'gh',
+      parts: [prefix, [alnum, 36, 250]],
+      finish: withChecksum,
+      refused: withOtherEnd,
+    }),
+  ),
+  { kind: 'github-token', hint: 'github_pat_', parts: ['github_pat_', [alnum, 22], '_', [alnum, 59]] },
+  {
+    kind: 'gitlab-token',
+    hint: 'gl',
+    parts: ['glpat-', [url64, 20, 300]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'gitlab-token',
+    hint: 'gl',
+    parts: ['glpat-', [url64, 27, 300], '.', [`${digits}${lower}`, 2], '.', [`${digits}${lower}`, 9]],
+    finish: mixed,
+    isLoose: true,
+  },
+  { kind: 'slack-token', hint: 'xox', parts: ['xoxb-', [digits, 8, 14], '-', [`${alnum}-`, 16, 200]] },
+  { kind: 'slack-token', hint: 'xoxe', parts: ['xoxe.xoxp-1-', [alnum, 140, 180]] },
+  { kind: 'slack-token', hint: 'xoxe', parts: ['xoxe-1-', [alnum, 140, 180]] },
+  {
+    kind: 'slack-token',
+    hint: 'xapp-',
+    parts: ['xapp-1-', [upper + digits, 8, 14], '-', [digits, 8, 14], '-', [hex, 64]],
+  },
+  {
+    kind: 'slack-webhook',
+    hint: 'hooks.slack.com',
+    before: 'https://hooks.slack.com/services/',
+    parts: ['T', [upper + digits, 8, 12], '/B', [upper + digits, 8, 12], '/', [alnum, 24]],
+  },
+  { kind: 'stripe-key', hint: 'k_', parts: ['sk_live_', [alnum, 24, 247]] },
+  { kind: 'stripe-key', hint: 'whsec_', parts: ['whsec_', [alnum, 32]], finish: mixed, refused: lettersOnly },
+  { kind: 'google-api-key', hint: 'aiza', parts: ['AIza', [url64, 35]], finish: mixed, refused: lettersOnly },
+  { kind: 'google-client-secret', hint: 'gocspx-', parts: ['GOCSPX-', [url64, 28]] },
+  {
+    kind: 'anthropic-key',
+    hint: 'sk-ant-',
+    parts: ['sk-ant-', [lower, 3, 5], [digits, 2], '-', [url64, 80, 120]],
+  },
+  { kind: 'openai-key', hint: 't3blbkfj', parts: ['sk-', [url64, 20, 108], 'T3BlbkFJ', [url64, 20, 100]] },
+  { kind: 'openrouter-key', hint: 'sk-or-v1-', parts: ['sk-or-v1-', [hex, 64]] },
+  {
+    kind: 'npm-token',
+    hint: 'npm_',
+    parts: ['npm_', [alnum, 36]],
+    finish: withChecksum,
+    refused: withOtherEnd,
+  },
+  { kind: 'pypi-token', hint: 'pypi-', parts: ['pypi-AgEIcHlwaS5vcmc', [url64, 50, 1000]] },
+  { kind: 'sendgrid-key', hint: 'sg.', parts: ['SG.', [url64, 22], '.', [url64, 43]] },
+  { kind: 'huggingface-token', hint: 'hf_', parts: ['hf_', [upper + lower, 34]] },
+  { kind: 'digitalocean-token', hint: '_v1_', parts: ['dop_v1_', [hex, 64]] },
+  {
+    kind: 'docker-token',
+    hint: 'dckr_',
+    parts: ['dckr_pat_', [url64, 27]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'linear-key',
+    hint: 'lin_api_',
+    parts: ['lin_api_', [alnum, 40]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  { kind: 'shopify-token', hint: 'shp', parts: ['shpat_', [hex, 32]] },
+  { kind: '1password-token', hint: 'ops_eyj', parts: ['ops_eyJ', [`${base64}_-`, 250, 2000], ['=', 0, 3]] },
+  {
+    kind: 'url-password',
+    hint: '://',
+    before: 'postgres://jill:',
+    parts: [[`${alnum}!`, 1, 200]],
+    behind: '@db.example:5432/x',
+    refused: () => 'password',
+  },
+  {
+    kind: 'azure-key',
+    hint: 'key=',
+    before: 'AccountName=a;AccountKey=',
+    parts: [
+      [base64, 43, 86],
+      ['=', 1, 2],
+    ],
+  },
+  { kind: 'azure-key', hint: 'key=', before: 'SharedAccessKey=', parts: [[base64, 43], '='], isLoose: true },
+  {
+    kind: 'authorization',
+    hint: 'authorization',
+    before: '-H "Authorization: Bearer ',
+    parts: [
+      [alnum, 20, 2000],
+      ['=', 0, 2],
+    ],
+    behind: '"',
+    finish: alternating,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'secret-value',
+    hint: '":',
+    before: '{"clientSecret": "',
+    parts: [[alnum, 12, 200]],
+    behind: '"}',
+    finish: alternating,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'secret-value',
+    hint: '":',
+    before: '"DB_PASSWORD\\\\\\": \\\\\\"',
+    parts: [[alnum, 12, 200]],
+    behind: '\\\\\\"',
+    finish: alternating,
+  },
+];
+
+export interface SecretText {
+  readonly text: string;
+  /** The secret in it. */
+  readonly secret: string;
+}
+
+/** The length of each part: at least, at most, or random between the two. */
+export type Lengths = 'least' | 'most' | 'any';
+
+export function issue(
+  { before = '', behind = '', parts, finish = (secret) => secret }: IssuedSecret,
+  random: () => number,
+  lengths: Lengths = 'any',
+): SecretText {
+  return planted(before, finish(parts.map((part) => written(part, random, lengths)).join('')), behind);
+}
+
+/** Texts that are nearly secrets: a part is too short or too long by one, the prefix is wrong, or the issuer would not issue it. */
+export function* nearMisses(issued: IssuedSecret, random: () => number): Generator<SecretText> {
+  const { before = '', behind = '', parts, isLoose = false, refused, finish = (secret) => secret } = issued;
+  if (refused !== undefined) yield planted(before, refused(issue(issued, random).secret), behind);
+  if (isLoose) return;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part === 'string') continue;
+    const [alphabet, least, most = least] = part;
+    for (const length of [least - 1, most + 1]) {
+      if (length < 0 || length > 1e6) continue;
+      const wrong = parts.with(index, [alphabet, length]);
+      yield planted(before, finish(wrong.map((one) => written(one, random, 'least')).join('')), behind);
+    }
+  }
+  const [prefix] = parts;
+  if (before !== '' || typeof prefix !== 'string') return;
+  const { secret } = issue(issued, random);
+  yield planted(`${prefix} `, `~${secret.slice(1)}`, behind);
+  yield planted('', `x${secret}`, behind);
+  const end = parts.at(-1);
+  if (typeof end === 'object' && !end[0].includes('_')) yield planted('', secret, `_x${behind}`);
+}
+
+function planted(before: string, secret: string, behind: string): SecretText {
+  return { text: `${before}${secret}${behind}`, secret };
+}
+
+function written(part: Part, random: () => number, lengths: Lengths): string {
+  if (typeof part === 'string') return part;
+  const [alphabet, least, most = least] = part;
+  const longest = Math.min(most, least + 4_000);
+  const length =
+    lengths === 'least'
+      ? least
+      : lengths === 'most'
+        ? longest
+        : least + Math.floor(random() * (longest - least + 1));
+  let text = '';
+  for (let at = 0; at < length; at += 1) text += alphabet[Math.floor(random() * alphabet.length)];
+  return text;
+}
