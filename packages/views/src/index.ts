@@ -101,7 +101,8 @@ export {
   type RowSpeaker,
   rowKinds,
 } from './rows/row.ts';
-export { RowReader } from './rows/row-reader.ts';
+export { type RowLine, rowLine, rowText } from './rows/row-line.ts';
+export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
 export { type TimelineRow, timelineOf } from './rows/timeline.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';

@@ -9,20 +9,33 @@ import type { RowGroup } from './row-group.ts';
 import { hear, withhold } from './row-hearings.ts';
 import { rowOf } from './row-of.ts';
 
+export interface RowReaderOptions extends RowReach {
+  /** The position of the first event that is added. Absent: 0. */
+  readonly first?: number;
+  /** Events before the first one that say which agents there are: `agent:created` and `agent:terminated`. */
+  readonly agents?: Iterable<CapturedEvent>;
+}
+
 /**
  * Makes rows of the events of one dispatch, given one by one in append order. It keeps only the rows that can still change.
  *
  * 1. `add` puts the event into one row: a new one, or an earlier one that it completes.
  * 2. `settled` takes the rows that no later event can change; `end` takes all others.
  * 3. Invariant: the rows depend on the events and the reach alone, and not on when `settled` is called.
+ *
+ * It can begin in the middle of a dispatch. A row then lacks what was said, called or decided before the first event, and a result or a
+ * delivery of it is a row of its own. So begin twice the reach before the rows that you want, and end one reach after them. What such a
+ * reader cannot know: where a run of noise is divided that is longer than the reach, and agents that only their events show.
  */
 export class RowReader {
   readonly #agents = new RowAgents();
   readonly #open: OpenGroups;
-  #position = 0;
+  #position: number;
 
-  constructor(reach: RowReach = {}) {
+  constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
     this.#open = new OpenGroups(reach);
+    this.#position = first;
+    for (const event of agents) this.#agents.learn(event, () => null);
   }
 
   /** Adds the next event. Returns the positions of the rows that changed, first that of the row that has the event. */
