@@ -1,5 +1,6 @@
 export { ChangeListeners } from './change-listeners.ts';
 export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
+export { EventWords } from './event-words.ts';
 export {
   isSystemError,
   isTransientSystemError,

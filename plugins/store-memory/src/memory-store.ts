@@ -26,11 +26,10 @@ import {
   dispatchExists,
   dispatchNotClaimed,
   dispatchNotFound,
+  EventWords,
   pageOfDispatches,
   pageRange,
-  splitWords,
   storeClosed,
-  stringsOf,
 } from '@hansard/store-kit';
 import { EventLog } from './event-log.ts';
 
@@ -159,21 +158,16 @@ export class MemoryStore implements DispatchStoreProvider {
     return [...taskDirs].sort(compare).map((taskDir) => ({ taskDir, task: this.getTask(taskDir) }));
   }
 
-  /** Searches all strings in an event's data for whole words, as `splitWords` of the kit splits them; case is ignored. */
   searchEvents(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}): SearchHit[] {
     this.#enter(taskDir);
     if (dispatchId !== undefined) assertDispatchId(dispatchId);
-    const words = lowerCaseWords(query);
-    if (words.length === 0) return [];
+    const words = new EventWords(query);
     const hits: SearchHit[] = [];
     for (const [task, dispatches] of this.#tasksIn(taskDir)) {
       for (const [id, { log }] of dispatches) {
         if (dispatchId !== undefined && id !== dispatchId) continue;
-        for (const [position, event] of log.read(0, log.length).entries()) {
-          const found = new Set(stringsOf(event).flatMap(lowerCaseWords));
-          if (words.every((word) => found.has(word)))
-            hits.push({ taskDir: task, dispatchId: id, position, event });
-        }
+        for (const [position, event] of log.read(0, log.length).entries())
+          if (words.areIn(event)) hits.push({ taskDir: task, dispatchId: id, position, event });
       }
     }
     return hits.sort((left, right) => compare(left.event.timestamp, right.event.timestamp)).slice(-limit);
@@ -251,10 +245,6 @@ export class MemoryStore implements DispatchStoreProvider {
 
 function envelopeOf({ envelope }: Dispatch): DispatchEnvelope {
   return JSON.parse(envelope) as DispatchEnvelope;
-}
-
-function lowerCaseWords(text: string): string[] {
-  return splitWords(text.toLowerCase());
 }
 
 function compare(left: string, right: string): number {

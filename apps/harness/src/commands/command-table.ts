@@ -22,6 +22,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./ls.ts')).addLs,
   },
   {
+    name: 'search',
+    description: 'find events by the words of their texts: in all tasks, a task, or a dispatch',
+    arguments: [
+      ['<text>', 'the words, in quotes if there are several'],
+      ['[task]', taskHelp],
+      ['[dispatch]', dispatchHelp],
+    ],
+    load: async () => (await import('./search.ts')).addSearch,
+  },
+  {
     name: 'tree',
     description:
       'show the dispatches of a task with their workers: status, model, turns, tokens, cost, duration',

@@ -102,6 +102,7 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
     event: dispatch.utteranceId,
     call: dispatch.inferenceId,
     words: files.stream,
+    text: 'the',
     path: files.stream,
     scenario: files.scenario,
     file: dispatch.verdicts,

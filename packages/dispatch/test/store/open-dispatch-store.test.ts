@@ -89,7 +89,11 @@ describe('reading', () => {
     expect(await able.getDispatchEnvelopes(task)).toEqual([]);
     expect(await able.getRepairs()).toEqual([]);
 
-    const capabilities = { ...createMemoryStore().capabilities, search: false as const, deleteDispatch: false };
+    const capabilities = {
+      ...createMemoryStore().capabilities,
+      search: false as const,
+      deleteDispatch: false,
+    };
     const unable = openDispatchStore(changedStore(() => ({ capabilities })));
     expect(await codeOf(unable.searchEvents('needle'))).toBe('STORE_UNSUPPORTED');
     expect(await codeOf(unable.deleteDispatch({ taskDir: task, dispatchId: id }))).toBe('STORE_UNSUPPORTED');

@@ -1,0 +1,215 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { SearchHit, StoreError } from '@hansard/provider';
+import { EventWords } from '@hansard/store-kit';
+import { columnsOf, formatTime, neutraliseControlsInLine } from '@hansard/views';
+import { type DispatchHits, searchDispatches } from '../search/search-dispatches.ts';
+import { snippetOf } from '../search/snippet.ts';
+import { findDispatchId } from '../tasks/find-dispatch.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import type { Answer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, letInterrupt, note, terminalWidth } from '../terminal/context.ts';
+import { explainError } from '../terminal/explain-error.ts';
+import { createPainter } from '../terminal/painter.ts';
+import { parseCount } from '../terminal/parse-count.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
+
+interface SearchCommandOptions extends CommonOptions {
+  readonly limit: number;
+}
+
+const usualLimit = 50;
+/** Columns of a line that is not written to a terminal. */
+const usualWidth = 160;
+const leastSnippet = 30;
+const shortId = 9;
+
+export const addSearch: AddCommand = (command, context) => {
+  withCommonOptions(command)
+    .option(
+      '--limit <n>',
+      `print at most so many hits (default: ${usualLimit})`,
+      parseCount({ from: 1, example: usualLimit }),
+      usualLimit,
+    )
+    .addHelpText(
+      'after',
+      [
+        '',
+        'An event is found if its texts contain every word of the text; letters and digits make a word, case and',
+        'accents do not count. Each hit begins with its position, which other commands take as an event. A store without',
+        'an index is read, the dispatch that began last first.',
+        '',
+        'Examples:',
+        "  hansard search 'route table'",
+        '  hansard search walrus research/route-models',
+        '  hansard search ENOENT research/route-models latest --limit 5 --json',
+        '',
+        'The exit code is 1 if nothing was found.',
+      ].join('\n'),
+    )
+    .action(
+      (text: string, task: string | undefined, dispatch: string | undefined, options: SearchCommandOptions) =>
+        answerFromStore(context, options, async ({ store }) => {
+          const words = new EventWords(text).words;
+          if (words.length === 0) throw noWord(text);
+          const taskDir = task === undefined ? undefined : toTaskDir(task);
+          const dispatchId =
+            taskDir === undefined || dispatch === undefined
+              ? undefined
+              : await findDispatchId(store, taskDir, dispatch);
+          const search = new Search(context, { text, words, limit: options.limit, scope: task });
+          const scope = {
+            ...(taskDir === undefined ? {} : { taskDir }),
+            ...(dispatchId === undefined ? {} : { dispatchId }),
+          };
+          const found = searchDispatches(store, {
+            query: text,
+            limit: options.limit,
+            ...scope,
+            ...search.calls,
+          });
+          return search.answer(found);
+        }),
+    );
+};
+
+/** One run of the command. */
+class Search {
+  readonly #context: CliContext;
+  readonly #asked: { readonly text: string; readonly words: readonly string[]; readonly limit: number };
+  readonly #place: string;
+  readonly #errors: StoreError[] = [];
+  #count = 0;
+
+  constructor(
+    context: CliContext,
+    { scope, ...asked }: { text: string; words: readonly string[]; limit: number; scope: string | undefined },
+  ) {
+    this.#context = context;
+    this.#asked = asked;
+    this.#place = scope === undefined ? '' : ` of ${scope}`;
+    const progress = createProgress(context, `searching${this.#place}: dispatches`);
+    this.calls = {
+      onDispatch: async (searched: number) => {
+        await letInterrupt(context);
+        progress.update(searched);
+      },
+      onUnreadable: (error: StoreError) => void this.#errors.push(error),
+    };
+    this.#progress = progress;
+  }
+
+  readonly calls: {
+    readonly onDispatch: (searched: number) => Promise<void>;
+    readonly onUnreadable: (error: StoreError) => void;
+  };
+  readonly #progress: ReturnType<typeof createProgress>;
+
+  answer(found: AsyncIterable<DispatchHits>): Answer {
+    return { rows: this.#rows(found), text: this.#text(found), isPainted: true };
+  }
+
+  async *#rows(found: AsyncIterable<DispatchHits>): AsyncGenerator<object> {
+    for await (const { hits, envelope } of this.#counted(found))
+      for (const { taskDir, dispatchId, position, event } of hits)
+        yield { taskDir, dispatchId, title: envelope?.title ?? null, position, event };
+  }
+
+  async *#text(found: AsyncIterable<DispatchHits>): AsyncGenerator<string> {
+    const paint = createPainter(this.#context);
+    const width = terminalWidth(this.#context) ?? usualWidth;
+    let isFirst = true;
+    for await (const { taskDir, dispatchId, envelope, hits } of this.#counted(found)) {
+      const head = [toTaskName(taskDir), shortIdOf(dispatchId), ...namesOf(envelope)]
+        .map(neutraliseControlsInLine)
+        .join('  ');
+      yield `${isFirst ? '' : '\n'}${paint('strong', head)}`;
+      isFirst = false;
+      const columns = Math.max(...hits.map(({ position }) => String(position).length));
+      for (const hit of hits) yield this.#line(hit, columns, width, paint);
+    }
+  }
+
+  #line(
+    { position, event }: SearchHit,
+    columns: number,
+    width: number,
+    paint: ReturnType<typeof createPainter>,
+  ): string {
+    const place = `  ${String(position).padStart(columns)}  `;
+    const about = neutraliseControlsInLine(aboutOf(event));
+    const room = Math.max(leastSnippet, width - columnsOf(place) - columnsOf(about) - 2);
+    const snippet = snippetOf(event, this.#asked.words, room)
+      .map(({ text, isWord }) => (isWord ? paint('notice', text) : text))
+      .join('');
+    return `${paint('position', place)}${paint('word', about)}  ${snippet}`;
+  }
+
+  /** Passes the hits on, and ends with what people must know of them. @throws CliError if nothing was found, or not everything was searched */
+  async *#counted(found: AsyncIterable<DispatchHits>): AsyncGenerator<DispatchHits> {
+    try {
+      for await (const one of found) {
+        this.#progress.end();
+        this.#count += one.hits.length;
+        yield one;
+      }
+    } finally {
+      this.#progress.end();
+    }
+    const { text, limit } = this.#asked;
+    if (this.#count >= limit)
+      note(
+        this.#context,
+        `hansard: the first ${limit} hits; there can be more: --limit ${limit * 10} prints them.`,
+      );
+    const [first] = this.#errors;
+    if (first !== undefined) throw unsearched(this.#errors, first);
+    if (this.#count === 0)
+      throw new CliError(
+        exitCode.failed,
+        `No event${this.#place} contains ${JSON.stringify(text)}.`,
+        'Whole words are found, in any order: try fewer words, or other forms of them.',
+      );
+  }
+}
+
+function noWord(text: string): CliError {
+  return new CliError(
+    exitCode.usage,
+    `${JSON.stringify(text)} has no word.`,
+    'Letters and digits make a word, such as hansard search "route table".',
+  );
+}
+
+function unsearched(errors: readonly StoreError[], first: StoreError): CliError {
+  const explained = errors.map(explainError);
+  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
+  const count = `${errors.length} ${errors.length === 1 ? 'dispatch' : 'dispatches'} could not be searched; the others were.`;
+  return new CliError(
+    worst.exitCode,
+    [count, ...explained.map(({ message }) => message)].join('\n  '),
+    worst.advice,
+  );
+}
+
+function aboutOf({ timestamp, type, agentId }: CapturedEvent): string {
+  return [formatTime(timestamp), type, ...(agentId === undefined ? [] : [shortIdOf(agentId)])].join('  ');
+}
+
+function namesOf(envelope: DispatchEnvelope | null): readonly string[] {
+  if (envelope === null) return [];
+  const { role, title, startedAt } = envelope;
+  return [
+    role,
+    ...(title === null ? [] : [JSON.stringify(title)]),
+    `${startedAt.slice(0, 10)} ${startedAt.slice(11, 16)}`,
+  ];
+}
+
+/** Every command takes the last characters of an id. */
+function shortIdOf(id: string): string {
+  return id.length <= shortId + 3 ? id : id.slice(-shortId);
+}

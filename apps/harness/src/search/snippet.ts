@@ -1,0 +1,72 @@
+import type { CapturedEvent } from '@hansard/events';
+import { foldWord, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import { columnsOf, fitColumns, neutraliseControlsInLine } from '@hansard/views';
+
+/** A part of a snippet. */
+export interface SnippetPart {
+  readonly text: string;
+  /** Whether it is a word of the query. */
+  readonly isWord: boolean;
+}
+
+const runOfWord = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+/** Characters before the first word, where there is room for more. */
+const before = 24;
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The text of an event around the first word of a query, on one line of at most `width` columns and without control characters. Of several
+ * texts the one with the most words is shown.
+ */
+export function snippetOf(event: CapturedEvent, words: readonly string[], width: number): SnippetPart[] {
+  const wanted = new Set(words);
+  let best: { readonly text: string; readonly places: readonly Place[]; readonly found: number } | null =
+    null;
+  for (const text of stringsOf(event, unsearchableKeys)) {
+    const places: Place[] = [];
+    const found = new Set<string>();
+    for (const { 0: word, index } of text.matchAll(runOfWord)) {
+      const folded = foldWord(word);
+      if (!wanted.has(folded)) continue;
+      found.add(folded);
+      places.push({ start: index, end: index + word.length });
+    }
+    if (best === null || found.size > best.found) best = { text, places, found: found.size };
+  }
+  return best === null ? [] : partsOf(best.text, best.places, width);
+}
+
+function partsOf(text: string, places: readonly Place[], width: number): SnippetPart[] {
+  const first = places[0]?.start ?? 0;
+  const start = first <= before ? 0 : startOfWord(text, first - before);
+  const parts: SnippetPart[] = [];
+  let room = width;
+  /** @returns false if the width is used up */
+  const add = (piece: string, isWord: boolean): boolean => {
+    const line = neutraliseControlsInLine(piece.replace(/\s+/g, ' '));
+    const fitted = fitColumns(line, room);
+    room -= columnsOf(fitted);
+    if (fitted !== '') parts.push({ text: fitted, isWord });
+    return fitted === line && room > 0;
+  };
+  if (start > 0) add('…', false);
+  let at = start;
+  for (const place of places) {
+    if (!add(text.slice(at, place.start), false) || !add(text.slice(place.start, place.end), true))
+      return parts;
+    at = place.end;
+  }
+  // More than a line can show is never looked at.
+  add(text.slice(at, at + 4 * width), false);
+  return parts;
+}
+
+/** The start of the word after a place, so that a snippet does not begin inside one. */
+function startOfWord(text: string, from: number): number {
+  const space = text.slice(from, from + before).search(/\s/);
+  return space < 0 ? from : from + space + 1;
+}
