@@ -12,6 +12,7 @@ import { checkUpdates } from '../intake/envelope-intake.ts';
 import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
+import { TitleFinder } from './title-finder.ts';
 
 /**
  * Writes one claimed dispatch. Every event passes here once, whatever records it: it is checked and copied, handed to the
@@ -25,6 +26,7 @@ export class DispatchRecorder {
   readonly #writes: WriteQueue;
   /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
   #narrowing = 0;
+  readonly #titles = new TitleFinder();
   /** The lists that `check` returned, each with the fidelity at which its events were taken. */
   readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
 
@@ -80,7 +82,7 @@ export class DispatchRecorder {
     updates: EnvelopeUpdates,
     onUpdated: (envelope: DispatchEnvelope) => void,
   ): Promise<DispatchEnvelope> {
-    const checked = checkUpdates(updates);
+    const checked = checkUpdates(this.#withTitle(updates));
     const narrows = checked.fidelity === 'narrative' ? 1 : 0;
     let updated = this.#log.envelope;
     this.#narrowing += narrows;
@@ -137,7 +139,17 @@ export class DispatchRecorder {
     return this.#narrowing > 0 ? 'narrative' : this.#log.envelope.fidelity;
   }
 
+  /** A dispatch without a title receives the one that its events have. An import also takes over one that the session was given. */
+  #withTitle(updates: EnvelopeUpdates): EnvelopeUpdates {
+    const { title, isGiven } = this.#titles;
+    const { envelope } = this.#log;
+    const isWanted = envelope.title === null || (envelope.source !== null && isGiven);
+    if (title === null || !isWanted || updates.title !== undefined || title === envelope.title) return updates;
+    return { ...updates, title };
+  }
+
   #publish(event: CapturedEvent): void {
+    this.#titles.observe(event);
     this.#context.notifiers.notify(this.#stored);
     const { taskDir } = this.#stored;
     this.#options.communication?.eventRecorded({ taskDir, envelope: this.#log.envelope, event });

@@ -1,0 +1,58 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+
+const longestTitle = 80;
+const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
+
+/** The titles that Claude Code gives its sessions, by the kind of their `session:status`: the field, and which one counts more. */
+const statusTitles: ReadonlyMap<unknown, readonly [field: string, rank: number]> = new Map([
+  ['ai-title', ['aiTitle', 2]],
+  ['custom-title', ['customTitle', 3]],
+]);
+const rankOfPrompt = 1;
+
+/**
+ * Finds a title for a dispatch in its events: the last one that a user or an engine gave the session, or else the beginning of
+ * the first message that is not from the system.
+ */
+export class TitleFinder {
+  #title: string | null = null;
+  #rank = 0;
+
+  /** Null: none was found. */
+  get title(): string | null {
+    return this.#title;
+  }
+
+  /** Whether the title was given to the session, and is not only the beginning of a message. */
+  get isGiven(): boolean {
+    return this.#rank > rankOfPrompt;
+  }
+
+  observe(event: CapturedEvent): void {
+    if (this.#rank < rankOfPrompt && isEventOf(event, 'user:message')) {
+      if (event.data.source.kind !== 'system') this.#offer(event.data.text, rankOfPrompt);
+    } else if (event.type === 'session:status') {
+      const [field, rank] = statusTitles.get(event.data.kind) ?? [];
+      if (field !== undefined && rank !== undefined && rank >= this.#rank)
+        this.#offer(event.data[field], rank);
+    }
+  }
+
+  #offer(text: unknown, rank: number): void {
+    const title = typeof text === 'string' ? titleOf(text) : '';
+    if (title === '') return;
+    this.#title = title;
+    this.#rank = rank;
+  }
+}
+
+/** The beginning of a text as a title: one line of at most 80 characters, without control characters; '' if nothing is left. */
+export function titleOf(text: string): string {
+  // A little more than a title, because white space becomes shorter.
+  const line = text.slice(0, 1_000).replace(unreadable, ' ').trim();
+  const characters = [...line];
+  if (characters.length <= longestTitle) return line;
+  const cut = characters.slice(0, longestTitle - 1).join('');
+  const space = cut.lastIndexOf(' ');
+  return `${space > longestTitle / 2 ? cut.slice(0, space) : cut}…`;
+}
