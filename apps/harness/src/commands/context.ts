@@ -19,7 +19,7 @@ import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type AddCommand, agentHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { parsePolicy } from '../terminal/parse-policy.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
@@ -32,7 +32,7 @@ interface ContextCommandOptions extends CommonOptions {
 
 export const addContext: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--agent <agent>', 'select only calls of this agent, by its name or id')
+    .option('--agent <agent>', `select only calls of this agent: ${agentHelp}`)
     .option(
       '--policy <policy>',
       'render with another policy: full, last:MESSAGES, faded:TOKENS[:RESERVE]',

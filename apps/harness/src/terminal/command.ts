@@ -27,6 +27,7 @@ export interface CommonOptions {
 export const taskHelp = 'PROJECT/SLUG, as `hansard ls` prints it';
 export const eventHelp =
   'its position, @ and a time (@15:04: the last one up to then), "latest", or its id, the end or the beginning of it';
+export const agentHelp = 'its name, or its id, the end or the beginning of it';
 /** The help of `--after`. */
 export const afterHelp = `print only the events after this one: ${eventHelp}`;
 export const dispatchHelp = 'its id, the first or last characters of its id, or "latest"';
