@@ -8,9 +8,10 @@ import {
   spendingOf,
 } from '@hansard/views/basics';
 import { findReadable } from '../tasks/find-dispatch.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -32,7 +33,7 @@ export const addLs: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) =>
         task === undefined
           ? await tasksAnswer(context, await listAllTasks(store))
-          : await dispatchesAnswer(context, store, toTaskDir(task)),
+          : await dispatchesAnswer(context, store, await findTask(store, task)),
       ),
     );
 };

@@ -18,8 +18,8 @@ import {
   withFilterOptions,
 } from '../tasks/filter-options.ts';
 import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
 import { createPainter } from '../terminal/painter.ts';
@@ -39,7 +39,7 @@ export const addShow: AddCommand = (command, context) => {
     )
     .action((task: string, dispatch: string | undefined, options: ShowOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const access = damagedAccess(options);
         const { envelopes, failure } =
           dispatch === undefined

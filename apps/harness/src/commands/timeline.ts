@@ -13,7 +13,7 @@ import {
 } from '@hansard/views';
 import { type FilterOptions, FilterRequest, inOnePage, withFilterOptions } from '../tasks/filter-options.ts';
 import { findDispatches } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { letInterrupt, terminalWidth } from '../terminal/context.ts';
@@ -35,7 +35,7 @@ export const addTimeline: AddCommand = (command, context) => {
     )
     .action((task: string, options: TimelineOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const all = await findDispatches(store, taskDir);
         const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
         const logs: TimelineSource[] = [];

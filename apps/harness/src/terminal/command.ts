@@ -24,13 +24,13 @@ export interface CommonOptions {
 }
 
 /** The help of the arguments of reading commands. */
-export const taskHelp = 'PROJECT/SLUG, as `hansard ls` prints it';
+export const taskHelp = 'PROJECT/SLUG, the end or the beginning of it, its name, or "latest"';
 export const eventHelp =
-  'its position, @ and a time (@15:04: the last one up to then), "latest", or its id, the end or the beginning of it';
-export const agentHelp = 'its name, or its id, the end or the beginning of it';
+  'its id, the end or the beginning of it, its position, a time (@15:04: the last one up to then), or "latest"';
+export const agentHelp = 'its id, the end or the beginning of it, or its name';
 /** The help of `--after`. */
 export const afterHelp = `print only the events after this one: ${eventHelp}`;
-export const dispatchHelp = 'its id, the first or last characters of its id, or "latest"';
+export const dispatchHelp = 'its id, the end or the beginning of it, its title or role, or "latest"';
 
 /** Adds `--config` and `--json` to a command. */
 export function withCommonOptions(command: Command): Command {
