@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from './context.ts';
 
 /** Adds options, examples and the action to a command that already has its name, arguments and description. */
@@ -20,6 +20,7 @@ export type ArgumentRow = readonly [syntax: string, description?: string, defaul
 /** The options of every command except the demo. */
 export interface CommonOptions {
   readonly config?: string;
+  readonly root?: string;
   readonly json?: boolean;
 }
 
@@ -32,9 +33,21 @@ export const agentHelp = 'its id, the end or the beginning of it, or its name';
 export const afterHelp = `print only the events after this one: ${eventHelp}`;
 export const dispatchHelp = 'its id, the end or the beginning of it, its title or role, or "latest"';
 
-/** Adds `--config` and `--json` to a command. */
+export function configOption(): Option {
+  return new Option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)');
+}
+
+export function rootOption(): Option {
+  return new Option(
+    '--root <folder>',
+    'use the log and the configuration of this folder (default: HANSARD_ROOT, or the first folder with .projects or hansard.config.json from the current one up)',
+  ).conflicts('config');
+}
+
+/** Adds `--config`, `--root` and `--json` to a command. */
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)')
+    .addOption(configOption())
+    .addOption(rootOption())
     .option('--json', 'print JSON, one document per line');
 }
