@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
 import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
+import { type Base, configFileName, findBase } from './find-base.ts';
 import { mistypedKeys } from './mistyped-keys.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
-
-const configFileName = 'hansard.config.json';
+import type { CliContext } from './terminal/context.ts';
 
 const pluginUseSchema = z
   .union(
@@ -148,13 +148,25 @@ export interface LoadedConfig {
   readonly baseDir: string;
   /** Null if no file exists and the defaults apply. */
   readonly file: string | null;
+  /** How its folder was found; null: the file was named. */
+  readonly base: Base | null;
 }
 
-/** Reads the configuration: the named file, or `hansard.config.json` in the folder, or the defaults. */
-export function loadConfig(cwd: string, named: string | undefined): LoadedConfig {
-  const file = resolve(cwd, named ?? configFileName);
+/** What names the configuration and the log of a command. `config` counts before `root`, and both before HANSARD_ROOT. */
+export interface PlaceOptions {
+  readonly config?: string | undefined;
+  readonly root?: string | undefined;
+}
+
+/** Reads the configuration: the named file, or `hansard.config.json` in the folder that `findBase` finds, or the defaults. */
+export function loadConfig(
+  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
+  { config: named, root }: PlaceOptions,
+): LoadedConfig {
+  const base = named === undefined ? findBase(cwd, root ?? (env.HANSARD_ROOT || undefined)) : null;
+  const file = base === null ? resolve(cwd, named ?? configFileName) : join(base.folder, configFileName);
   const text = readText(file, named !== undefined);
-  if (text === null) return { config: configSchema.parse({}), baseDir: cwd, file: null };
+  if (text === null) return { config: configSchema.parse({}), baseDir: dirname(file), file: null, base };
   const value = parseJson(text, file);
   const result = configSchema.safeParse(value);
   if (!result.success) {
@@ -166,7 +178,7 @@ export function loadConfig(cwd: string, named: string | undefined): LoadedConfig
       { cause: result.error },
     );
   }
-  return { config: result.data, baseDir: dirname(file), file };
+  return { config: result.data, baseDir: dirname(file), file, base };
 }
 
 /** The context policy of sessions; undefined if it is not configured. */

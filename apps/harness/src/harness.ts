@@ -17,8 +17,9 @@ import {
   type PluginReference,
 } from '@hansard/plugin-loader';
 import type { AgentProvider, StoreError } from '@hansard/provider';
-import { type LoadedConfig, loadConfig, type PluginUse } from './config.ts';
+import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from './config.ts';
 import { agentId, pluginsForAgent } from './run/known-agents.ts';
+import { lookedIn } from './store-place.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import { type CliContext, note } from './terminal/context.ts';
 
@@ -35,8 +36,7 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-export interface OpenHarnessOptions {
-  readonly config: string | undefined;
+export interface OpenHarnessOptions extends PlaceOptions {
   /** The plugins to load besides the store: none for a reader; `live` for a command that records. */
   readonly load: 'store' | 'live' | 'live without communication';
   /** The agent to run, as `run --agent` names it. */
@@ -44,7 +44,7 @@ export interface OpenHarnessOptions {
 }
 
 export async function openHarness(context: CliContext, options: OpenHarnessOptions): Promise<Harness> {
-  const loaded = loadConfig(context.cwd, options.config);
+  const loaded = loadConfig(context, options);
   const { plugins, storeId } = await loadConfigured(loaded, options.load, options.agent);
   const provider = plugins.providers('DispatchStoreProvider').find(({ id }) => id === storeId)?.provider;
   if (provider === undefined) {
@@ -98,10 +98,15 @@ export async function withHarness(
   try {
     await action(harness);
   } catch (error) {
+    if (error instanceof CliError && error.isMissing) throw withPlace(error, harness);
     throw isExplained(error) ? error : ((await malformedEventIn(harness)) ?? error);
   } finally {
     await harness.close();
   }
+}
+
+function withPlace({ exitCode: code, message, advice, cause }: CliError, harness: Harness): CliError {
+  return new CliError(code, message, `${advice}\n  ${lookedIn(harness)}`, { cause });
 }
 
 function isExplained(error: unknown): boolean {

@@ -18,7 +18,7 @@ describe('hansard, given something wrong,', () => {
     ['an option that does not exist', ['ls', '--jsno'], 2, /unknown option '--jsno'/],
     ['no task', ['run', 'x.jsonl'], 2, /--task/],
     ['a task that does not exist', ['show', 'no/such'], 1, /no\/such has no dispatches/],
-    ['half a task name', ['ls', 'research'], 2, /does not name a task/],
+    ['half a task name', ['ls', 'research'], 1, /There is no task "research"/],
     ['a task that leaves the root', ['ls', '../../etc/passwd'], 2, /STORE_INVALID_PATH/],
     [
       'a task that leaves the root, to write',

@@ -1,4 +1,5 @@
 // Functions for programs that do not show a log: amounts, untrusted text, policies. Loads none of the libraries of the views.
+export { findNamed, type NamedAnswer, type Names } from './addresses/find-named.ts';
 export { type ContextPolicy, parseContextPolicy } from './context/context-policy.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';

@@ -1,9 +1,16 @@
-import { type ArgumentRow, type CommandRow, dispatchHelp, eventHelp, taskHelp } from '../terminal/command.ts';
+import {
+  type ArgumentRow,
+  agentHelp,
+  type CommandRow,
+  dispatchHelp,
+  eventHelp,
+  taskHelp,
+} from '../terminal/command.ts';
 
 const task: ArgumentRow = ['<task>', taskHelp];
 const dispatch: ArgumentRow = ['[dispatch]', dispatchHelp];
 const latestDispatch: ArgumentRow = ['[dispatch]', dispatchHelp, 'latest'];
-const agent: ArgumentRow = ['<agent>', 'its name or id'];
+const agent: ArgumentRow = ['<agent>', agentHelp];
 const event: ArgumentRow = ['<event>', eventHelp];
 
 /** Every command, in the order of the help. Only the command that is called or explained is loaded. */
@@ -108,7 +115,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'heard',
     description:
       'show who heard each utterance; with an agent, everything it knew and its source; with --never, who did not hear one',
-    arguments: [task, ['[agent]', 'its name or id (default: a table of all)']],
+    arguments: [task, ['[agent]', `${agentHelp} (default: a table of all)`]],
     load: async () => (await import('./views/heard.ts')).addHeard,
   },
   {

@@ -16,10 +16,10 @@ import { readPriorOutcomes } from '../run/with-history.ts';
 import { readSessionLog } from '../session/read-session-log.ts';
 import type { SessionLog } from '../session/session-log.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type AddCommand, agentHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { parsePolicy } from '../terminal/parse-policy.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
@@ -32,7 +32,7 @@ interface ContextCommandOptions extends CommonOptions {
 
 export const addContext: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--agent <agent>', 'select only calls of this agent, by its name or id')
+    .option('--agent <agent>', `select only calls of this agent: ${agentHelp}`)
     .option(
       '--policy <policy>',
       'render with another policy: full, last:MESSAGES, faded:TOKENS[:RESERVE]',
@@ -60,7 +60,9 @@ export const addContext: AddCommand = (command, context) => {
       await answerFromStore(context, options, async (harness) => {
         if (options.history) {
           const earlier = await earlierThan(harness, task, dispatch);
-          return historyAnswer(await readPriorOutcomes(harness.store, toTaskDir(task), earlier));
+          return historyAnswer(
+            await readPriorOutcomes(harness.store, await findTask(harness.store, task), earlier),
+          );
         }
         const log = await readSessionLog(context, harness, { task, dispatch });
         assertFull(log.envelope);
@@ -73,7 +75,7 @@ export const addContext: AddCommand = (command, context) => {
 };
 
 async function earlierThan({ store }: Harness, task: string, dispatch: string) {
-  const taskDir = toTaskDir(task);
+  const taskDir = await findTask(store, task);
   if (dispatch === 'latest') return findDispatches(store, taskDir);
   const { startedAt } = (await findDispatch(store, taskDir, dispatch)).envelope;
   return (await findDispatches(store, taskDir)).filter((envelope) => envelope.startedAt < startedAt);

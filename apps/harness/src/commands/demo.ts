@@ -5,24 +5,27 @@ import { playStreams, type Say } from '../demo/streams-scene.ts';
 import { type Harness, withHarness } from '../harness.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
-import type { AddCommand } from '../terminal/command.ts';
+import { type AddCommand, configOption, rootOption } from '../terminal/command.ts';
 import { printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
 interface DemoOptions {
   readonly config?: string;
+  readonly root?: string;
   readonly delay: number;
 }
 
 export const addDemo: AddCommand = (command, context) => {
   command
-    .option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)')
+    .addOption(configOption())
+    .addOption(rootOption())
     .option('--delay <ms>', 'wait this long before each message', parseCount({ example: 500 }), 110)
     .addHelpText('after', '\nExample:\n  hansard demo')
     .action(async (options: DemoOptions) => {
       const { signal } = context;
+      const { config, root } = options;
       const say: Say = (line = '') => printLine(context, line);
-      await withHarness(context, { config: options.config, load: 'live' }, async (harness) => {
+      await withHarness(context, { config, root, load: 'live' }, async (harness) => {
         const stamp = toTimestamp(Date.now()).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
         const taskDir = `demo/tasks/tour-${stamp}`;
         const cafeDir = `demo/tasks/cafe-${stamp}`;

@@ -6,7 +6,7 @@ import type { TaskExport } from '../exports/task-export.ts';
 import { taskExports } from '../exports/task-exports.ts';
 import type { Harness } from '../harness.ts';
 import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -49,7 +49,7 @@ export const addExport: AddCommand = (command, context) => {
         const format = taskExports.find(({ id }) => id === options.as);
         if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
         assertOwnOptions(command, format);
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const envelopes = await chooseDispatches(store, taskDir, dispatch, format);
         const target = openExportTarget(context, options.out, format);
         const progress = createExportProgress(context, task, target);

@@ -7,10 +7,12 @@ import {
   neutraliseControlsInLine,
   spendingOf,
 } from '@hansard/views/basics';
+import { storePlace } from '../store-place.ts';
 import { findReadable } from '../tasks/find-dispatch.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -29,18 +31,26 @@ export const addLs: AddCommand = (command, context) => {
       '\nExamples:\n  hansard ls\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
     )
     .action((task: string | undefined, options: CommonOptions) =>
-      answerFromStore(context, options, async ({ store }) =>
-        task === undefined
-          ? await tasksAnswer(context, await listAllTasks(store))
-          : await dispatchesAnswer(context, store, toTaskDir(task)),
-      ),
+      answerFromStore(context, options, async (harness) => {
+        const { store } = harness;
+        return task === undefined
+          ? await tasksAnswer(context, await listAllTasks(store), storePlace(harness))
+          : await dispatchesAnswer(context, store, await findTask(store, task));
+      }),
     );
 };
 
-async function tasksAnswer(context: CliContext, tasks: readonly ListedTask[]): Promise<Answer> {
+async function tasksAnswer(
+  context: CliContext,
+  tasks: readonly ListedTask[],
+  place: string,
+): Promise<Answer> {
   return {
     rows: tasks.map(toJson),
-    text: tasks.length === 0 ? 'No tasks yet. `hansard demo` records one.' : await taskTable(context, tasks),
+    text:
+      tasks.length === 0
+        ? `No tasks yet in ${place}. \`hansard demo\` records one.`
+        : await taskTable(context, tasks),
     failure: unreadableTasks(tasks),
   };
 }

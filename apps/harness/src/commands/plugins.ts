@@ -18,7 +18,7 @@ export const addPlugins: AddCommand = (command, context) => {
       '\nA store on a server is shown with the server, its version and the time of one round trip. The command does not fail because a server is away.\n\nExample:\n  hansard plugins --json',
     )
     .action(async (options: CommonOptions) => {
-      const { plugins } = await loadConfigured(loadConfig(context.cwd, options.config), 'live');
+      const { plugins } = await loadConfigured(loadConfig(context, options), 'live');
       const report = await withServers(plugins);
       const away = serversAway(plugins);
       await plugins.close();

@@ -3,12 +3,18 @@ import { type PositionedEvent, type ReplayPace, replayDispatch } from '@hansard/
 import { type CapturedEvent, definedOnly } from '@hansard/events';
 import { InvalidArgumentError, Option } from 'commander';
 import { answerEvents, type EventSource } from '../tasks/answer-events.ts';
+import {
+  type FilterOptions,
+  FilterRequest,
+  interruptedPages,
+  withFilterOptions,
+} from '../tasks/filter-options.ts';
 import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
 import { type AddCommand, afterHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { parseDuration } from '../terminal/parse-duration.ts';
 
-interface ReplayCommandOptions extends CommonOptions {
+interface ReplayCommandOptions extends CommonOptions, FilterOptions {
   readonly speed: ReplayPace;
   readonly maxGap?: number;
   readonly after?: string;
@@ -16,7 +22,7 @@ interface ReplayCommandOptions extends CommonOptions {
 }
 
 export const addReplay: AddCommand = (command, context) => {
-  withCommonOptions(command)
+  withFilterOptions(withCommonOptions(command))
     .option(
       '--speed <factor>',
       'play faster (4) or slower (0.5) than recorded, or without waiting (max)',
@@ -40,8 +46,12 @@ export const addReplay: AddCommand = (command, context) => {
 async function* replayedEvents(
   context: CliContext,
   { log, names }: EventSource,
-  { speed, maxGap, after, step = false }: ReplayCommandOptions,
+  options: ReplayCommandOptions,
 ): AsyncGenerator<PositionedEvent> {
+  const { speed, maxGap, after, step = false } = options;
+  const pages = () => interruptedPages(context, log);
+  const request = await FilterRequest.parse(options);
+  const filter = await request.forOnly({ envelope: log.envelope, pages });
   const learn = (event: CapturedEvent) => names.learn(event);
   const searched = searchedDispatch(context, log, learn);
   const cursor = after === undefined ? -1 : (await findEvent(searched, after)).position;
@@ -51,8 +61,19 @@ async function* replayedEvents(
     after: cursor,
     signal: context.readSignal,
   });
-  const items = step ? byLine(context, replay[Symbol.asyncIterator]()) : replay;
+  const selected = filter.of(learning(replay, learn));
+  const items = step ? byLine(context, selected) : selected;
   for await (const { position, event } of items) yield { position, event };
+}
+
+async function* learning<Item extends { readonly event: CapturedEvent }>(
+  items: AsyncIterable<Item>,
+  learn: (event: CapturedEvent) => void,
+): AsyncGenerator<Item> {
+  for await (const item of items) {
+    learn(item.event);
+    yield item;
+  }
 }
 
 /** Yields an item for each line of the input (Enter), until the input ends. */

@@ -11,7 +11,7 @@ import {
   withSessionProviders,
 } from '../session/with-session-providers.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
@@ -52,7 +52,7 @@ export const addResume: AddCommand = (command, context) => {
         );
       await withConversation(context, options, async (harness) => {
         const { store } = harness;
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const log = await findDispatch(store, taskDir, dispatch);
         const choice = chooseModel(context, log, options);
         await withSessionProviders(harness, choice, async (providers) => {

@@ -68,8 +68,8 @@ export const addRun: AddCommand = (command, context) => {
     .action(async (words: string[], options: RunOptions) => {
       const quiet = options.quiet === true || options.json === true;
       const load = quiet ? 'live without communication' : 'live';
-      const { config, agent } = options;
-      await withHarness(context, { config, load, agent }, async (harness) => {
+      const { config, root, agent } = options;
+      await withHarness(context, { config, root, load, agent }, async (harness) => {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
         const isUnseen = quiet || nobodyShows;
         const ended = recordAll(context, harness, words, options, isUnseen);

@@ -15,7 +15,7 @@ export const addSetup: AddCommand = (command, context) => {
       '\nThe roles must exist on the server. The command connects to nothing: read the SQL, and run it as a user that may create schemas.\n\nExamples:\n  hansard setup\n  hansard setup --owner agents_owner --writer agents_writer --reader agents_reader | psql agents',
     )
     .action(async ({ owner, writer, reader, ...options }: CommonOptions & SetupRoles) => {
-      const { plugin, config } = await importStore(loadConfig(context.cwd, options.config));
+      const { plugin, config } = await importStore(loadConfig(context, options));
       const roles = {
         ...(owner === undefined ? {} : { owner }),
         ...(writer === undefined ? {} : { writer }),

@@ -2,48 +2,55 @@ import type { DispatchLog, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import {
   DispatchTotals,
+  filterRows,
   formatCost,
   formatUsage,
   type Row,
-  readRows,
   renderEnvelope,
   renderRow,
 } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
+import {
+  type FilterOptions,
+  FilterRequest,
+  interruptedPages,
+  withFilterOptions,
+} from '../tasks/filter-options.ts';
 import { findDispatch, findReadable } from '../tasks/find-dispatch.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
 import { createPainter } from '../terminal/painter.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-interface ShowOptions extends CommonOptions, DamagedOption {
+interface ShowOptions extends CommonOptions, DamagedOption, FilterOptions {
   readonly full?: boolean;
 }
 
 export const addShow: AddCommand = (command, context) => {
-  withCommonOptions(command)
+  withFilterOptions(withCommonOptions(command))
     .option('--full', 'print long inputs and results whole, and the records of the harness')
     .option(...damagedOption)
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q --full\n  hansard show research/route-models 4K7Q --damaged',
+      '\nExamples:\n  hansard show research/route-models latest\n  hansard show research/route-models 4K7Q --full\n  hansard show research/route-models --tool Edit --grep routes.ts\n  hansard show research/route-models 4K7Q --damaged',
     )
     .action((task: string, dispatch: string | undefined, options: ShowOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const access = damagedAccess(options);
         const { envelopes, failure } =
           dispatch === undefined
             ? await findReadable(store, taskDir)
             : { envelopes: [(await findDispatch(store, taskDir, dispatch, access)).envelope], failure: null };
-        const shown = shownDispatches(context, store, { taskDir, envelopes, access });
+        const request = await FilterRequest.parse(options);
+        const shown = shownDispatches(context, store, { taskDir, envelopes, access, request });
         const statusOf = await shownStatus(store, taskDir, envelopes);
         return {
           rows: documents(shown),
-          text: texts(context, shown, { statusOf, full: options.full ?? false }),
+          text: texts(context, shown, { statusOf, full: options.full ?? false, isOpen: request.isOpen }),
           isPainted: true,
           failure,
         };
@@ -66,13 +73,17 @@ async function* shownDispatches(
     readonly taskDir: string;
     readonly envelopes: readonly DispatchEnvelope[];
     readonly access: ReadAccess;
+    readonly request: FilterRequest;
   },
 ): AsyncGenerator<ShownDispatch> {
-  for (const { dispatchId } of task.envelopes) {
+  const { request, envelopes } = task;
+  for (const { dispatchId } of envelopes) {
     await letInterrupt(context);
     const log = await store.openDispatch(task.taskDir, dispatchId, task.access);
     const totals = new DispatchTotals();
-    yield { envelope: log.envelope, totals, rows: readRows(pagesOf(context, log, totals)) };
+    const source = { envelope: log.envelope, pages: () => interruptedPages(context, log) };
+    const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
+    yield { envelope: log.envelope, totals, rows: filterRows(pagesOf(context, log, totals), filter) };
   }
 }
 
@@ -98,10 +109,17 @@ async function* documents(shown: AsyncIterable<ShownDispatch>): AsyncGenerator<u
   }
 }
 
+interface TextOptions {
+  readonly statusOf: ShownStatus;
+  readonly full: boolean;
+  /** Whether all rows are shown. */
+  readonly isOpen: boolean;
+}
+
 async function* texts(
   context: CliContext,
   shown: AsyncIterable<ShownDispatch>,
-  { statusOf, full }: { readonly statusOf: ShownStatus; readonly full: boolean },
+  { statusOf, full, isOpen }: TextOptions,
 ): AsyncGenerator<string> {
   const paint = createPainter(context);
   const options = { width: terminalWidth(context), full, hint: '--full shows all', paint };
@@ -116,7 +134,7 @@ async function* texts(
       day = own;
       yield renderRow(row, options);
     }
-    if (day === '') yield '(no events)';
+    if (day === '') yield isOpen ? '(no events)' : '(no event passes)';
     yield* soFar(envelope, totals);
     separator = [''];
   }

@@ -2,6 +2,7 @@ import type { DispatchEnvelope } from '@hansard/events';
 import {
   type BotView,
   botView,
+  type EventFilter,
   formatDuration,
   formatSpending,
   renderTimeline,
@@ -10,14 +11,15 @@ import {
   type TimelineSource,
   taskTimeline,
 } from '@hansard/views';
+import { type FilterOptions, FilterRequest, inOnePage, withFilterOptions } from '../tasks/filter-options.ts';
 import { findDispatches } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { letInterrupt, terminalWidth } from '../terminal/context.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-interface TimelineOptions extends CommonOptions {
+interface TimelineOptions extends CommonOptions, FilterOptions {
   readonly bot?: string;
 }
 
@@ -25,15 +27,15 @@ interface TimelineOptions extends CommonOptions {
 const shortId = 6;
 
 export const addTimeline: AddCommand = (command, context) => {
-  withCommonOptions(command)
+  withFilterOptions(withCommonOptions(command))
     .option('--bot <id>', 'print only events of this bot')
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard timeline chat/cafe\n  hansard timeline chat/cafe --bot bot-7',
+      '\nExamples:\n  hansard timeline chat/cafe\n  hansard timeline chat/cafe --bot bot-7\n  hansard timeline chat/cafe --agent jill --since 15:04',
     )
     .action((task: string, options: TimelineOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const all = await findDispatches(store, taskDir);
         const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
         const logs: TimelineSource[] = [];
@@ -42,7 +44,8 @@ export const addTimeline: AddCommand = (command, context) => {
           logs.push({ envelope, events: await store.getDispatchEvents(taskDir, envelope.dispatchId) });
         }
         const view = options.bot === undefined ? null : botView(logs, options.bot);
-        const placed = view?.rows ?? taskTimeline(logs);
+        const request = await FilterRequest.parse(options);
+        const placed = await selectedRows(request, logs, view?.rows ?? taskTimeline(logs));
         const shown = dispatches.length === 1 ? placed.map(withoutRole) : placed.map(withDispatch);
         return {
           rows: placed.map(({ dispatchId, role, position, event }) => ({
@@ -57,6 +60,22 @@ export const addTimeline: AddCommand = (command, context) => {
       }),
     );
 };
+
+/** The rows whose events are requested. Agents are found in each dispatch on its own. */
+async function selectedRows(
+  request: FilterRequest,
+  logs: readonly TimelineSource[],
+  rows: readonly TaskTimelineRow[],
+): Promise<readonly TaskTimelineRow[]> {
+  if (request.isOpen) return rows;
+  const filters = new Map<string, EventFilter>();
+  for (const { envelope, events } of logs) {
+    const source = { envelope, pages: () => inOnePage(events) };
+    const filter = await (logs.length === 1 ? request.forOnly(source) : request.forOneOf(source));
+    filters.set(envelope.dispatchId, filter);
+  }
+  return rows.filter(({ dispatchId, event }) => filters.get(dispatchId)?.passes(event));
+}
 
 function withoutRole({ position, event, line }: TaskTimelineRow): TimelineRow {
   return { position, event, line };

@@ -1,6 +1,7 @@
 import type { ClaimState } from '@hansard/provider';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { confirm, yesOption } from '../terminal/confirm.ts';
@@ -20,7 +21,7 @@ export const addUnlock: AddCommand = (command, context) => {
     )
     .action((task: string, wanted: string, options: UnlockOptions) =>
       withStore(context, options, async ({ store }) => {
-        const taskDir = toTaskDir(task);
+        const taskDir = await findTask(store, task);
         const dispatchId = await findDispatchId(store, taskDir, wanted);
         const dispatch = { taskDir, dispatchId };
         const name = `Dispatch ${dispatchId} of ${toTaskName(taskDir)}`;

@@ -2,7 +2,8 @@ import type { DispatchStore } from '@hansard/dispatch';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
 import type { DispatchDamage } from '@hansard/provider';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -43,7 +44,7 @@ async function verify(
   dispatch: string | undefined,
   options: VerifyOptions,
 ): Promise<void> {
-  const taskDir = task === undefined ? undefined : toTaskDir(task);
+  const taskDir = task === undefined ? undefined : await findTask(store, task);
   const dispatchId =
     taskDir === undefined || dispatch === undefined
       ? undefined
@@ -81,7 +82,7 @@ async function acceptLoss(
       '--accept-loss is for one dispatch.',
       'Name it: hansard verify TASK DISPATCH --accept-loss.',
     );
-  const taskDir = toTaskDir(task);
+  const taskDir = await findTask(store, task);
   const dispatchId = await findDispatchId(store, taskDir, dispatch);
   const reference = { taskDir, dispatchId };
   const found = await store.verifyDispatch(reference);

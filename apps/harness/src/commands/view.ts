@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { createViewer, type RunningViewer, type Viewer } from '@hansard/viewer';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { note, printJson, printLine } from '../terminal/context.ts';
@@ -48,7 +48,7 @@ async function placeOf(
   dispatch: string | undefined,
 ): Promise<string> {
   if (task === undefined) return '';
-  const taskDir = toTaskDir(task);
+  const taskDir = await findTask(store, task);
   if (dispatch === undefined) return `#/t/${encodeURIComponent(taskDir)}`;
   const id = await findDispatchId(store, taskDir, dispatch);
   return `#/d/${encodeURIComponent(taskDir)}/${encodeURIComponent(id)}`;

@@ -27,8 +27,8 @@ export function runImport(
   paths: readonly string[],
   options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const { config } = options;
-  return withHarness(context, { config, load: 'live without communication' }, (harness) => {
+  const { config, root } = options;
+  return withHarness(context, { config, root, load: 'live without communication' }, (harness) => {
     const items = importItems(context, harness, paths, options);
     return printAnswer(context, options, { rows: rowsOf(items), text: linesOf(items) });
   });

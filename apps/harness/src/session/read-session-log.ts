@@ -1,7 +1,7 @@
 import { createLogIndex } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { note } from '../terminal/context.ts';
 import { createProgress } from '../terminal/progress.ts';
@@ -18,7 +18,7 @@ export async function readSessionLog(
   { store }: Harness,
   { task, dispatch }: SessionLogInput,
 ): Promise<SessionLog> {
-  const taskDir = toTaskDir(task);
+  const taskDir = await findTask(store, task);
   const { envelope } = await findDispatch(store, taskDir, dispatch);
   const progress = createProgress(context, 'reading events');
   const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);

@@ -12,11 +12,11 @@ export interface ConversationOptions extends CommonOptions {
 /** Opens the configuration for a conversation, without the console if it is quiet, and closes it after the action. */
 export function withConversation(
   context: CliContext,
-  { config, quiet, json }: ConversationOptions,
+  { config, root, quiet, json }: ConversationOptions,
   action: (harness: Harness) => Promise<void>,
 ): Promise<void> {
   const load = quiet === true || json === true ? 'live without communication' : 'live';
-  return withHarness(context, { config, load }, action);
+  return withHarness(context, { config, root, load }, action);
 }
 
 /** Opens the providers of a session, and closes them after the action, including after an error. */

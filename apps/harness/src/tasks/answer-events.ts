@@ -6,7 +6,7 @@ import type { CliContext } from '../terminal/context.ts';
 import { eventAnswer } from '../terminal/event-answer.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 import { findDispatch } from './find-dispatch.ts';
-import { toTaskDir } from './task-name.ts';
+import { findTask } from './find-task.ts';
 
 /** The dispatch whose events a command prints. */
 export interface EventSource {
@@ -42,7 +42,7 @@ export function answerEvents(
   read: (source: EventSource) => AsyncGenerator<PositionedEvent>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) => {
-    const log = await findDispatch(store, toTaskDir(task), dispatch, damagedAccess(options));
+    const log = await findDispatch(store, await findTask(store, task), dispatch, damagedAccess(options));
     const names = new AgentNames();
     return eventAnswer(context, read({ log, names }), names);
   });

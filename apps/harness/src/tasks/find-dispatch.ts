@@ -6,8 +6,10 @@ import {
   type ListDispatchesOptions,
   type StoreError,
 } from '@hansard/provider';
+import { findNamed } from '@hansard/views/basics';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { explainError } from '../terminal/explain-error.ts';
+import { listChoices } from '../terminal/list-choices.ts';
 import { toTaskName } from './task-name.ts';
 
 /** The readable dispatches of a task, oldest first, and the errors of the others. */
@@ -73,12 +75,13 @@ function noDispatch(taskDir: string): CliError {
     exitCode.failed,
     `${toTaskName(taskDir)} has no dispatches.`,
     '`hansard ls` lists the tasks and their dispatches.',
+    { isMissing: true },
   );
 }
 
 /**
- * Opens one dispatch of a task by its id, by a unique prefix or suffix of the id, or by `latest`. `latest` fails beside an
- * unreadable dispatch, which can be the latest.
+ * Opens the dispatch of a task that a text names: see `dispatchHelp`. `latest` fails beside an unreadable dispatch, which can
+ * be the latest.
  */
 export async function findDispatch(
   store: DispatchStore,
@@ -109,7 +112,7 @@ async function latestDispatch(store: DispatchStore, taskDir: string): Promise<Di
   return (await findDispatches(store, taskDir)).at(-1) as DispatchEnvelope;
 }
 
-/** The only dispatch whose id starts or ends with `wanted`. */
+/** The only dispatch that `wanted` names. */
 async function fittingDispatch(
   store: DispatchStore,
   taskDir: string,
@@ -123,21 +126,27 @@ async function fittingDispatch(
 function fittingListing(listings: readonly DispatchListing[], taskDir: string, wanted: string): NamedListing {
   if (listings.length === 0) throw noDispatch(taskDir);
   for (const { dispatchId, error } of listings) if (dispatchId === null) throw error;
-  const fitting = listings.filter(
-    (listing): listing is NamedListing =>
-      listing.dispatchId !== null &&
-      (listing.dispatchId.startsWith(wanted) || listing.dispatchId.endsWith(wanted)),
-  );
-  const [found] = fitting;
-  if (found !== undefined && fitting.length === 1) return found;
+  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
+  const answer = findNamed(named, wanted, ({ dispatchId, envelope }) => ({
+    id: dispatchId,
+    names: [envelope?.title ?? null, envelope?.role ?? null],
+  }));
+  if (answer.kind === 'found') return answer.item;
   const name = toTaskName(taskDir);
-  throw new CliError(
-    exitCode.failed,
-    fitting.length === 0
-      ? `${name} has no dispatch ${wanted}.`
-      : `${wanted} fits ${fitting.length} dispatches of ${name}.`,
-    `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "latest".`,
-  );
+  const advice = `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "latest".`;
+  throw answer.kind === 'unknown'
+    ? new CliError(exitCode.failed, `${name} has no dispatch ${wanted}.`, advice)
+    : new CliError(
+        exitCode.failed,
+        `${wanted} fits ${answer.items.length} dispatches of ${name}:${listChoices(answer.items.map(inWords))}`,
+        advice,
+      );
+}
+
+function inWords({ dispatchId, envelope }: NamedListing): string {
+  if (envelope === null) return `${dispatchId}  unreadable`;
+  const { role, status, startedAt, title } = envelope;
+  return [dispatchId, role, status, startedAt, title ?? ''].filter(Boolean).join('  ');
 }
 
 /** Null for an unknown id, and for text that can't be an id. */

@@ -9,6 +9,7 @@ import {
 } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { listChoices } from '../terminal/list-choices.ts';
 
 /** A dispatch in which events are looked for. */
 export interface SearchedDispatch {
@@ -74,7 +75,7 @@ function severalEvents(
   const count = isMore ? `more than ${choices.length}` : String(choices.length);
   const message = `${text} fits ${count} events:`;
   return {
-    message: [message, ...lines, ...(isMore ? ['…'] : [])].join('\n  '),
+    message: `${message}${listChoices(lines, isMore)}`,
     advice: 'Name one by its position, or with more characters of its id.',
   };
 }

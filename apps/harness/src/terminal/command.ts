@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext } from './context.ts';
 
 /** Adds options, examples and the action to a command that already has its name, arguments and description. */
@@ -20,20 +20,34 @@ export type ArgumentRow = readonly [syntax: string, description?: string, defaul
 /** The options of every command except the demo. */
 export interface CommonOptions {
   readonly config?: string;
+  readonly root?: string;
   readonly json?: boolean;
 }
 
 /** The help of the arguments of reading commands. */
-export const taskHelp = 'PROJECT/SLUG, as `hansard ls` prints it';
+export const taskHelp = 'PROJECT/SLUG, the end or the beginning of it, its name, or "latest"';
 export const eventHelp =
-  'its position, @ and a time (@15:04: the last one up to then), "latest", or its id, the end or the beginning of it';
+  'its id, the end or the beginning of it, its position, a time (@15:04: the last one up to then), or "latest"';
+export const agentHelp = 'its id, the end or the beginning of it, or its name';
 /** The help of `--after`. */
 export const afterHelp = `print only the events after this one: ${eventHelp}`;
-export const dispatchHelp = 'its id, the first or last characters of its id, or "latest"';
+export const dispatchHelp = 'its id, the end or the beginning of it, its title or role, or "latest"';
 
-/** Adds `--config` and `--json` to a command. */
+export function configOption(): Option {
+  return new Option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)');
+}
+
+export function rootOption(): Option {
+  return new Option(
+    '--root <folder>',
+    'use the log and the configuration of this folder (default: HANSARD_ROOT, or the first folder with .projects or hansard.config.json from the current one up)',
+  ).conflicts('config');
+}
+
+/** Adds `--config`, `--root` and `--json` to a command. */
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'use this configuration (default: hansard.config.json, if it exists)')
+    .addOption(configOption())
+    .addOption(rootOption())
     .option('--json', 'print JSON, one document per line');
 }

@@ -6,10 +6,10 @@ import type { CliContext } from './context.ts';
 /** Opens the configured store for reading, and closes it after the action, including after an error. */
 export function withStore(
   context: CliContext,
-  { config }: CommonOptions,
+  { config, root }: CommonOptions,
   action: (harness: Harness) => Promise<void>,
 ): Promise<void> {
-  return withHarness(context, { config, load: 'store' }, action);
+  return withHarness(context, { config, root, load: 'store' }, action);
 }
 
 /** Opens the configured store and prints the answer. The store stays open until everything is printed. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { openExportSource } from '../../exports/export-source.ts';
 import type { ExportSource } from '../../exports/task-export.ts';
 import { findDispatch } from '../../tasks/find-dispatch.ts';
-import { toTaskDir } from '../../tasks/task-name.ts';
+import { findTask } from '../../tasks/find-task.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CommonOptions, dispatchHelp } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
@@ -26,7 +26,7 @@ export async function answerOnJudged(
   ask: (source: ExportSource, log: DispatchLog, store: DispatchStore) => Promise<Answer>,
 ): Promise<void> {
   await answerFromStore(context, options, async ({ store }) => {
-    const taskDir = toTaskDir(task);
+    const taskDir = await findTask(store, task);
     const log = await findDispatch(store, taskDir, options.dispatch);
     const progress = createProgress(context, `judging ${task}: events`);
     try {

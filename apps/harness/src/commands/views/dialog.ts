@@ -1,5 +1,5 @@
 import { dialogOf, renderDialog } from '@hansard/views';
-import type { AddCommand } from '../../terminal/command.ts';
+import { type AddCommand, agentHelp } from '../../terminal/command.ts';
 import { addSessionView, type SessionViewOptions } from './session-view-command.ts';
 
 interface DialogOptions extends SessionViewOptions {
@@ -9,7 +9,7 @@ interface DialogOptions extends SessionViewOptions {
 export const addDialog: AddCommand = (command, context) => {
   command.option(
     '--agents <names>',
-    'print only what these agents said to each other: names or ids, separated by commas',
+    `print only what these agents said to each other, separated by commas; each: ${agentHelp}`,
   );
   addSessionView<DialogOptions>(command, context, {
     example: 'dialog chat/cafe --agents jack,jill',

@@ -1,0 +1,172 @@
+import type { DispatchLog } from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { AgentRoster, EventFilter, parseInstant, parseTextPattern, type TextPattern } from '@hansard/views';
+import type { Command } from 'commander';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { agentHelp } from '../terminal/command.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
+
+/** The options that select events, in every command that lists them. */
+export interface FilterOptions {
+  readonly agent?: string;
+  readonly type?: string;
+  readonly tool?: string;
+  readonly failed?: boolean;
+  readonly grep?: string;
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** Adds the options that select events to a command that lists events. */
+export function withFilterOptions(command: Command): Command {
+  return command
+    .option('--agent <agent>', `print only events of this agent: ${agentHelp}`)
+    .option('--type <types>', "print only these types, such as 'agent:*' or 'agent:text,user:message'")
+    .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
+    .option('--failed', 'print only failures: of calls, of the harness, and denials by hooks')
+    .option('--grep <text>', 'print only events with this text, in any case; /…/ is a regular expression')
+    .option('--since <time>', 'print only events from this time on, such as 15:04 or 2026-03-01T15:04')
+    .option('--until <time>', 'print only events up to the end of this time');
+}
+
+/** A dispatch whose events are filtered. */
+export interface FilteredDispatch {
+  readonly envelope: DispatchEnvelope;
+  /** All its events in pages. Read only to find a named agent. */
+  pages(): AsyncIterable<Iterable<CapturedEvent>>;
+}
+
+/** A request for some of the events of one or more dispatches, as it was given on the command line. */
+export class FilterRequest {
+  readonly #options: FilterOptions;
+  readonly #text: TextPattern | null;
+
+  private constructor(options: FilterOptions, text: TextPattern | null) {
+    this.#options = options;
+    this.#text = text;
+  }
+
+  /** @throws CliError for a regular expression that is not valid */
+  static async parse(options: FilterOptions): Promise<FilterRequest> {
+    if (options.grep === undefined) return new FilterRequest(options, null);
+    const parsed = await parseTextPattern(options.grep);
+    if ('pattern' in parsed) return new FilterRequest(options, parsed.pattern);
+    throw new CliError(
+      exitCode.usage,
+      `--grep ${JSON.stringify(options.grep)} can't be searched: ${parsed.problem}.`,
+      'Give a plain text, or a regular expression of RE2 between slashes, such as /exit (code|status) [1-9]/i.',
+    );
+  }
+
+  /** Whether every event is requested. */
+  get isOpen(): boolean {
+    return this.inWords === '';
+  }
+
+  /** Whether nothing but types is requested. */
+  get isOfTypes(): boolean {
+    return this.inWords !== '' && this.#words(({ type: _, ...others }) => others) === '';
+  }
+
+  /** As it was written. */
+  get inWords(): string {
+    return this.#words((options) => options);
+  }
+
+  #words(select: (options: FilterOptions) => FilterOptions): string {
+    const { agent, type, tool, failed, grep, since, until } = select(this.#options);
+    const given = Object.entries({ agent, type, tool, grep, since, until });
+    const words = given.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${value}`));
+    return [...words, ...(failed ? ['--failed'] : [])].join(' ');
+  }
+
+  /** The filter of one of several dispatches. An agent that it does not have has no events in it. @throws CliError */
+  async forOneOf(dispatch: FilteredDispatch): Promise<EventFilter> {
+    const { agent } = this.#options;
+    if (agent === undefined) return this.#filter(dispatch.envelope, null);
+    const roster = await rosterOf(dispatch);
+    return this.#filter(
+      dispatch.envelope,
+      roster.find(agent).kind === 'unknown' ? [] : [agentIn(roster, agent)],
+    );
+  }
+
+  /** The filter of the only dispatch. @throws CliError, including for an agent that it does not have */
+  async forOnly(dispatch: FilteredDispatch): Promise<EventFilter> {
+    const { agent } = this.#options;
+    const roster = agent === undefined ? null : await rosterOf(dispatch);
+    return this.#filter(
+      dispatch.envelope,
+      roster === null || agent === undefined ? null : [agentIn(roster, agent)],
+    );
+  }
+
+  #filter({ startedAt }: DispatchEnvelope, agentIds: readonly string[] | null): EventFilter {
+    const { type, tool, failed, since, until } = this.#options;
+    const text = this.#text;
+    return new EventFilter({
+      ...(agentIds !== null && { agentIds }),
+      ...(type !== undefined && { types: listed(type) }),
+      ...(tool !== undefined && { tools: listed(tool) }),
+      ...(failed && { failed }),
+      ...(text !== null && { text }),
+      ...(since !== undefined && { since: instant('--since', since, startedAt).from }),
+      ...(until !== undefined && { until: instant('--until', until, startedAt).to }),
+    });
+  }
+}
+
+/** The pages of a stored dispatch, so that Ctrl-C ends a long reading. */
+export async function* interruptedPages(
+  context: CliContext,
+  log: DispatchLog,
+): AsyncGenerator<readonly CapturedEvent[]> {
+  for await (const { events } of log.pages()) {
+    await letInterrupt(context);
+    yield events;
+  }
+}
+
+/** Events in memory, as pages. */
+export async function* inOnePage(events: readonly CapturedEvent[]): AsyncGenerator<readonly CapturedEvent[]> {
+  yield events;
+}
+
+async function rosterOf({ envelope, pages }: FilteredDispatch): Promise<AgentRoster> {
+  const roster = new AgentRoster(envelope.role);
+  for await (const events of pages()) for (const event of events) roster.learn(event);
+  return roster;
+}
+
+function agentIn(roster: AgentRoster, wanted: string): string {
+  const answer = roster.find(wanted);
+  if (answer.kind === 'found') return answer.item.agentId;
+  const labels = (answer.kind === 'ambiguous' ? answer.items : roster.agents)
+    .map((agent) => roster.label(agent))
+    .join(', ');
+  throw answer.kind === 'ambiguous'
+    ? new CliError(
+        exitCode.failed,
+        `${answer.items.length} agents are named ${JSON.stringify(wanted)}: ${labels}.`,
+        'Name the agent by its id.',
+      )
+    : new CliError(
+        exitCode.failed,
+        `There is no agent ${JSON.stringify(wanted)}.`,
+        labels === '' ? 'The dispatch has no events.' : `The agents are: ${labels}.`,
+      );
+}
+
+function listed(words: string): string[] {
+  return words.split(',').map((word) => word.trim());
+}
+
+function instant(option: string, text: string, day: string) {
+  const found = parseInstant(text.replace(/^@/, ''), { day });
+  if (found !== null) return found;
+  throw new CliError(
+    exitCode.usage,
+    `${option} ${JSON.stringify(text)} is not a time.`,
+    'Give a time such as 15:04, 15:04:05, 2026-03-01 or 2026-03-01T15:04, in UTC or with an offset such as +02:00.',
+  );
+}
