@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
 import { replaceFormats } from './replace-formats.ts';
 import { isRandom } from './secret-checks.ts';
 import { secretFormats, secretKeyOnly } from './secret-formats.ts';
@@ -8,6 +9,12 @@ export interface RedactorOptions {
   readonly formats?: boolean;
   /** Names of environment variables whose values are secrets. An absent one, or one of fewer than 8 characters, is passed over. */
   readonly environment?: readonly string[];
+  /**
+   * Patterns of your own: regular expressions of RE2, by the kind of secret that each finds. The group `secret` of one is the
+   * secret, or else the whole match, of at most 4,096 characters. A text in which one matches more than 100 times, and
+   * more than once for each 1,000 characters, is replaced as a whole.
+   */
+  readonly patterns?: OwnPatterns;
   /** Absent: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -39,15 +46,17 @@ interface NamedValue {
   readonly value: string;
 }
 
-/** A redactor for `redact` of `openDispatchStore`, or for any text. */
+/** A redactor for `redact` of `openDispatchStore`, or for any text. @throws REDACTION_PATTERN_INVALID */
 export function createRedactor({
   formats = true,
   environment = [],
+  patterns = {},
   env = process.env,
 }: RedactorOptions = {}): Redactor {
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
   // The longest first: one can be a part of another.
   values.sort((a, b) => b.value.length - a.value.length);
+  const own = compilePatterns(patterns);
   const known = formats ? secretFormats : [];
 
   const redactText = (text: string): RedactedText => {
@@ -56,8 +65,9 @@ export function createRedactor({
       counts[kind] = (counts[kind] ?? 0) + 1;
       return `[REDACTED:${kind}]`;
     };
-    if (text.length < shortestValue) return { text, counts };
     let redacted = text;
+    for (const pattern of own) redacted = pattern.replace(redacted, count);
+    if (redacted.length < shortestValue) return { text: redacted, counts };
     for (const { kind, value } of values)
       if (redacted.includes(value)) redacted = redacted.replaceAll(value, () => count(kind));
     return { text: replaceFormats(redacted, known, count), counts };
