@@ -25,6 +25,14 @@ export interface RedactedText {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** A secret in a value, without the secret. */
+export interface SecretFinding {
+  /** A JSON Pointer (RFC 6901) to the text, or to the object of a key. Keys with a secret are redacted in it. */
+  readonly field: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
 export interface Redactor {
   /** Replaces each secret with `[REDACTED:kind]`. Text without a secret is returned as it is. Takes linear time. */
   text(text: string): RedactedText;
@@ -33,6 +41,8 @@ export interface Redactor {
    * fields, such as ids, stay. Two keys that become equal are numbered: `[REDACTED:kind] (2)`.
    */
   readonly event: (event: CapturedEvent) => CapturedEvent;
+  /** The secrets in every text of a value, keys included, in the order of the value. */
+  readonly find: (value: JsonValue) => SecretFinding[];
 }
 
 /** Shorter values occur in texts by chance. */
@@ -110,8 +120,22 @@ export function createRedactor({
     return isChanged ? Object.fromEntries(entries) : object;
   };
 
+  const findIn = (text: string, field: string): SecretFinding[] =>
+    Object.entries(redactText(text).counts).map(([kind, count]) => ({ field, kind, count }));
+
+  const find = (value: JsonValue, field: string): SecretFinding[] => {
+    if (typeof value === 'string') return findIn(value, field);
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).flatMap(([key, one]) => {
+      const place = `${field}/${redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const named = isNamedSecret(key, one) ? [{ field: place, kind: 'secret-value', count: 1 }] : null;
+      return [...findIn(key, field), ...(named ?? find(one as JsonValue, place))];
+    });
+  };
+
   return {
     text: redactText,
+    find: (value) => find(value, ''),
     event: (event) => {
       const data = redactObject(event.data as JsonObject);
       return data === event.data ? event : ({ ...event, data } as CapturedEvent);
