@@ -2,6 +2,7 @@ import { type ErrorFamily, eventErrors, formatErrors } from '@hansard/events';
 import { dispatchErrors } from '../packages/dispatch/src/index.ts';
 import { importErrors } from '../packages/import/src/index.ts';
 import { pluginErrors, storeErrors } from '../packages/provider/src/index.ts';
+import { redactionErrors } from '../packages/redaction/src/index.ts';
 import { sessionErrors } from '../packages/session/src/index.ts';
 import { traceErrors } from '../packages/traces/src/index.ts';
 import { contextErrors } from '../packages/views/src/index.ts';
@@ -44,6 +45,7 @@ export const errorSections: readonly ErrorSection[] = [
       'Something unusual on a single line is not an error: a damaged line, a reference that leads nowhere, an id that occurs twice.\nThe line is kept, and the report has a diagnostic with file and line.',
   },
   { title: 'Imports', guard: 'isImportError', folder: 'packages/import', family: importErrors },
+  { title: 'Redaction', guard: 'isRedactionError', folder: 'packages/redaction', family: redactionErrors },
   { title: 'Traces', guard: 'isTraceError', folder: 'packages/traces', family: traceErrors },
   {
     title: 'The live Claude agent',

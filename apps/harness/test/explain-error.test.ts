@@ -27,6 +27,7 @@ describe('the command, stopped by an error,', () => {
       'IMPORT_TASK_REQUIRED',
       'PLUGIN_CONFIG_INVALID',
       'PLUGIN_NOT_FOUND',
+      'REDACTION_PATTERN_INVALID',
       'SCENARIO_INVALID',
       'STORE_INVALID_PATH',
       'STORE_UNSUPPORTED',

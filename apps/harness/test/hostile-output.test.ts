@@ -47,6 +47,8 @@ const reading: readonly (readonly string[])[] = [
   ['judge', 'report', task],
   ['verify'],
   ['verify', task],
+  ['scan-secrets'],
+  ['scan-secrets', task],
   ['plugins'],
 ];
 

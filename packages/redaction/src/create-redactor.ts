@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
 import { replaceFormats } from './replace-formats.ts';
 import { isRandom } from './secret-checks.ts';
 import { secretFormats, secretKeyOnly } from './secret-formats.ts';
@@ -8,6 +9,12 @@ export interface RedactorOptions {
   readonly formats?: boolean;
   /** Names of environment variables whose values are secrets. An absent one, or one of fewer than 8 characters, is passed over. */
   readonly environment?: readonly string[];
+  /**
+   * Patterns of your own: regular expressions of RE2, by the kind of secret that each finds. The group `secret` of one is the
+   * secret, or else the whole match, of at most 4,096 characters. A text in which one matches more than 100 times, and
+   * more than once for each 1,000 characters, is replaced as a whole.
+   */
+  readonly patterns?: OwnPatterns;
   /** Absent: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -18,6 +25,14 @@ export interface RedactedText {
   readonly counts: Readonly<Record<string, number>>;
 }
 
+/** A secret in a value, without the secret. */
+export interface SecretFinding {
+  /** A JSON Pointer (RFC 6901) to the text, or to the object of a key. Keys with a secret are redacted in it. */
+  readonly field: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
 export interface Redactor {
   /** Replaces each secret with `[REDACTED:kind]`. Text without a secret is returned as it is. Takes linear time. */
   text(text: string): RedactedText;
@@ -26,6 +41,8 @@ export interface Redactor {
    * fields, such as ids, stay. Two keys that become equal are numbered: `[REDACTED:kind] (2)`.
    */
   readonly event: (event: CapturedEvent) => CapturedEvent;
+  /** The secrets in every text of a value, keys included, in the order of the value. */
+  readonly find: (value: JsonValue) => SecretFinding[];
 }
 
 /** Shorter values occur in texts by chance. */
@@ -39,15 +56,17 @@ interface NamedValue {
   readonly value: string;
 }
 
-/** A redactor for `redact` of `openDispatchStore`, or for any text. */
+/** A redactor for `redact` of `openDispatchStore`, or for any text. @throws REDACTION_PATTERN_INVALID */
 export function createRedactor({
   formats = true,
   environment = [],
+  patterns = {},
   env = process.env,
 }: RedactorOptions = {}): Redactor {
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
   // The longest first: one can be a part of another.
   values.sort((a, b) => b.value.length - a.value.length);
+  const own = compilePatterns(patterns);
   const known = formats ? secretFormats : [];
 
   const redactText = (text: string): RedactedText => {
@@ -56,8 +75,9 @@ export function createRedactor({
       counts[kind] = (counts[kind] ?? 0) + 1;
       return `[REDACTED:${kind}]`;
     };
-    if (text.length < shortestValue) return { text, counts };
     let redacted = text;
+    for (const pattern of own) redacted = pattern.replace(redacted, count);
+    if (redacted.length < shortestValue) return { text: redacted, counts };
     for (const { kind, value } of values)
       if (redacted.includes(value)) redacted = redacted.replaceAll(value, () => count(kind));
     return { text: replaceFormats(redacted, known, count), counts };
@@ -100,8 +120,22 @@ export function createRedactor({
     return isChanged ? Object.fromEntries(entries) : object;
   };
 
+  const findIn = (text: string, field: string): SecretFinding[] =>
+    Object.entries(redactText(text).counts).map(([kind, count]) => ({ field, kind, count }));
+
+  const find = (value: JsonValue, field: string): SecretFinding[] => {
+    if (typeof value === 'string') return findIn(value, field);
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).flatMap(([key, one]) => {
+      const place = `${field}/${redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const named = isNamedSecret(key, one) ? [{ field: place, kind: 'secret-value', count: 1 }] : null;
+      return [...findIn(key, field), ...(named ?? find(one as JsonValue, place))];
+    });
+  };
+
   return {
     text: redactText,
+    find: (value) => find(value, ''),
     event: (event) => {
       const data = redactObject(event.data as JsonObject);
       return data === event.data ? event : ({ ...event, data } as CapturedEvent);

@@ -183,6 +183,12 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./verify.ts')).addVerify,
   },
   {
+    name: 'scan-secrets',
+    description: 'find stored secrets, in all tasks, a task, or a dispatch',
+    arguments: [['[task]', taskHelp], dispatch],
+    load: async () => (await import('./scan-secrets.ts')).addScanSecrets,
+  },
+  {
     name: 'unlock',
     description: 'show which process has claimed a dispatch, and end its claim after a question',
     arguments: [task, ['<dispatch>', dispatchHelp]],

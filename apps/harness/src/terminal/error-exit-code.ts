@@ -4,6 +4,7 @@ import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
 import type { ImportErrorCode } from '@hansard/import';
 import type { ScenarioErrorCode } from '@hansard/model-scripted';
 import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
+import type { RedactionErrorCode } from '@hansard/redaction';
 import type { SessionErrorCode } from '@hansard/session';
 import type { TraceErrorCode } from '@hansard/traces';
 import type { ContextErrorCode } from '@hansard/views';
@@ -18,6 +19,7 @@ export type HansardErrorCode =
   | FormatErrorCode
   | ImportErrorCode
   | PluginErrorCode
+  | RedactionErrorCode
   | ScenarioErrorCode
   | SessionErrorCode
   | StoreErrorCode
@@ -93,6 +95,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   IMPORT_FIDELITY_FIXED: usage,
   IMPORT_AMBIGUOUS: failed,
   IMPORT_PRICES_INVALID: failed,
+  REDACTION_PATTERN_INVALID: usage,
   TRACE_ENDPOINT_INVALID: usage,
   TRACE_RECEIVER_FAILED: failed,
   TRACE_RECEIVER_REJECTED: failed,

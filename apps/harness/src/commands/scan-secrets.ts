@@ -1,0 +1,151 @@
+import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
+import { createRedactor } from '@hansard/redaction';
+import { neutraliseControlsInLine } from '@hansard/views/basics';
+import { findDispatchId } from '../tasks/find-dispatch.ts';
+import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { printAnswer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { note } from '../terminal/context.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { withStore } from '../terminal/with-store.ts';
+
+interface ScanOptions extends CommonOptions {
+  readonly env?: readonly string[];
+  readonly pattern?: readonly string[];
+}
+
+export const addScanSecrets: AddCommand = (command, context) => {
+  withCommonOptions(command)
+    .option('--env <name>', 'also find the value of this environment variable; can be repeated', repeated)
+    .option(
+      '--pattern <kind=expression>',
+      'also find matches of this regular expression (RE2); can be repeated',
+      repeated,
+    )
+    .addHelpText(
+      'after',
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+    )
+    .action((task: string | undefined, dispatch: string | undefined, options: ScanOptions) =>
+      withStore(context, options, async ({ store }) => {
+        const redactor = createRedactor({
+          environment: options.env ?? [],
+          env: context.env,
+          patterns: patternsOf(options.pattern ?? []),
+        });
+        const taskDir = task === undefined ? undefined : toTaskDir(task);
+        const scope = {
+          ...(taskDir === undefined ? {} : { taskDir }),
+          ...(taskDir === undefined || dispatch === undefined
+            ? {}
+            : { dispatchId: await findDispatchId(store, taskDir, dispatch) }),
+          signal: context.readSignal,
+        };
+        const summary = new Summary();
+        const progress = createProgress(context, 'Scanned events');
+        const items = async function* () {
+          for await (const item of scanSecrets(store, redactor, scope)) {
+            summary.add(item);
+            progress.update(summary.events);
+            if (item.read !== undefined) continue;
+            progress.end();
+            yield item;
+          }
+          progress.end();
+        };
+        await printAnswer(context, options, { rows: jsonRows(items()), text: lines(items(), summary) });
+        if (options.json === true) note(context, summary.text);
+        summary.assertNothingFound();
+      }),
+    );
+};
+
+/** Of an error only the code: a message can quote what is stored. */
+async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
+  for await (const { secret, scanned } of items)
+    yield secret ? { secret } : { scanned: { ...scanned, error: scanned?.error?.code ?? null } };
+}
+
+async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGenerator<string> {
+  for await (const { secret, scanned } of items) {
+    if (secret) yield describe(secret);
+    else if (scanned?.error)
+      yield `${toTaskName(scanned.taskDir)} ${scanned.dispatchId ?? '(unknown)'}: not read to the end (${scanned.error.code})`;
+  }
+  yield summary.text;
+}
+
+function describe({ taskDir, dispatchId, position, type, field, kind, count }: StoredSecret): string {
+  const place = position === null ? 'envelope' : `event ${position} (${type})`;
+  const times = count === 1 ? '' : ` ×${count}`;
+  // An agent wrote the keys of the field.
+  return neutraliseControlsInLine(`${toTaskName(taskDir)} ${dispatchId} ${place} ${field}: ${kind}${times}`);
+}
+
+/** Counts what was read and found. */
+class Summary {
+  events = 0;
+  #dispatches = 0;
+  #unread = 0;
+  readonly #found = new Map<string, number>();
+
+  add({ secret, read, scanned }: ScanItem): void {
+    if (read !== undefined) this.events += read;
+    else if (secret !== undefined)
+      this.#found.set(secret.kind, (this.#found.get(secret.kind) ?? 0) + secret.count);
+    else {
+      this.#dispatches += 1;
+      if (scanned.error !== null) this.#unread += 1;
+    }
+  }
+
+  get #total(): number {
+    return [...this.#found.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  get text(): string {
+    const kinds = [...this.#found].sort().map(([kind, count]) => `${count} ${kind}`);
+    const found =
+      kinds.length === 0 ? 'no secret' : `${counted(this.#total, 'secret')} (${kinds.join(', ')})`;
+    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}.`;
+  }
+
+  /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
+  assertNothingFound(): void {
+    if (this.#unread > 0)
+      throw new CliError(
+        exitCode.damaged,
+        `${counted(this.#unread, 'dispatch', 'dispatches')} could not be read to the end, so the scan is incomplete.`,
+        '`hansard verify` shows the damage.',
+      );
+    if (this.#total > 0)
+      throw new CliError(
+        exitCode.secrets,
+        `${counted(this.#total, 'secret')} found.`,
+        'Revoke them at their issuers. `hansard events TASK DISPATCH` shows the events.',
+      );
+  }
+}
+
+function counted(number: number, one: string, several = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+}
+
+function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** @throws CliError that does not quote an option: an expression can contain a secret */
+function patternsOf(options: readonly string[]): Readonly<Record<string, string>> {
+  const patterns = options.map((option): readonly [kind: string, expression: string] => {
+    const at = option.indexOf('=');
+    if (at > 0) return [option.slice(0, at), option.slice(at + 1)];
+    throw new CliError(
+      exitCode.usage,
+      'A --pattern must be KIND=EXPRESSION.',
+      'Write it as --pattern acme-key=acme_[0-9a-f]{32}.',
+    );
+  });
+  return Object.fromEntries(patterns);
+}
