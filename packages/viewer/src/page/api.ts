@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { EventRow } from '../server/event-row.ts';
+import type { Row } from '@hansard/views';
+import type { NamedAgent, ReaderRow } from '../answers.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -39,7 +40,8 @@ function messageIn(text: string): string | null {
 
 export interface Rows {
   readonly first: number;
-  readonly rows: readonly EventRow[];
+  readonly size: number;
+  readonly rows: readonly ReaderRow[];
 }
 
 export const readLast = (name: DispatchName, count: number) =>
@@ -48,13 +50,11 @@ export const readLast = (name: DispatchName, count: number) =>
 export const readRows = (name: DispatchName, from: number, count: number, signal: AbortSignal) =>
   ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}`, signal);
 
-export const readCount = (name: DispatchName) => ask<{ readonly count: number }>(`${pathOf(name)}/count`);
-
 export const readEvent = (name: DispatchName, position: number) =>
-  ask<{ readonly event: CapturedEvent }>(`${pathOf(name)}/event/${position}`);
+  ask<{ readonly event: CapturedEvent; readonly row: Row | null }>(`${pathOf(name)}/event/${position}`);
 
 export const readAgents = (name: DispatchName) =>
-  ask<{ readonly names: Readonly<Record<string, string>> }>(`${pathOf(name)}/agents`);
+  ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);
 
 export const readDispatches = (task: string | null) =>
   ask<{ readonly dispatches: readonly Listing[] }>(

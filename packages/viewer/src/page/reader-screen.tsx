@@ -83,24 +83,26 @@ interface OpenEvent {
 /** Whether the key means something here. */
 function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEvent): boolean {
   const rows = Math.max(1, reader.rows().length - 2);
-  const current = reader.current ?? (reader.isFollowing ? reader.view.count : reader.place.top);
   const moves: Readonly<Record<string, number>> = {
-    j: current + 1,
-    ArrowDown: current + 1,
-    k: current - 1,
-    ArrowUp: current - 1,
-    PageDown: current + rows,
-    PageUp: current - rows,
+    j: 1,
+    ArrowDown: 1,
+    k: -1,
+    ArrowUp: -1,
+    PageDown: rows,
+    PageUp: -rows,
+  };
+  const places: Readonly<Record<string, number>> = {
     g: 0,
     Home: 0,
     G: Number.MAX_SAFE_INTEGER,
     End: Number.MAX_SAFE_INTEGER,
   };
-  const to = moves[key];
-  if (to !== undefined) {
-    reader.focus(to);
+  const [by, to] = [moves[key], places[key]];
+  if (by !== undefined || to !== undefined) {
+    if (by === undefined) reader.focus(to ?? 0);
+    else reader.move(by);
     if (open !== null && reader.current !== null) setOpen(reader.current);
-  } else if (key === 'Enter') setOpen(current);
+  } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.[0] ?? 0);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;

@@ -26,3 +26,11 @@ export function colourOf(agentId: string): number {
   for (const character of agentId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 104_729;
   return hash % 8;
 }
+
+/** `0.8 s`, `3 min 5 s`. */
+export function durationText(milliseconds: number | null): string {
+  if (milliseconds === null) return '';
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}

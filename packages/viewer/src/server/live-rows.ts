@@ -1,10 +1,13 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import { isStoreError } from '@hansard/provider';
+import type { RowReader } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { type EventRow, eventRow } from './event-row.ts';
+import type { LiveRows } from '../answers.ts';
+import type { OpenDispatch } from './open-dispatches.ts';
+import { readerRow } from './reader-row.ts';
 
-/** The most rows of one message. */
-const mostRows = 256;
+/** The most events of one message. */
+const mostEvents = 256;
 /** Milliseconds. Rows that come within this time share a message. */
 const gatherMs = 50;
 /** Milliseconds. */
@@ -21,25 +24,33 @@ export interface LiveOptions {
 }
 
 /**
- * Sends the rows after a position, without end: messages with rows, whose id is the position of the last one, so that a page that
- * connects again continues there. `caught_up` comes once, `envelope` when the envelope has changed, `gone` when the dispatch was deleted,
+ * Sends the rows that events after a position begin or complete, without end: messages whose id is the position of the last event, so that
+ * a page that connects again continues there. `caught_up` comes once, `envelope` when the envelope has changed, `gone` when the dispatch was deleted,
  * `reset` when it has no such position. A slow page makes the reading wait.
  */
 export async function sendLiveRows(
   stream: SSEStreamingApi,
-  log: DispatchLog,
+  { log, rows }: OpenDispatch,
   { after, signal, watch }: LiveOptions,
 ): Promise<void> {
   const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
-  const gathered = new GatheredRows(stream);
+  // Rows that began earlier can be completed by what comes.
+  const start = rows.startFor(after + 1);
+  const reader = await rows.reader(start);
+  const gathered = new GatheredRows(stream, reader);
   const envelopes = new SentEnvelopes(stream, log);
   let stopWatching = () => {};
   try {
     await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
     stopWatching = await watch(() => envelopes.changed());
-    for await (const item of log.follow({ after, signal })) {
-      if (item.kind === 'event') await gathered.add(eventRow(item.event, item.position));
-      else {
+    for await (const item of log.follow({ after: start - 1, signal })) {
+      if (item.kind === 'event') {
+        rows.learn(item.event, item.position);
+        const changed = reader.add(item.event);
+        if (item.position > after) await gathered.add(item.position, changed);
+      } else {
+        // A position that the log does not have yet.
+        if (item.position < after) return void (await stream.writeSSE({ event: 'reset', data: '{}' }));
         await gathered.send();
         await stream.writeSSE({ event: 'caught_up', data: JSON.stringify(item.position) });
         await envelopes.send();
@@ -95,31 +106,43 @@ class SentEnvelopes {
   }
 }
 
-/** Rows that wait to be sent together. */
+/** Rows that wait to be sent together. A row that changes several times is sent once. */
 class GatheredRows {
   readonly #stream: SSEStreamingApi;
-  #rows: EventRow[] = [];
+  readonly #reader: RowReader;
+  readonly #changed = new Set<number>();
+  #events = 0;
+  #end = -1;
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(stream: SSEStreamingApi) {
+  constructor(stream: SSEStreamingApi, reader: RowReader) {
     this.#stream = stream;
+    this.#reader = reader;
   }
 
   /** Waits only when the message is full. */
-  async add(row: EventRow): Promise<void> {
-    this.#rows.push(row);
-    if (this.#rows.length >= mostRows) await this.send();
+  async add(position: number, changed: readonly number[]): Promise<void> {
+    this.#end = position;
+    this.#events += 1;
+    for (const row of changed) this.#changed.add(row);
+    if (this.#events >= mostEvents) await this.send();
     else this.#timer ??= setTimeout(() => void this.send(), gatherMs);
   }
 
   send(): Promise<void> {
     this.stop();
-    const rows = this.#rows;
-    const last = rows.at(-1);
-    if (last === undefined) return this.#sending;
-    this.#rows = [];
-    const message = { data: JSON.stringify(rows), id: String(last[0]) };
+    if (this.#events === 0) return this.#sending;
+    const rows = [...this.#changed].flatMap((position) => {
+      const row = this.#reader.at(position);
+      return row === null ? [] : [readerRow(row)];
+    });
+    // Rows that can no longer change.
+    this.#reader.settled();
+    this.#changed.clear();
+    this.#events = 0;
+    const data = JSON.stringify({ rows, end: this.#end } satisfies LiveRows);
+    const message = { data, id: String(this.#end) };
     this.#sending = this.#sending.then(() => this.#stream.writeSSE(message));
     return this.#sending;
   }
