@@ -1,4 +1,5 @@
-import type { RowKind, Tone } from '@hansard/views';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { Row, RowKind, Tone } from '@hansard/views';
 
 /** A row as one line of the reader. Its texts are harmless and cut: the page never gets more than it shows. */
 export interface ReaderRow {
@@ -32,4 +33,42 @@ export interface NamedAgent {
   readonly id: string;
   readonly name: string;
   readonly hasEnded: boolean;
+  /** Of the event that created it. */
+  readonly position: number;
+}
+
+/** A dispatch above or below the one that is shown. */
+export interface TreeEntry {
+  readonly dispatchId: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly status: DispatchEnvelope['status'];
+  /** In US dollars; null: not known. */
+  readonly cost: number | null;
+  /** With all dispatches below it; null: there are none, or it is not known. */
+  readonly subtreeCost: number | null;
+}
+
+export type LinkKind = 'cause' | 'substance' | 'via';
+
+/** A recorded link between two events. */
+export interface EventLink {
+  readonly kind: LinkKind;
+  /** Null: it is not among the events that were read. */
+  readonly position: number | null;
+  readonly text: string;
+}
+
+export interface EventDetail {
+  readonly position: number;
+  /** As recorded. */
+  readonly event: CapturedEvent;
+  /** The event as indented JSON, harmless. */
+  readonly json: string;
+  /** The row that has the event, whole, with harmless texts. */
+  readonly row: Row | null;
+  /** What the events of the row came from. */
+  readonly causes: readonly EventLink[];
+  /** What came from them. */
+  readonly effects: readonly EventLink[];
 }

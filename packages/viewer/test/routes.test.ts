@@ -61,7 +61,9 @@ it('answers rows by their positions', async () => {
   expect(await json(`${place}/rows?from=240&n=100`)).toMatchObject({ first: 240, size: 10 });
   expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, size: 0, rows: [] });
   expect(await json(`${place}/rows?from=9999&n=5`)).toEqual({ first: 9999, size: 0, rows: [] });
-  expect(await json(`${place}/agents`)).toEqual({ agents: [{ id: 'a1', name: 'Ada', hasEnded: false }] });
+  expect(await json(`${place}/agents`)).toEqual({
+    agents: [{ id: 'a1', name: 'Ada', hasEnded: false, position: 0 }],
+  });
   expect(await json(`${place}/event/7`)).toMatchObject({ position: 7, event: { data: { text: 'text 7' } } });
 });
 

@@ -1,6 +1,5 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { Row } from '@hansard/views';
-import type { NamedAgent, ReaderRow } from '../answers.ts';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { EventDetail, NamedAgent, ReaderRow } from '../answers.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -51,7 +50,7 @@ export const readRows = (name: DispatchName, from: number, count: number, signal
   ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}`, signal);
 
 export const readEvent = (name: DispatchName, position: number) =>
-  ask<{ readonly event: CapturedEvent; readonly row: Row | null }>(`${pathOf(name)}/event/${position}`);
+  ask<EventDetail>(`${pathOf(name)}/event/${position}`);
 
 export const readAgents = (name: DispatchName) =>
   ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);

@@ -1,11 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LiveRows } from '../answers.ts';
+import type { LiveRows, TreeEntry } from '../answers.ts';
 import { type DispatchName, pathOf } from './api.ts';
 
 export interface LiveListener {
   /** The rows that the events up to `end` began or completed. `first` is the first of these events. */
   onRows(rows: LiveRows, first: number): void;
   onEnvelope(envelope: DispatchEnvelope): void;
+  onTree(tree: readonly TreeEntry[]): void;
   /** The rows end, and why. */
   onEnd(message: string): void;
 }
@@ -37,6 +38,7 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
       listener.onRows(rows, first);
     };
     source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
+    source.addEventListener('tree', ({ data }) => listener.onTree(JSON.parse(data)));
     source.addEventListener('gone', () => end('This dispatch was deleted.'));
     source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));

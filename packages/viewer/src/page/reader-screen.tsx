@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Beside } from './beside.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { addressOf, parseAddress, type Screen } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
@@ -31,6 +32,12 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
     void reader.open();
     return () => reader.close();
   }, [reader]);
+  const shownAt = useRef(at);
+  useEffect(() => {
+    // A link to another place of the same dispatch.
+    if (at !== null && at !== shownAt.current) reader.focus(at);
+    shownAt.current = at;
+  }, [reader, at]);
   useEffect(() => {
     document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
   });
@@ -64,13 +71,25 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
         <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
+      <Beside reader={reader} />
       <RowList reader={reader} onOpen={setOpen} />
       {unseen > 0 && !reader.isFollowing ? (
         <button type="button" class="unseen" onClick={() => reader.jump(Number.MAX_SAFE_INTEGER)}>
           ▼ {countText(unseen)} new
         </button>
       ) : null}
-      {open === null ? null : <EventPanel name={reader.name} position={open} onClose={() => setOpen(null)} />}
+      {open === null ? null : (
+        <EventPanel
+          name={reader.name}
+          position={open}
+          version={reader.versionOf(open)}
+          onShow={(position) => {
+            reader.focus(position);
+            setOpen(position);
+          }}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </main>
   );
 }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LiveRows, NamedAgent, ReaderRow } from '../answers.ts';
+import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
 import { type DispatchName, readAgents, readLast, readRows } from './api.ts';
 import { followRows } from './live.ts';
 import { PageCache, pageSize } from './page-cache.ts';
@@ -25,6 +25,7 @@ export class ReaderState {
   problem: string | null = null;
   envelope: DispatchEnvelope | null = null;
   agents: readonly NamedAgent[] = [];
+  tree: readonly TreeEntry[] = [];
   readonly #onChange: () => void;
   readonly #rows = new PageCache<ReaderRow>();
   readonly #reading = new Map<number, AbortController>();
@@ -139,6 +140,11 @@ export class ReaderState {
     return shown;
   }
 
+  /** Changes when the row that has an event does. */
+  versionOf(position: number): string {
+    return JSON.stringify(this.#rows.get(position) ?? null);
+  }
+
   nameOf({ agentId, agent }: ReaderRow): string {
     return this.agents.find(({ id }) => id === agentId)?.name ?? agent;
   }
@@ -182,6 +188,10 @@ export class ReaderState {
       onRows: (rows, first) => this.#came(rows, first),
       onEnvelope: (envelope) => {
         this.envelope = envelope;
+        this.#onChange();
+      },
+      onTree: (tree) => {
+        this.tree = tree;
         this.#onChange();
       },
       onEnd: (message) => {

@@ -17,7 +17,11 @@ export function countText(count: number): string {
 }
 
 export function costText({ cost }: DispatchEnvelope): string {
-  return cost === null ? '' : `$${cost.toFixed(2)}`;
+  return cost === null ? '' : dollars(cost);
+}
+
+export function dollars(cost: number): string {
+  return `$${cost.toFixed(2)}`;
 }
 
 /** One of eight colours, always the same one for an agent. */

@@ -1,8 +1,7 @@
-import type { DispatchLog } from '@hansard/dispatch';
 import { isStoreError } from '@hansard/provider';
 import type { RowReader } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
-import type { LiveRows } from '../answers.ts';
+import type { LiveRows, TreeEntry } from '../answers.ts';
 import type { OpenDispatch } from './open-dispatches.ts';
 import { readerRow } from './reader-row.ts';
 
@@ -12,6 +11,8 @@ const mostEvents = 256;
 const gatherMs = 50;
 /** Milliseconds. */
 const envelopeMs = 200;
+/** Milliseconds. The tree is read again after changes of any dispatch of the task. */
+const treeMs = 1_000;
 /** Milliseconds between comments, so that nobody between takes the connection for dead. */
 const keepAliveMs = 15_000;
 
@@ -21,28 +22,34 @@ export interface LiveOptions {
   readonly signal: AbortSignal;
   /** Calls back after changes of the dispatch, until the returned function is called. */
   readonly watch: (onChange: () => void) => Promise<() => void>;
+  /** The dispatches above and below this one. */
+  readonly tree: () => Promise<readonly TreeEntry[]>;
 }
 
 /**
  * Sends the rows that events after a position begin or complete, without end: messages whose id is the position of the last event, so that
- * a page that connects again continues there. `caught_up` comes once, `envelope` when the envelope has changed, `gone` when the dispatch was deleted,
+ * a page that connects again continues there. `caught_up` comes once, `envelope` and `tree` when they have changed, `gone` when the dispatch was deleted,
  * `reset` when it has no such position. A slow page makes the reading wait.
  */
 export async function sendLiveRows(
   stream: SSEStreamingApi,
   { log, rows }: OpenDispatch,
-  { after, signal, watch }: LiveOptions,
+  { after, signal, watch, tree }: LiveOptions,
 ): Promise<void> {
   const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
   // Rows that began earlier can be completed by what comes.
   const start = rows.startFor(after + 1);
   const reader = await rows.reader(start);
   const gathered = new GatheredRows(stream, reader);
-  const envelopes = new SentEnvelopes(stream, log);
+  const envelopes = new SentChanges(stream, 'envelope', envelopeMs, () => log.refresh());
+  const trees = new SentChanges(stream, 'tree', treeMs, tree);
   let stopWatching = () => {};
   try {
     await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
-    stopWatching = await watch(() => envelopes.changed());
+    stopWatching = await watch(() => {
+      envelopes.changed();
+      trees.changed();
+    });
     for await (const item of log.follow({ after: start - 1, signal })) {
       if (item.kind === 'event') {
         rows.learn(item.event, item.position);
@@ -54,6 +61,7 @@ export async function sendLiveRows(
         await gathered.send();
         await stream.writeSSE({ event: 'caught_up', data: JSON.stringify(item.position) });
         await envelopes.send();
+        await trees.send();
       }
     }
     await gathered.send();
@@ -70,20 +78,25 @@ export async function sendLiveRows(
     clearInterval(comments);
     stopWatching();
     envelopes.stop();
+    trees.stop();
     gathered.stop();
   }
 }
 
-/** Sends the envelope when it has changed, at most once per `envelopeMs`. */
-class SentEnvelopes {
+/** Sends something after changes, when it is no longer what was sent, at most once per `waitMs`. */
+class SentChanges {
   readonly #stream: SSEStreamingApi;
-  readonly #log: DispatchLog;
+  readonly #event: string;
+  readonly #waitMs: number;
+  readonly #read: () => Promise<unknown>;
   #sent = '';
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(stream: SSEStreamingApi, log: DispatchLog) {
+  constructor(stream: SSEStreamingApi, event: string, waitMs: number, read: () => Promise<unknown>) {
     this.#stream = stream;
-    this.#log = log;
+    this.#event = event;
+    this.#waitMs = waitMs;
+    this.#read = read;
   }
 
   changed(): void {
@@ -91,14 +104,14 @@ class SentEnvelopes {
       this.#timer = null;
       // A dispatch that cannot be read ends the following, which says why.
       this.send().catch(() => undefined);
-    }, envelopeMs);
+    }, this.#waitMs);
   }
 
   async send(): Promise<void> {
-    const now = JSON.stringify(await this.#log.refresh());
+    const now = JSON.stringify(await this.#read());
     if (now === this.#sent) return;
     this.#sent = now;
-    await this.#stream.writeSSE({ event: 'envelope', data: now });
+    await this.#stream.writeSSE({ event: this.#event, data: now });
   }
 
   stop(): void {

@@ -17,6 +17,12 @@ export interface RowPage {
   readonly rows: readonly Row[];
 }
 
+export interface EventsAround {
+  readonly first: number;
+  readonly events: readonly CapturedEvent[];
+  readonly rows: readonly Row[];
+}
+
 /** The rows of one dispatch, read in windows. No window begins at the start of a long log. */
 export class LogRows {
   readonly #log: DispatchLog;
@@ -41,14 +47,12 @@ export class LogRows {
     return this.#rowsOf(events, first, Math.max(first, end - size), end);
   }
 
-  /** The row that has an event; null if there is no such event. */
-  async containing(position: number): Promise<Row | null> {
-    const { rows } = await this.page(Math.max(0, position - reach), Math.min(position, reach) + 1);
-    return rows.findLast(({ events }) => events.includes(position)) ?? null;
-  }
-
-  async event(position: number): Promise<CapturedEvent | null> {
-    return (await this.#read(position, position + 1))[0] ?? null;
+  /** The events around one, and their rows. */
+  async around(position: number): Promise<EventsAround> {
+    const first = Math.max(0, position - 3 * reach);
+    const events = await this.#read(first, position + 2 * reach + 1);
+    const { rows } = await this.#rowsOf(events, first, first, first + events.length);
+    return { first, events, rows };
   }
 
   /** A reader for the events from a position, with the agents that are known before it. */
@@ -73,12 +77,14 @@ export class LogRows {
   async agents(): Promise<NamedAgent[]> {
     await this.#learnFirst();
     const names = new AgentNames();
-    const ended = new Map<string, boolean>();
-    for (const [, event] of [...this.#agents].sort(([one], [other]) => one - other)) {
+    const agents = new Map<string, Omit<NamedAgent, 'id' | 'name'>>();
+    for (const [at, event] of [...this.#agents].sort(([one], [other]) => one - other)) {
       names.learn(event);
-      ended.set(event.agentId ?? '', event.type === 'agent:terminated');
+      const { agentId = '' } = event;
+      const { position = at } = agents.get(agentId) ?? {};
+      agents.set(agentId, { hasEnded: event.type === 'agent:terminated', position });
     }
-    return [...ended].map(([id, hasEnded]) => ({ id, name: names.of(id), hasEnded }));
+    return [...agents].map(([id, agent]) => ({ id, name: names.of(id), ...agent }));
   }
 
   async #rowsOf(events: readonly CapturedEvent[], start: number, first: number, end: number) {

@@ -1,11 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { sendChanges } from './changes.ts';
+import { eventDetail } from './event-detail.ts';
 import { sendLiveRows } from './live-rows.ts';
 import type { RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow } from './reader-row.ts';
+import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
 /** The most rows of an answer. */
@@ -23,7 +25,7 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/agents           the agents that are known
  *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
- *     GET /d/:task/:id/event/:position  one event and its row, whole
+ *     GET /d/:task/:id/event/:position  one event with its row and its recorded links, whole
  *     GET /d/:task/:id/live?after=      rows as they come, as server-sent events
  */
 export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
@@ -71,9 +73,8 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
   dispatch.get('/event/:position', (context) =>
     onDispatch(context, async ({ rows }) => {
       const position = onePart(context.req.param('position'));
-      const row = await rows.containing(position);
-      const event = await rows.event(position);
-      return event === null ? context.notFound() : context.json({ position, event, row });
+      const detail = await eventDetail(rows, position);
+      return detail === null ? context.notFound() : context.json(detail);
     }),
   );
 
@@ -85,8 +86,9 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
         const ending = new AbortController();
         stream.onAbort(() => ending.abort());
         const watch = async (onChange: () => void) =>
-          store.capabilities.watch ? store.watch(open.log, onChange) : () => undefined;
-        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch });
+          store.capabilities.watch ? store.watch({ taskDir: open.log.taskDir }, onChange) : () => undefined;
+        const tree = () => treeOf(store, open.log);
+        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree });
       });
     }),
   );

@@ -47,6 +47,7 @@ function callWithResult(at: number): NewEvent[] {
   ] as NewEvent[];
 }
 
+const patient = { timeout: 10_000 };
 const rowAt = (position: number) => `.row[data-position="${position}"]`;
 
 it('shows a call, its records and its result on one row, with failures marked', async () => {
@@ -54,7 +55,7 @@ it('shows a call, its records and its result on one row, with failures marked', 
   const { page, problems } = opened;
   const last = 1 + (calls - 1) * 4;
   await page.waitForSelector(rowAt(last));
-  await expect.poll(async () => (await positionsIn(page)).length).toBeGreaterThan(30);
+  await expect.poll(async () => (await positionsIn(page)).length, patient).toBeGreaterThan(30);
   const positions = await positionsIn(page);
   expect(positions).toEqual(positions.map((_, at) => last - 4 * (positions.length - 1 - at)));
   const failed = 1 + 393 * 4;
@@ -78,10 +79,10 @@ it('moves by rows, over the events that belong to them', async () => {
     await page.mouse.wheel(0, 240);
     await page.waitForSelector(rowAt(1 + (turn * 10 - 1 + 20) * 4));
   }
-  await expect.poll(async () => (await positionsIn(page))[0]).toBe(1 + 199 * 4);
+  await expect.poll(async () => (await positionsIn(page))[0], patient).toBe(1 + 199 * 4);
   // At rest, the scroll bar is where the topmost row is.
   await expect
-    .poll(() => page.locator('.list').evaluate((list) => list.scrollTop / list.scrollHeight))
+    .poll(() => page.locator('.list').evaluate((list) => list.scrollTop / list.scrollHeight), patient)
     .toBeGreaterThan(0.45);
   await page.keyboard.press('G');
   await page.waitForSelector(rowAt(1 + (calls - 1) * 4));
@@ -106,5 +107,79 @@ it('completes the row of a call when its result comes, and stays at the end', as
     next += 4;
   }
   expect((await positionsIn(page)).at(-1)).toBe(next - 4);
+  expect(problems).toEqual([]);
+});
+
+it('shows the dispatches above and below, and agents, as links that stay current', async () => {
+  await using child = await dispatch.beginChild({ role: 'helper', dispatchId: 'child', title: 'Look it up' });
+  await child.append({ type: 'agent:text', data: { text: 'I look.' } });
+  await using opened = await viewer.open(place);
+  const { page, problems } = opened;
+  const entry = (text: string) => page.locator('.beside li', { hasText: text });
+  await expect.poll(() => entry('Look it up').textContent(), patient).toContain('running');
+  expect(await entry('worker').locator('a').getAttribute('aria-current')).toBe('page');
+  await child.update({ cost: 1.25 });
+  await child.end({ status: 'completed' });
+  await expect.poll(() => entry('Look it up').textContent(), patient).toBe('Look it up completed $1.25');
+  await page.locator('.beside a', { hasText: 'Ada' }).click();
+  await page.waitForSelector(`.current${rowAt(0)}`);
+  await entry('Look it up').locator('a').click();
+  await page.waitForFunction(() => document.querySelector('.row .text')?.textContent === 'I look.');
+  await expect.poll(() => page.locator('.beside li').allTextContents(), patient).toHaveLength(2);
+  await entry('worker').locator('a').click();
+  await page.waitForFunction(() => document.querySelectorAll('.row').length > 20);
+  expect(problems).toEqual([]);
+});
+
+it('opens a row: input, edits, outcome, what was said and received, and links both ways', async () => {
+  const session = await store.beginDispatch(taskDir, { role: 'talk', dispatchId: 'talk', fidelity: 'full' });
+  const input = { file_path: 'a.ts', old_string: 'one\ntwo', new_string: 'one\nthree' };
+  const edit = { tool: 'Edit', toolCallId: 'c1', target: 'a.ts', metadata: {} };
+  const [, , said] = await session.append([
+    { type: 'agent:created', agentId: 'a1', data: { name: 'Ada', languageModel: 'm' } },
+    { type: 'agent:created', agentId: 'b1', data: { name: 'Ben', languageModel: 'm' } },
+    { type: 'agent:text', agentId: 'a1', data: { text: 'Move the job to three in the morning.' } },
+  ]);
+  const [heard] = await session.append([
+    {
+      type: 'user:message',
+      agentId: 'b1',
+      substance: said?.id ?? '',
+      data: { text: 'Move the job to [a time].', source: { kind: 'agent', agentId: 'a1' } },
+    },
+  ]);
+  await session.append([
+    { type: 'agent:tool_call', agentId: 'b1', cause: heard?.id ?? '', data: { ...edit, input } },
+    {
+      type: 'agent:tool_result',
+      agentId: 'b1',
+      data: { ...edit, status: 'error', error: 'read only \u202e<b>' },
+    },
+  ] as NewEvent[]);
+  await using opened = await viewer.open(`/d/${encodeURIComponent(taskDir)}/talk`);
+  const { page, problems } = opened;
+  const panel = page.locator('aside');
+  await page.waitForSelector(rowAt(4));
+  expect(await page.locator(`${rowAt(2)} .notes`).textContent()).toBe('⇢ Ben (altered)');
+  await page.locator(`${rowAt(2)} button`).click();
+  await panel.locator('.heard').waitFor();
+  expect(await panel.locator('.heard del').allTextContents()).not.toEqual([]);
+  expect(await panel.locator('.heard ins').allTextContents()).not.toEqual([]);
+  await panel.locator('.links button', { hasText: '4' }).click();
+  await panel.locator('pre.diff').waitFor();
+  expect(await panel.locator('pre.diff del').textContent()).toBe('- two\n');
+  expect(await panel.locator('pre.diff ins').textContent()).toBe('+ three\n');
+  expect(await panel.locator('pre.body').last().textContent()).toBe('read only <U+202E><b>');
+  await page.waitForSelector(`.current${rowAt(4)}`);
+  await panel.locator('button', { hasText: 'JSON' }).first().click();
+  expect(JSON.parse((await panel.locator('pre.fields').textContent()) ?? '')).toMatchObject({
+    type: 'agent:tool_call',
+    data: { input },
+  });
+  expect(await panel.locator('.command').first().textContent()).toContain(
+    'hansard tail lab/maps talk --after 3',
+  );
+  await panel.locator('.links button', { hasText: '3' }).first().click();
+  await page.waitForSelector(`.current${rowAt(2)}`);
   expect(problems).toEqual([]);
 });
