@@ -1,6 +1,7 @@
 import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
 import { expect, it } from 'vitest';
+import type { LiveRows } from '../src/answers.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 const place = `/api/d/${encodeURIComponent(taskDir)}/d1`;
@@ -50,9 +51,9 @@ async function positionsTo(stream: AsyncGenerator<Message>, last: number): Promi
     const { value } = await stream.next();
     if (value === undefined) return seen;
     if (value.event !== 'message') continue;
-    const rows = JSON.parse(value.data) as [number][];
-    seen.push(...rows.map(([position]) => position));
-    expect(value.id).toBe(String(seen.at(-1)));
+    const { rows, end } = JSON.parse(value.data) as LiveRows;
+    seen.push(...rows.map(({ position }) => position));
+    expect([value.id, seen.at(-1)]).toEqual([String(end), end]);
     if ((seen.at(-1) ?? -1) >= last) return seen;
   }
 }
@@ -74,6 +75,23 @@ it('continues after the last row that the page had, whatever its address says', 
   const stream = messages(await get(`${place}/live?after=3`, { 'last-event-id': '40' }));
   expect(await positionsTo(stream, 49)).toEqual([41, 42, 43, 44, 45, 46, 47, 48, 49]);
   await stream.return(undefined);
+});
+
+it('sends a call again when its result comes, to a page that has the call', async () => {
+  const { dispatch, append, get } = await started();
+  await append(20);
+  const call = { tool: 'Bash', toolCallId: 'c1', metadata: {} };
+  await dispatch.append({ type: 'agent:tool_call', data: { ...call, input: { command: 'npm test' } } });
+  const stream = messages(await get(`${place}/live?after=20`));
+  await dispatch.append({
+    type: 'agent:tool_result',
+    data: { ...call, status: 'error', error: 'no' },
+  });
+  for await (const { event, data } of stream) {
+    if (event !== 'message') continue;
+    expect(JSON.parse(data)).toMatchObject({ end: 21, rows: [{ position: 20, outcome: 'no' }] });
+    break;
+  }
 });
 
 it('says when the envelope changes, and when the dispatch is gone', async () => {

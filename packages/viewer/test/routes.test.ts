@@ -1,8 +1,15 @@
 import type { NewEvent } from '@hansard/events';
 import { expect, it } from 'vitest';
+import type { ReaderRow } from '../src/answers.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 const place = `/api/d/${encodeURIComponent(taskDir)}/d1`;
+
+interface Rows {
+  readonly first: number;
+  readonly size: number;
+  readonly rows: readonly ReaderRow[];
+}
 
 async function viewed(events: number) {
   const store = await openStore();
@@ -30,24 +37,33 @@ it('lists tasks and dispatches, with those that cannot be read', async () => {
 
 it('answers rows by their positions', async () => {
   const { json } = await viewed(250);
-  expect(await json(`${place}/count`)).toEqual({ count: 250 });
-  const last = (await json(`${place}/rows?last=3`)) as { first: number; rows: unknown[][] };
-  expect([last.first, last.rows.map(([position]) => position)]).toEqual([247, [247, 248, 249]]);
-  const middle = (await json(`${place}/rows?from=100&n=100`)) as { first: number; rows: unknown[][] };
-  expect(middle.rows.map(([position]) => position)).toEqual(Array.from({ length: 100 }, (_, at) => at + 100));
-  expect(middle.rows[0]).toEqual([
-    100,
-    'text',
-    expect.any(Number),
-    'a1',
-    'text 100',
-    'plain',
-    expect.any(Number),
-    null,
-  ]);
-  expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, rows: [] });
-  expect(await json(`${place}/rows?from=9999&n=5`)).toEqual({ first: 9999, rows: [] });
-  expect(await json(`${place}/agents`)).toEqual({ names: { a1: 'Ada' } });
+  const positions = (page: Rows) => page.rows.map(({ position }) => position);
+  const last = (await json(`${place}/rows?last=3`)) as Rows;
+  expect([last.first, last.size, positions(last)]).toEqual([247, 3, [247, 248, 249]]);
+  const middle = (await json(`${place}/rows?from=100&n=100`)) as Rows;
+  expect(positions(middle)).toEqual(Array.from({ length: 100 }, (_, at) => at + 100));
+  expect(middle.rows[0]).toEqual({
+    position: 100,
+    kind: 'said',
+    word: 'text',
+    time: expect.any(Number),
+    agentId: 'a1',
+    agent: 'Ada',
+    head: '',
+    text: 'text 100',
+    outcome: null,
+    notes: '',
+    tone: 'plain',
+    isFailed: false,
+    status: null,
+    durationMs: null,
+  });
+  expect(await json(`${place}/rows?from=240&n=100`)).toMatchObject({ first: 240, size: 10 });
+  expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, size: 0, rows: [] });
+  expect(await json(`${place}/rows?from=9999&n=5`)).toEqual({ first: 9999, size: 0, rows: [] });
+  expect(await json(`${place}/agents`)).toEqual({
+    agents: [{ id: 'a1', name: 'Ada', hasEnded: false, position: 0 }],
+  });
   expect(await json(`${place}/event/7`)).toMatchObject({ position: 7, event: { data: { text: 'text 7' } } });
 });
 
@@ -71,7 +87,39 @@ it('refuses what it does not have, in words', async () => {
 it('cuts long texts, between characters', async () => {
   const { dispatch, json } = await viewed(1);
   await dispatch.append({ type: 'agent:text', data: { text: '😀'.repeat(5_000) } });
-  const { rows } = (await json(`${place}/rows?last=1`)) as { rows: unknown[][] };
-  const text = String(rows[0]?.[4]);
+  const { rows } = (await json(`${place}/rows?last=1`)) as Rows;
+  const { text = '' } = rows[0] ?? {};
   expect([text.length <= 320, text.isWellFormed(), text.endsWith('…')]).toEqual([true, true, true]);
+});
+
+it('shows a call with its outcome on one row, wherever the window is', async () => {
+  const { dispatch, json } = await viewed(650);
+  const call = { tool: 'Bash', toolCallId: 'c1', target: 'npm test', metadata: {} };
+  const noise = Array.from(
+    { length: 120 },
+    (): NewEvent => ({ type: 'session:status', data: { status: 'x' } }),
+  );
+  await dispatch.append([
+    { type: 'agent:tool_call', agentId: 'a1', data: { ...call, input: { command: 'npm test' } } },
+    ...noise,
+    { type: 'agent:tool_result', agentId: 'a1', data: { ...call, status: 'error', error: 'one failed' } },
+  ]);
+  const calls = (await json(`${place}/rows?from=600&n=100`)) as Rows;
+  expect(calls.rows.slice(-2)).toMatchObject([
+    {
+      position: 650,
+      head: 'Bash npm test',
+      text: '',
+      outcome: 'one failed',
+      isFailed: true,
+      status: 'error',
+    },
+    { position: 651, kind: 'noise', text: '120 harness records: 120 status' },
+  ]);
+  expect(await json(`${place}/rows?from=700&n=100`)).toEqual({ first: 700, size: 72, rows: [] });
+  expect(await json(`${place}/event/771`)).toMatchObject({
+    event: { type: 'agent:tool_result' },
+    row: { position: 650, events: [650, 771] },
+  });
+  expect(await json(`${place}/event/700`)).toMatchObject({ row: { position: 651 } });
 });

@@ -1,5 +1,5 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { EventRow } from '../server/event-row.ts';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { EventDetail, NamedAgent, ReaderRow } from '../answers.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -39,7 +39,8 @@ function messageIn(text: string): string | null {
 
 export interface Rows {
   readonly first: number;
-  readonly rows: readonly EventRow[];
+  readonly size: number;
+  readonly rows: readonly ReaderRow[];
 }
 
 export const readLast = (name: DispatchName, count: number) =>
@@ -48,13 +49,11 @@ export const readLast = (name: DispatchName, count: number) =>
 export const readRows = (name: DispatchName, from: number, count: number, signal: AbortSignal) =>
   ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}`, signal);
 
-export const readCount = (name: DispatchName) => ask<{ readonly count: number }>(`${pathOf(name)}/count`);
-
 export const readEvent = (name: DispatchName, position: number) =>
-  ask<{ readonly event: CapturedEvent }>(`${pathOf(name)}/event/${position}`);
+  ask<EventDetail>(`${pathOf(name)}/event/${position}`);
 
 export const readAgents = (name: DispatchName) =>
-  ask<{ readonly names: Readonly<Record<string, string>> }>(`${pathOf(name)}/agents`);
+  ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);
 
 export const readDispatches = (task: string | null) =>
   ask<{ readonly dispatches: readonly Listing[] }>(

@@ -1,10 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { EventRow } from '../server/event-row.ts';
+import type { LiveRows, TreeEntry } from '../answers.ts';
 import { type DispatchName, pathOf } from './api.ts';
 
 export interface LiveListener {
-  onRows(rows: readonly EventRow[]): void;
+  /** The rows that the events up to `end` began or completed. `first` is the first of these events. */
+  onRows(rows: LiveRows, first: number): void;
   onEnvelope(envelope: DispatchEnvelope): void;
+  onTree(tree: readonly TreeEntry[]): void;
   /** The rows end, and why. */
   onEnd(message: string): void;
 }
@@ -29,13 +31,14 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     if (source !== null) return;
     source = new EventSource(`${pathOf(name)}/live?after=${position}`);
     source.onmessage = ({ data }) => {
-      const rows = (JSON.parse(data) as EventRow[]).filter(([at]) => at > position);
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      position = last[0];
-      listener.onRows(rows);
+      const rows = JSON.parse(data) as LiveRows;
+      if (rows.end <= position) return;
+      const first = position + 1;
+      position = rows.end;
+      listener.onRows(rows, first);
     };
     source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
+    source.addEventListener('tree', ({ data }) => listener.onTree(JSON.parse(data)));
     source.addEventListener('gone', () => end('This dispatch was deleted.'));
     source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Beside } from './beside.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { addressOf, parseAddress, type Screen } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
@@ -31,6 +32,12 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
     void reader.open();
     return () => reader.close();
   }, [reader]);
+  const shownAt = useRef(at);
+  useEffect(() => {
+    // A link to another place of the same dispatch.
+    if (at !== null && at !== shownAt.current) reader.focus(at);
+    shownAt.current = at;
+  }, [reader, at]);
   useEffect(() => {
     document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
   });
@@ -64,13 +71,25 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
         <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
+      <Beside reader={reader} />
       <RowList reader={reader} onOpen={setOpen} />
       {unseen > 0 && !reader.isFollowing ? (
         <button type="button" class="unseen" onClick={() => reader.jump(Number.MAX_SAFE_INTEGER)}>
           ▼ {countText(unseen)} new
         </button>
       ) : null}
-      {open === null ? null : <EventPanel name={reader.name} position={open} onClose={() => setOpen(null)} />}
+      {open === null ? null : (
+        <EventPanel
+          name={reader.name}
+          position={open}
+          version={reader.versionOf(open)}
+          onShow={(position) => {
+            reader.focus(position);
+            setOpen(position);
+          }}
+          onClose={() => setOpen(null)}
+        />
+      )}
     </main>
   );
 }
@@ -83,24 +102,26 @@ interface OpenEvent {
 /** Whether the key means something here. */
 function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEvent): boolean {
   const rows = Math.max(1, reader.rows().length - 2);
-  const current = reader.current ?? (reader.isFollowing ? reader.view.count : reader.place.top);
   const moves: Readonly<Record<string, number>> = {
-    j: current + 1,
-    ArrowDown: current + 1,
-    k: current - 1,
-    ArrowUp: current - 1,
-    PageDown: current + rows,
-    PageUp: current - rows,
+    j: 1,
+    ArrowDown: 1,
+    k: -1,
+    ArrowUp: -1,
+    PageDown: rows,
+    PageUp: -rows,
+  };
+  const places: Readonly<Record<string, number>> = {
     g: 0,
     Home: 0,
     G: Number.MAX_SAFE_INTEGER,
     End: Number.MAX_SAFE_INTEGER,
   };
-  const to = moves[key];
-  if (to !== undefined) {
-    reader.focus(to);
+  const [by, to] = [moves[key], places[key]];
+  if (by !== undefined || to !== undefined) {
+    if (by === undefined) reader.focus(to ?? 0);
+    else reader.move(by);
     if (open !== null && reader.current !== null) setOpen(reader.current);
-  } else if (key === 'Enter') setOpen(current);
+  } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.[0] ?? 0);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;

@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { EventRow } from '../server/event-row.ts';
+import type { ReaderRow } from '../answers.ts';
 import type { ReaderState } from './reader-state.ts';
 import { heightOf, rowHeight } from './scroll-map.ts';
-import { clockText, colourOf } from './words.ts';
+import { clockText, colourOf, durationText } from './words.ts';
 
 interface RowListProps {
   readonly reader: ReaderState;
@@ -36,6 +36,8 @@ export function RowList({ reader, onOpen }: RowListProps) {
       tabIndex={0}
       ref={element}
       onScroll={({ currentTarget }) => reader.scrolled(currentTarget.scrollTop)}
+      onWheel={() => reader.turned()}
+      onScrollEnd={() => reader.rested()}
     >
       <div style={{ height: `${heightOf(view)}px` }}>
         <div class="window">
@@ -46,7 +48,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
               row={row}
               top={at * rowHeight}
               total={total}
-              agent={row === undefined ? '' : reader.nameOf(row[3])}
+              agent={row === undefined ? '' : reader.nameOf(row)}
               isCurrent={position === reader.current}
               onOpen={onOpen}
             />
@@ -60,7 +62,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
 interface RowProps {
   readonly position: number;
   /** Undefined while it is read. */
-  readonly row: EventRow | undefined;
+  readonly row: ReaderRow | undefined;
   /** Pixels from the top of the window. */
   readonly top: number;
   readonly total: number;
@@ -70,10 +72,10 @@ interface RowProps {
 }
 
 function Row({ position, row, top, total, agent, isCurrent, onOpen }: RowProps) {
-  const [, kind = '', time = null, agentId = '', text = '…', tone = 'dim'] = row ?? [];
+  const classes = ['row', row?.kind, row?.tone ?? 'dim', isCurrent ? 'current' : ''];
   return (
     <article
-      class={`row ${tone}${isCurrent ? ' current' : ''}`}
+      class={classes.filter(Boolean).join(' ')}
       style={{ top: `${top}px` }}
       aria-posinset={position + 1}
       aria-setsize={total}
@@ -88,10 +90,25 @@ function Row({ position, row, top, total, agent, isCurrent, onOpen }: RowProps) 
       >
         {position}
       </button>
+      {row === undefined ? <span class="text">…</span> : <RowCells row={row} agent={agent} />}
+    </article>
+  );
+}
+
+function RowCells({ row, agent }: { readonly row: ReaderRow; readonly agent: string }) {
+  const { word, kind, time, agentId, head, text, outcome, notes, status, isFailed, durationMs } = row;
+  return (
+    <>
       <time>{clockText(time)}</time>
       <span class={`agent colour-${colourOf(agentId)}`}>{agent}</span>
-      <span class="kind">{tone === 'bad' ? `✗ ${kind}` : kind}</span>
-      <span class="text">{text}</span>
-    </article>
+      <span class="kind">{isFailed ? `✗ ${word}` : word}</span>
+      <span class="what" dir="auto">
+        {head === '' ? null : <b class="head">{head}</b>}
+        {text === '' ? null : <span class="text">{kind === 'noise' ? `▸ ${text}` : text}</span>}
+        {outcome === null || outcome === '' ? null : <span class="outcome">→ {outcome}</span>}
+        {notes === '' ? null : <span class="notes">{notes}</span>}
+      </span>
+      <span class="figures">{[status ?? '', durationText(durationMs)].filter(Boolean).join(' · ')}</span>
+    </>
   );
 }

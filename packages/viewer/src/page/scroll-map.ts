@@ -3,56 +3,51 @@ export const rowHeight = 24;
 /** Pixels. Browsers lay out no more than 17 to 33 million. */
 const mostHeight = 8_000_000;
 
-/** What is shown: the number of rows there are, and the height of the window in pixels. */
+/**
+ * What is shown: the number of places in the list, the height of the window in pixels, and the greatest place that the topmost row can
+ * have. A place without a row, whose event belongs to an earlier row, takes no room in the window.
+ */
 export interface View {
   readonly count: number;
   readonly height: number;
+  readonly last: number;
 }
 
-/** A place in the list: the number of the topmost row, which is the truth, and the scroll bar. */
+/** A place in the list: that of the topmost row, which is the truth, and the scroll bar. */
 export interface Place {
   readonly top: number;
   readonly scrollTop: number;
+  /** Pixels that the scroll bar moved and that are not a whole row yet. */
+  readonly rest: number;
 }
 
-/** The height of all rows. With more than 333,333 rows a pixel of the scroll bar is more than a pixel of rows. */
-export function heightOf({ count }: View): number {
+/** The height of all places. With more than 333,333 a pixel of the scroll bar is more than a pixel of rows. */
+export function heightOf({ count }: Pick<View, 'count'>): number {
   return Math.min(count * rowHeight, mostHeight);
 }
 
 /** How many whole rows the window shows. */
-export function rowsInView({ height }: View): number {
+export function rowsInView({ height }: Pick<View, 'height'>): number {
   return Math.max(1, Math.floor(height / rowHeight));
 }
 
-/** The greatest number that the topmost row can have. */
-export function lastTop(view: View): number {
-  return Math.max(0, view.count - rowsInView(view));
+/** The place of a topmost row, with the scroll bar at the same part of its length. */
+export function placeOf(top: number, view: View): Place {
+  const kept = Math.max(0, Math.min(view.last, Math.round(top)));
+  return { top: kept, scrollTop: scale(kept, view.last, span(view)), rest: 0 };
 }
 
-/** The place whose topmost row is this one. */
-export function placeOf(top: number, view: View): Place {
-  const kept = Math.max(0, Math.min(lastTop(view), Math.round(top)));
-  return { top: kept, scrollTop: isExact(view) ? kept * rowHeight : scale(kept, lastTop(view), span(view)) };
-}
+export type Move = { readonly rows: number; readonly rest: number } | { readonly top: number };
 
 /**
- * The place after the scroll bar moved. A move within a window is exact: so many pixels are so many rows. A longer one, with the
+ * What a move of the scroll bar means. A move within a window is exact: so many pixels are so many rows. A longer one, with the
  * thumb, goes to that part of the list.
  */
-export function scrolledTo(scrollTop: number, from: Place, view: View): Place {
+export function movedTo(scrollTop: number, from: Place, view: View): Move {
   const moved = scrollTop - from.scrollTop;
-  const last = lastTop(view);
-  const top = isExact(view)
-    ? Math.round(scrollTop / rowHeight)
-    : Math.abs(moved) > view.height
-      ? Math.round(scale(scrollTop, span(view), last))
-      : from.top + Math.round(moved / rowHeight);
-  return { top: Math.max(0, Math.min(last, top)), scrollTop };
-}
-
-function isExact({ count }: View): boolean {
-  return count * rowHeight <= mostHeight;
+  if (Math.abs(moved) > view.height) return { top: Math.round(scale(scrollTop, span(view), view.last)) };
+  const rows = Math.round((moved + from.rest) / rowHeight);
+  return { rows, rest: moved + from.rest - rows * rowHeight };
 }
 
 /** How far the scroll bar goes. */

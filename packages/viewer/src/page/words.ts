@@ -17,7 +17,11 @@ export function countText(count: number): string {
 }
 
 export function costText({ cost }: DispatchEnvelope): string {
-  return cost === null ? '' : `$${cost.toFixed(2)}`;
+  return cost === null ? '' : dollars(cost);
+}
+
+export function dollars(cost: number): string {
+  return `$${cost.toFixed(2)}`;
 }
 
 /** One of eight colours, always the same one for an agent. */
@@ -25,4 +29,12 @@ export function colourOf(agentId: string): number {
   let hash = 7;
   for (const character of agentId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 104_729;
   return hash % 8;
+}
+
+/** `0.8 s`, `3 min 5 s`. */
+export function durationText(milliseconds: number | null): string {
+  if (milliseconds === null) return '';
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }

@@ -1,14 +1,18 @@
-import type { DispatchLog } from '@hansard/dispatch';
 import { isStoreError } from '@hansard/provider';
+import type { RowReader } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { type EventRow, eventRow } from './event-row.ts';
+import type { LiveRows, TreeEntry } from '../answers.ts';
+import type { OpenDispatch } from './open-dispatches.ts';
+import { readerRow } from './reader-row.ts';
 
-/** The most rows of one message. */
-const mostRows = 256;
+/** The most events of one message. */
+const mostEvents = 256;
 /** Milliseconds. Rows that come within this time share a message. */
 const gatherMs = 50;
 /** Milliseconds. */
 const envelopeMs = 200;
+/** Milliseconds. The tree is read again after changes of any dispatch of the task. */
+const treeMs = 1_000;
 /** Milliseconds between comments, so that nobody between takes the connection for dead. */
 const keepAliveMs = 15_000;
 
@@ -18,31 +22,46 @@ export interface LiveOptions {
   readonly signal: AbortSignal;
   /** Calls back after changes of the dispatch, until the returned function is called. */
   readonly watch: (onChange: () => void) => Promise<() => void>;
+  /** The dispatches above and below this one. */
+  readonly tree: () => Promise<readonly TreeEntry[]>;
 }
 
 /**
- * Sends the rows after a position, without end: messages with rows, whose id is the position of the last one, so that a page that
- * connects again continues there. `caught_up` comes once, `envelope` when the envelope has changed, `gone` when the dispatch was deleted,
+ * Sends the rows that events after a position begin or complete, without end: messages whose id is the position of the last event, so that
+ * a page that connects again continues there. `caught_up` comes once, `envelope` and `tree` when they have changed, `gone` when the dispatch was deleted,
  * `reset` when it has no such position. A slow page makes the reading wait.
  */
 export async function sendLiveRows(
   stream: SSEStreamingApi,
-  log: DispatchLog,
-  { after, signal, watch }: LiveOptions,
+  { log, rows }: OpenDispatch,
+  { after, signal, watch, tree }: LiveOptions,
 ): Promise<void> {
   const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
-  const gathered = new GatheredRows(stream);
-  const envelopes = new SentEnvelopes(stream, log);
+  // Rows that began earlier can be completed by what comes.
+  const start = rows.startFor(after + 1);
+  const reader = await rows.reader(start);
+  const gathered = new GatheredRows(stream, reader);
+  const envelopes = new SentChanges(stream, 'envelope', envelopeMs, () => log.refresh());
+  const trees = new SentChanges(stream, 'tree', treeMs, tree);
   let stopWatching = () => {};
   try {
     await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
-    stopWatching = await watch(() => envelopes.changed());
-    for await (const item of log.follow({ after, signal })) {
-      if (item.kind === 'event') await gathered.add(eventRow(item.event, item.position));
-      else {
+    stopWatching = await watch(() => {
+      envelopes.changed();
+      trees.changed();
+    });
+    for await (const item of log.follow({ after: start - 1, signal })) {
+      if (item.kind === 'event') {
+        rows.learn(item.event, item.position);
+        const changed = reader.add(item.event);
+        if (item.position > after) await gathered.add(item.position, changed);
+      } else {
+        // A position that the log does not have yet.
+        if (item.position < after) return void (await stream.writeSSE({ event: 'reset', data: '{}' }));
         await gathered.send();
         await stream.writeSSE({ event: 'caught_up', data: JSON.stringify(item.position) });
         await envelopes.send();
+        await trees.send();
       }
     }
     await gathered.send();
@@ -59,20 +78,25 @@ export async function sendLiveRows(
     clearInterval(comments);
     stopWatching();
     envelopes.stop();
+    trees.stop();
     gathered.stop();
   }
 }
 
-/** Sends the envelope when it has changed, at most once per `envelopeMs`. */
-class SentEnvelopes {
+/** Sends something after changes, when it is no longer what was sent, at most once per `waitMs`. */
+class SentChanges {
   readonly #stream: SSEStreamingApi;
-  readonly #log: DispatchLog;
+  readonly #event: string;
+  readonly #waitMs: number;
+  readonly #read: () => Promise<unknown>;
   #sent = '';
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(stream: SSEStreamingApi, log: DispatchLog) {
+  constructor(stream: SSEStreamingApi, event: string, waitMs: number, read: () => Promise<unknown>) {
     this.#stream = stream;
-    this.#log = log;
+    this.#event = event;
+    this.#waitMs = waitMs;
+    this.#read = read;
   }
 
   changed(): void {
@@ -80,14 +104,14 @@ class SentEnvelopes {
       this.#timer = null;
       // A dispatch that cannot be read ends the following, which says why.
       this.send().catch(() => undefined);
-    }, envelopeMs);
+    }, this.#waitMs);
   }
 
   async send(): Promise<void> {
-    const now = JSON.stringify(await this.#log.refresh());
+    const now = JSON.stringify(await this.#read());
     if (now === this.#sent) return;
     this.#sent = now;
-    await this.#stream.writeSSE({ event: 'envelope', data: now });
+    await this.#stream.writeSSE({ event: this.#event, data: now });
   }
 
   stop(): void {
@@ -95,31 +119,43 @@ class SentEnvelopes {
   }
 }
 
-/** Rows that wait to be sent together. */
+/** Rows that wait to be sent together. A row that changes several times is sent once. */
 class GatheredRows {
   readonly #stream: SSEStreamingApi;
-  #rows: EventRow[] = [];
+  readonly #reader: RowReader;
+  readonly #changed = new Set<number>();
+  #events = 0;
+  #end = -1;
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(stream: SSEStreamingApi) {
+  constructor(stream: SSEStreamingApi, reader: RowReader) {
     this.#stream = stream;
+    this.#reader = reader;
   }
 
   /** Waits only when the message is full. */
-  async add(row: EventRow): Promise<void> {
-    this.#rows.push(row);
-    if (this.#rows.length >= mostRows) await this.send();
+  async add(position: number, changed: readonly number[]): Promise<void> {
+    this.#end = position;
+    this.#events += 1;
+    for (const row of changed) this.#changed.add(row);
+    if (this.#events >= mostEvents) await this.send();
     else this.#timer ??= setTimeout(() => void this.send(), gatherMs);
   }
 
   send(): Promise<void> {
     this.stop();
-    const rows = this.#rows;
-    const last = rows.at(-1);
-    if (last === undefined) return this.#sending;
-    this.#rows = [];
-    const message = { data: JSON.stringify(rows), id: String(last[0]) };
+    if (this.#events === 0) return this.#sending;
+    const rows = [...this.#changed].flatMap((position) => {
+      const row = this.#reader.at(position);
+      return row === null ? [] : [readerRow(row)];
+    });
+    // Rows that can no longer change.
+    this.#reader.settled();
+    this.#changed.clear();
+    this.#events = 0;
+    const data = JSON.stringify({ rows, end: this.#end } satisfies LiveRows);
+    const message = { data, id: String(this.#end) };
     this.#sending = this.#sending.then(() => this.#stream.writeSSE(message));
     return this.#sending;
   }

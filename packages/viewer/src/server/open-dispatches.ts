@@ -1,5 +1,11 @@
 import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
+import { LogRows } from './log-rows.ts';
 import type { ViewedStore } from './viewed-store.ts';
+
+export interface OpenDispatch {
+  readonly log: DispatchLog;
+  readonly rows: LogRows;
+}
 
 /** The most dispatches that stay open at a time. */
 const mostOpen = 16;
@@ -7,16 +13,16 @@ const mostOpen = 16;
 /** The dispatches that were read last, opened once each. */
 export class OpenDispatches {
   readonly #store: ViewedStore;
-  readonly #open = new Map<string, Promise<DispatchLog | null>>();
+  readonly #open = new Map<string, Promise<OpenDispatch | null>>();
 
   constructor(store: ViewedStore) {
     this.#store = store;
   }
 
   /** Null if there is no such dispatch. Fails as `DispatchStore.findDispatch` does. */
-  async find({ taskDir, dispatchId }: DispatchRef): Promise<DispatchLog | null> {
+  async find({ taskDir, dispatchId }: DispatchRef): Promise<OpenDispatch | null> {
     const key = JSON.stringify([taskDir, dispatchId]);
-    const found = this.#open.get(key) ?? this.#store.findDispatch({ taskDir, dispatchId });
+    const found = this.#open.get(key) ?? this.#find({ taskDir, dispatchId });
     this.#open.delete(key);
     this.#open.set(key, found);
     for (const oldest of this.#open.keys()) {
@@ -24,12 +30,16 @@ export class OpenDispatches {
       this.#open.delete(oldest);
     }
     try {
-      const log = await found;
-      if (log === null) this.#open.delete(key);
-      return log;
+      const open = await found;
+      if (open === null) this.#open.delete(key);
+      return open;
     } catch (error) {
       this.#open.delete(key);
       throw error;
     }
+  }
+  async #find(ref: DispatchRef): Promise<OpenDispatch | null> {
+    const log = await this.#store.findDispatch(ref);
+    return log === null ? null : { log, rows: new LogRows(log) };
   }
 }

@@ -1,19 +1,17 @@
-import type { DispatchLog } from '@hansard/dispatch';
-import { isStoreError } from '@hansard/provider';
-import { AgentNames } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { sendChanges } from './changes.ts';
-import { eventRow } from './event-row.ts';
+import { eventDetail } from './event-detail.ts';
 import { sendLiveRows } from './live-rows.ts';
-import type { OpenDispatches } from './open-dispatches.ts';
+import type { RowPage } from './log-rows.ts';
+import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
+import { readerRow } from './reader-row.ts';
+import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
 /** The most rows of an answer. */
 const mostRows = 500;
-/** Agents are named by the events up to about this position. */
-const namedEvents = 20_000;
 /** The most dispatches of a page of the library. */
 const mostDispatches = 500;
 
@@ -24,11 +22,10 @@ const mostDispatches = 500;
  *     GET /dispatches?task=&after=      a page of dispatches, newest first
  *     GET /changes                      a message after changes of the store, as server-sent events
  *     GET /d/:task/:id                  the envelope
- *     GET /d/:task/:id/count            the number of events
- *     GET /d/:task/:id/agents           the names of agents, by their ids
- *     GET /d/:task/:id/rows?last=100    the last rows
- *     GET /d/:task/:id/rows?from=&n=    rows from a position
- *     GET /d/:task/:id/event/:position  one event, whole
+ *     GET /d/:task/:id/agents           the agents that are known
+ *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
+ *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
+ *     GET /d/:task/:id/event/:position  one event with its row and its recorded links, whole
  *     GET /d/:task/:id/live?after=      rows as they come, as server-sent events
  */
 export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
@@ -56,46 +53,42 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
   const dispatch = new Hono();
 
   dispatch.get('/', (context) =>
-    onDispatch(context, async (log) => context.json({ envelope: await log.refresh() })),
-  );
-
-  dispatch.get('/count', (context) =>
-    onDispatch(context, async (log) => context.json({ count: await log.count() })),
+    onDispatch(context, async ({ log }) => context.json({ envelope: await log.refresh() })),
   );
 
   dispatch.get('/agents', (context) =>
-    onDispatch(context, async (log) => context.json({ names: await agentNames(log) })),
+    onDispatch(context, async ({ rows }) => context.json({ agents: await rows.agents() })),
   );
 
   dispatch.get('/rows', (context) =>
-    onDispatch(context, async (log) => {
+    onDispatch(context, async ({ rows }) => {
       const last = wholeNumber(context, 'last', { most: mostRows });
-      if (last !== null) return context.json(rowsOf(await log.last(last)));
+      if (last !== null) return context.json(shown(await rows.last(last)));
       const from = wholeNumber(context, 'from') ?? 0;
       const limit = wholeNumber(context, 'n', { least: 1, most: mostRows }) ?? 100;
-      return context.json(rowsOf(await pageAt(log, from, limit)));
+      return context.json(shown(await rows.page(from, limit)));
     }),
   );
 
   dispatch.get('/event/:position', (context) =>
-    onDispatch(context, async (log) => {
+    onDispatch(context, async ({ rows }) => {
       const position = onePart(context.req.param('position'));
-      const { events } = await pageAt(log, position, 1);
-      const [event] = events;
-      return event === undefined ? context.notFound() : context.json({ position, event });
+      const detail = await eventDetail(rows, position);
+      return detail === null ? context.notFound() : context.json(detail);
     }),
   );
 
   dispatch.get('/live', (context) =>
-    onDispatch(context, async (log) => {
+    onDispatch(context, async (open) => {
       const again = context.req.header('last-event-id');
       const after = again === undefined ? wholeNumber(context, 'after', { least: -1 }) : onePart(again);
       return streamSSE(context, async (stream) => {
         const ending = new AbortController();
         stream.onAbort(() => ending.abort());
         const watch = async (onChange: () => void) =>
-          store.capabilities.watch ? store.watch(log, onChange) : () => undefined;
-        await sendLiveRows(stream, log, { after: after ?? -1, signal: ending.signal, watch });
+          store.capabilities.watch ? store.watch({ taskDir: open.log.taskDir }, onChange) : () => undefined;
+        const tree = () => treeOf(store, open.log);
+        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree });
       });
     }),
   );
@@ -105,45 +98,16 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
 
   async function onDispatch(
     context: Context,
-    answer: (log: DispatchLog) => Promise<Response>,
+    answer: (dispatch: OpenDispatch) => Promise<Response>,
   ): Promise<Response> {
     const { task = '', id = '' } = context.req.param() as Record<string, string>;
-    const log = await dispatches.find({ taskDir: task, dispatchId: id });
-    return log === null
+    const open = await dispatches.find({ taskDir: task, dispatchId: id });
+    return open === null
       ? context.json({ message: `There is no dispatch ${id} in ${task}.` }, 404)
-      : answer(log);
+      : answer(open);
   }
 }
 
-/** The names that the first events give. */
-async function agentNames(log: DispatchLog): Promise<Record<string, string>> {
-  const names = new AgentNames();
-  const ids = new Set<string>();
-  for await (const { events, next } of log.pages()) {
-    for (const event of events) {
-      if (event.type === 'agent:created') ids.add(event.agentId ?? '');
-      names.learn(event);
-    }
-    if (next > namedEvents) break;
-  }
-  return Object.fromEntries([...ids].map((id) => [id, names.of(id)]));
-}
-
-interface Page {
-  readonly events: Awaited<ReturnType<DispatchLog['last']>>['events'];
-  readonly first: number;
-}
-
-function rowsOf({ events, first }: Page) {
-  return { first, rows: events.map((event, at) => eventRow(event, first + at)) };
-}
-
-/** A page without events where the log is not that long. */
-async function pageAt(log: DispatchLog, from: number, limit: number): Promise<Page> {
-  try {
-    for await (const page of log.pages({ after: from - 1, limit })) return page;
-  } catch (error) {
-    if (!isStoreError(error, 'STORE_INVALID_CURSOR')) throw error;
-  }
-  return { events: [], first: from };
+function shown({ first, size, rows }: RowPage) {
+  return { first, size, rows: rows.map(readerRow) };
 }

@@ -6,12 +6,7 @@ import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/d
 import type { NewEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBrowser } from '../../../../scripts/engines/browser.ts';
-import type { RunningViewer } from '../../src/index.ts';
-import { builtViewer } from './built-viewer.ts';
-
-type Browser = Awaited<ReturnType<typeof openBrowser>>;
-type Page = Awaited<ReturnType<Browser['newPage']>>;
+import { openViewer, type Page } from './viewer-page.ts';
 
 const taskDir = 'lab/tasks/maps';
 /** More than a scroll bar with a pixel per pixel can show. */
@@ -22,8 +17,7 @@ const hostile =
 let root: string;
 let store: DispatchStore;
 let long: Dispatch;
-let browser: Browser;
-let running: RunningViewer;
+let viewer: Awaited<ReturnType<typeof openViewer>>;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'hansard-viewer-'));
@@ -43,41 +37,17 @@ beforeAll(async () => {
     },
     { type: `made:up`, agentId: 'a2', data: { text: `${hostile}\u202e\u001b[31m` } },
   ]);
-  const { createViewer } = await builtViewer();
-  running = await createViewer({ store }).start();
-  browser = await openBrowser();
+  viewer = await openViewer(store);
 }, 120_000);
 
 afterAll(async () => {
-  await browser?.close();
-  await running?.close();
+  await viewer?.close();
   await store?.close();
   rmSync(root, { recursive: true, force: true });
 });
 
 function text(position: number): NewEvent {
   return { type: 'agent:text', agentId: 'a1', data: { text: `text ${position}` } };
-}
-
-/** A page of the viewer, that fails the test when a script fails, a rule of the page is broken, or it asks another host. */
-async function open(hash: string, options: { readonly width?: number; readonly dark?: boolean } = {}) {
-  const { width = 1_280, dark = false } = options;
-  const page = await browser.newPage({
-    viewport: { width, height: 900 },
-    colorScheme: dark ? 'dark' : 'light',
-  });
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text());
-  });
-  page.on('dialog', (dialog) => problems.push(`dialog ${dialog.message()}`));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`http://127.0.0.1:${running.port}/`) && !request.url().startsWith('data:'))
-      problems.push(request.url());
-  });
-  await page.goto(`${running.url}#${hash}`);
-  return { page, problems, [Symbol.asyncDispose]: () => page.close() };
 }
 
 const longPlace = `/d/${encodeURIComponent(taskDir)}/long`;
@@ -112,7 +82,7 @@ const lastText = (page: Page, position: number) =>
   );
 
 it('opens at the end, with rows below each other, each the one at its place', async () => {
-  await using opened = await open(longPlace);
+  await using opened = await viewer.open(longPlace);
   const { page, problems } = opened;
   await lastText(page, events - 1);
   await page.waitForFunction(
@@ -139,7 +109,7 @@ it('opens at the end, with rows below each other, each the one at its place', as
 });
 
 it('moves by as many rows as the wheel says, and jumps with keys', async () => {
-  await using opened = await open(`${longPlace}?at=170000`);
+  await using opened = await viewer.open(`${longPlace}?at=170000`);
   const { page, problems } = opened;
   await lastText(page, 170_000);
   expect(await firstShown(page)).toBe(170_000);
@@ -173,7 +143,7 @@ it('moves by as many rows as the wheel says, and jumps with keys', async () => {
 });
 
 it('shows what comes at the end, and says how much has come when it is elsewhere', async () => {
-  await using opened = await open(longPlace);
+  await using opened = await viewer.open(longPlace);
   const { page, problems } = opened;
   await lastText(page, events - 1);
   let last = events - 1;
@@ -198,9 +168,9 @@ it.each([
   [1_280, true],
   [400, false],
 ])('a hostile log %s pixels wide runs nothing and asks for nothing (dark: %s)', async (width, dark) => {
-  await using opened = await open(`/d/${encodeURIComponent(taskDir)}/hostile`, { width, dark });
+  await using opened = await viewer.open(`/d/${encodeURIComponent(taskDir)}/hostile`, { width, dark });
   const { page, problems } = opened;
-  await page.waitForFunction(() => document.querySelectorAll('.row .text').length >= 4);
+  await page.waitForFunction(() => document.querySelectorAll('.row .what').length >= 4);
   await page.locator('.row button').nth(1).click();
   await page.waitForFunction(() => document.querySelector('aside pre.body') !== null);
   expect(await page.locator('aside pre.body').textContent()).toBe(hostile);
@@ -218,9 +188,9 @@ it.each([
   ['the library', '/', false],
   ['the library', '/', true],
 ])('%s has no fault that axe finds (%s, dark: %s)', async (_, hash, dark) => {
-  await using opened = await open(hash, { dark });
+  await using opened = await viewer.open(hash, { dark });
   const { page } = opened;
-  await page.waitForFunction(() => document.querySelectorAll('.row .text, .library a').length >= 4);
+  await page.waitForFunction(() => document.querySelectorAll('.row .what, .library a').length >= 4);
   // In a world of its own, in which the rules of the page against foreign scripts do not hold.
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   const session = await page.context().newCDPSession(page);

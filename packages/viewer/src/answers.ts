@@ -1,0 +1,74 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { Row, RowKind, Tone } from '@hansard/views';
+
+/** A row as one line of the reader. Its texts are harmless and cut: the page never gets more than it shows. */
+export interface ReaderRow {
+  readonly position: number;
+  readonly kind: RowKind;
+  readonly word: string;
+  /** Milliseconds since 1970; null if it is not a time. */
+  readonly time: number | null;
+  readonly agentId: string;
+  /** The agent's name as far as the window shows it. */
+  readonly agent: string;
+  readonly head: string;
+  readonly text: string;
+  /** What came back from a call; null: nothing yet, or not a call. */
+  readonly outcome: string | null;
+  readonly notes: string;
+  readonly tone: Tone;
+  readonly isFailed: boolean;
+  readonly status: string | null;
+  readonly durationMs: number | null;
+}
+
+/** The rows that events up to `end` began or completed. */
+export interface LiveRows {
+  readonly rows: readonly ReaderRow[];
+  /** The position of the last event. */
+  readonly end: number;
+}
+
+export interface NamedAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly hasEnded: boolean;
+  /** Of the event that created it. */
+  readonly position: number;
+}
+
+/** A dispatch above or below the one that is shown. */
+export interface TreeEntry {
+  readonly dispatchId: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly status: DispatchEnvelope['status'];
+  /** In US dollars; null: not known. */
+  readonly cost: number | null;
+  /** With all dispatches below it; null: there are none, or it is not known. */
+  readonly subtreeCost: number | null;
+}
+
+export type LinkKind = 'cause' | 'substance' | 'via';
+
+/** A recorded link between two events. */
+export interface EventLink {
+  readonly kind: LinkKind;
+  /** Null: it is not among the events that were read. */
+  readonly position: number | null;
+  readonly text: string;
+}
+
+export interface EventDetail {
+  readonly position: number;
+  /** As recorded. */
+  readonly event: CapturedEvent;
+  /** The event as indented JSON, harmless. */
+  readonly json: string;
+  /** The row that has the event, whole, with harmless texts. */
+  readonly row: Row | null;
+  /** What the events of the row came from. */
+  readonly causes: readonly EventLink[];
+  /** What came from them. */
+  readonly effects: readonly EventLink[];
+}

@@ -1,0 +1,51 @@
+import type { DispatchName } from './api.ts';
+import { addressOf } from './place-in-address.ts';
+import type { ReaderState } from './reader-state.ts';
+import { colourOf, dollars } from './words.ts';
+
+/** Beside the rows: the dispatches above and below this one, and its agents. Each is a link. */
+export function Beside({ reader }: { readonly reader: ReaderState }) {
+  const { name, tree, agents } = reader;
+  return (
+    <nav class="beside" aria-label="Dispatches and agents">
+      <h2>Dispatches</h2>
+      <ul>
+        {tree.map(({ dispatchId, depth, name: title, status, cost, subtreeCost }) => (
+          <li key={dispatchId} style={{ paddingInlineStart: `${Math.min(depth, 6) * 12}px` }}>
+            <a
+              href={readerAddress({ ...name, id: dispatchId })}
+              aria-current={dispatchId === name.id ? 'page' : undefined}
+            >
+              {title}
+            </a>{' '}
+            <span class={`state ${status}`}>{status}</span>
+            <span class="number">
+              {cost === null ? '' : ` ${dollars(cost)}`}
+              {subtreeCost === null || subtreeCost === cost
+                ? ''
+                : `, ${dollars(subtreeCost)} with those below`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {agents.length === 0 ? null : <h2>Agents</h2>}
+      <ul>
+        {agents.map(({ id, name: agent, hasEnded, position }) => (
+          <li key={id}>
+            <a
+              class={`colour-${colourOf(id)}`}
+              href={addressOf({ kind: 'reader', task: name.task, id: name.id, at: position })}
+            >
+              {agent || 'dispatched agent'}
+            </a>
+            {hasEnded ? <span class="ended"> ended</span> : null}
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function readerAddress({ task, id }: DispatchName): string {
+  return addressOf({ kind: 'reader', task, id, at: null });
+}

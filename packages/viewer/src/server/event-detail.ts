@@ -1,0 +1,64 @@
+import type { CapturedEvent } from '@hansard/events';
+import { neutraliseControls, type Row, rowLine } from '@hansard/views';
+import type { EventDetail, EventLink, LinkKind } from '../answers.ts';
+import type { LogRows } from './log-rows.ts';
+
+/** Code points of the text of a link. */
+const linkText = 80;
+/** The most links that are shown in one direction. */
+const mostLinks = 50;
+
+/** One event with its row, whole, and the recorded links to what is near it. Null: there is no such event. */
+export async function eventDetail(rows: LogRows, position: number): Promise<EventDetail | null> {
+  const around = await rows.around(position);
+  const event = around.events[position - around.first];
+  if (event === undefined) return null;
+  const row = around.rows.find(({ events }) => events.includes(position)) ?? null;
+  const own = (row?.events ?? [position]).flatMap((at) => around.events[at - around.first] ?? []);
+  const linkTo = (kind: LinkKind, at: number): EventLink[] => {
+    const target = around.rows.find(({ events }) => events.includes(at));
+    return target === undefined || target === row ? [] : [{ kind, position: at, text: textOf(target) }];
+  };
+  const namesOf = ({ id, messageId }: CapturedEvent) => (messageId === undefined ? [id] : [id, messageId]);
+  const ownNames = new Set(own.flatMap(namesOf));
+  const causes = own.flatMap((one) =>
+    linksOf(one).flatMap(([kind, id]): EventLink[] => {
+      if (ownNames.has(id)) return [];
+      const at = around.events.findIndex((other) => namesOf(other).includes(id));
+      return at === -1 ? [{ kind, position: null, text: id }] : linkTo(kind, around.first + at);
+    }),
+  );
+  const effects = around.events.flatMap((other, at) =>
+    linksOf(other).flatMap(([kind, id]) => (ownNames.has(id) ? linkTo(kind, around.first + at) : [])),
+  );
+  return {
+    position,
+    event,
+    json: neutraliseControls(JSON.stringify(event, null, 2)),
+    row: harmless(row),
+    causes: causes.slice(0, mostLinks),
+    effects: effects.slice(0, mostLinks),
+  };
+}
+
+function linksOf({ cause, substance, via }: CapturedEvent): (readonly [LinkKind, string])[] {
+  return [
+    ...[cause ?? []].flat().map((id) => ['cause', id] as const),
+    ...(substance === undefined ? [] : [['substance', substance] as const]),
+    ...(via === undefined ? [] : [['via', via] as const]),
+  ];
+}
+
+function textOf(row: Row): string {
+  const { head, text } = rowLine(row, linkText);
+  return [row.agent.name, row.word, head, text].filter((piece) => piece !== '').join(' ');
+}
+
+/** The same value with controls and invisible characters in its texts made visible. */
+function harmless<Value>(value: Value): Value {
+  if (typeof value === 'string') return neutraliseControls(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => harmless(item)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [neutraliseControls(name), harmless(field)]);
+  return Object.fromEntries(fields) as Value;
+}

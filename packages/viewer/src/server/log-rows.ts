@@ -1,0 +1,127 @@
+import type { DispatchLog } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
+import { AgentNames, type Row, RowReader } from '@hansard/views';
+import type { NamedAgent } from '../answers.ts';
+
+/** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
+const reach = 300;
+/** Agents are known from this many first events, and from every window that was read. */
+const firstEvents = 2_000;
+
+/** The rows that begin in a part of a log. */
+export interface RowPage {
+  readonly first: number;
+  /** How many positions it has. Those without a row belong to earlier ones. */
+  readonly size: number;
+  readonly rows: readonly Row[];
+}
+
+export interface EventsAround {
+  readonly first: number;
+  readonly events: readonly CapturedEvent[];
+  readonly rows: readonly Row[];
+}
+
+/** The rows of one dispatch, read in windows. No window begins at the start of a long log. */
+export class LogRows {
+  readonly #log: DispatchLog;
+  /** The events that create and end agents, by position. */
+  readonly #agents = new Map<number, CapturedEvent>();
+  #firstEvents: Promise<void> | null = null;
+
+  constructor(log: DispatchLog) {
+    this.#log = log;
+  }
+
+  async page(from: number, size: number): Promise<RowPage> {
+    const start = Math.max(0, from - 2 * reach);
+    const events = await this.#read(start, from + size + reach);
+    return this.#rowsOf(events, start, from, Math.min(from + size, start + events.length));
+  }
+
+  async last(size: number): Promise<RowPage> {
+    const { first, events } = await this.#log.last(size + 2 * reach);
+    this.#learn(events, first);
+    const end = first + events.length;
+    return this.#rowsOf(events, first, Math.max(first, end - size), end);
+  }
+
+  /** The events around one, and their rows. */
+  async around(position: number): Promise<EventsAround> {
+    const first = Math.max(0, position - 3 * reach);
+    const events = await this.#read(first, position + 2 * reach + 1);
+    const { rows } = await this.#rowsOf(events, first, first, first + events.length);
+    return { first, events, rows };
+  }
+
+  /** A reader for the events from a position, with the agents that are known before it. */
+  async reader(first: number): Promise<RowReader> {
+    await this.#learnFirst();
+    const known = [...this.#agents].filter(([position]) => position < first);
+    const agents = known.sort(([one], [other]) => one - other).map(([, event]) => event);
+    return new RowReader({ events: reach, first, agents });
+  }
+
+  /** Where a reader must begin so that rows from a position are right. */
+  startFor(position: number): number {
+    return Math.max(0, position - 2 * reach);
+  }
+
+  learn(event: CapturedEvent, position: number): void {
+    if (event.type === 'agent:created' || event.type === 'agent:terminated')
+      this.#agents.set(position, event);
+  }
+
+  /** The agents that are known, in the order of their creation. */
+  async agents(): Promise<NamedAgent[]> {
+    await this.#learnFirst();
+    const names = new AgentNames();
+    const agents = new Map<string, Omit<NamedAgent, 'id' | 'name'>>();
+    for (const [at, event] of [...this.#agents].sort(([one], [other]) => one - other)) {
+      names.learn(event);
+      const { agentId = '' } = event;
+      const { position = at } = agents.get(agentId) ?? {};
+      agents.set(agentId, { hasEnded: event.type === 'agent:terminated', position });
+    }
+    return [...agents].map(([id, agent]) => ({ id, name: names.of(id), ...agent }));
+  }
+
+  async #rowsOf(events: readonly CapturedEvent[], start: number, first: number, end: number) {
+    const reader = await this.reader(start);
+    for (const event of events) reader.add(event);
+    const rows = reader.end().filter(({ position }) => position >= first && position < end);
+    return { first, size: Math.max(0, end - first), rows };
+  }
+
+  #learnFirst(): Promise<void> {
+    this.#firstEvents ??= this.#read(0, firstEvents).then(
+      () => undefined,
+      () => {
+        // The reading of rows fails with the reason; the next one tries again.
+        this.#firstEvents = null;
+      },
+    );
+    return this.#firstEvents;
+  }
+
+  /** The events from `start` up to `end`, fewer where the log ends. */
+  async #read(start: number, end: number): Promise<CapturedEvent[]> {
+    const read: CapturedEvent[] = [];
+    try {
+      for await (const { events } of this.#log.pages({ after: start - 1, limit: end - start })) {
+        read.push(...events.slice(0, end - start - read.length));
+        if (read.length >= end - start) break;
+      }
+    } catch (error) {
+      // A position after the end.
+      if (!isStoreError(error, 'STORE_INVALID_CURSOR')) throw error;
+    }
+    this.#learn(read, start);
+    return read;
+  }
+
+  #learn(events: readonly CapturedEvent[], first: number): void {
+    for (const [at, event] of events.entries()) this.learn(event, first + at);
+  }
+}

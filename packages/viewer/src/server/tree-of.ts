@@ -1,0 +1,65 @@
+import type { DispatchRef } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
+import type { TreeEntry } from '../answers.ts';
+import type { ViewedStore } from './viewed-store.ts';
+
+/** The most dispatches that are looked through for those below. */
+const mostDispatches = 2_000;
+const mostAncestors = 20;
+
+/** The dispatches above one, itself, and all that it started, parents first. It lists only what started since. */
+export async function treeOf(store: ViewedStore, ref: DispatchRef): Promise<TreeEntry[]> {
+  const own = await envelopeOf(store, ref);
+  if (own === null) return [];
+  const above: DispatchEnvelope[] = [];
+  for (let up = own.parentDispatchId; up !== null && above.length < mostAncestors; ) {
+    const parent = await envelopeOf(store, { ...ref, dispatchId: up });
+    if (parent === null || above.some(({ dispatchId }) => dispatchId === parent.dispatchId)) break;
+    above.unshift(parent);
+    up = parent.parentDispatchId;
+  }
+  const [node] = dispatchTree([own, ...(await startedSince(store, ref.taskDir, own))]).filter(
+    ({ envelope }) => envelope.dispatchId === own.dispatchId,
+  );
+  return [
+    ...above.map((envelope, depth) => entryOf(envelope, depth, null)),
+    ...(node === undefined ? [entryOf(own, above.length, null)] : [...below(node, above.length)]),
+  ];
+}
+
+async function envelopeOf(store: ViewedStore, ref: DispatchRef): Promise<DispatchEnvelope | null> {
+  return (await store.findDispatch(ref))?.refresh() ?? null;
+}
+
+/** The other dispatches of the task that began after one. */
+async function startedSince(
+  store: ViewedStore,
+  taskDir: string,
+  own: DispatchEnvelope,
+): Promise<DispatchEnvelope[]> {
+  const found: DispatchEnvelope[] = [];
+  let after: string | null = null;
+  do {
+    const page = await store.listDispatches({
+      taskDir,
+      startedSince: own.startedAt,
+      order: 'newest',
+      ...(after === null ? {} : { after }),
+    });
+    for (const { envelope } of page.dispatches)
+      if (envelope !== null && envelope.dispatchId !== own.dispatchId) found.push(envelope);
+    after = page.next;
+  } while (after !== null && found.length < mostDispatches);
+  return found;
+}
+
+function* below({ envelope, subtree, children }: DispatchTreeNode, depth: number): Generator<TreeEntry> {
+  yield entryOf(envelope, depth, children.length === 0 ? null : subtree.costUsd);
+  for (const child of children) yield* below(child, depth + 1);
+}
+
+function entryOf(envelope: DispatchEnvelope, depth: number, subtreeCost: number | null): TreeEntry {
+  const { dispatchId, title, role, status, cost } = envelope;
+  return { dispatchId, depth, name: title ?? role, status, cost, subtreeCost };
+}
