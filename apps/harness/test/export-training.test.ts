@@ -222,6 +222,26 @@ describe('hansard export of training data', () => {
     expect(existsSync(join(cli.cwd, 'refused'))).toBe(false);
   });
 
+  it('prints the estimate of its size first, and refuses to write more than --max-bytes', async () => {
+    const { text, json, err } = await exportAs('sft', '--max-bytes', '1TB');
+    const bytes = Buffer.byteLength(text);
+    const calls = Object.values(given).flat().length;
+    expect(json()).toMatchObject([{ bytes, estimate: { bytes, calls: { of: calls } } }]);
+    expect(err).toMatch(
+      /^hansard: about \d+(\.\d)?KB and \d+ tokens in \d+ rows, from \d+ of \d+ model calls/,
+    );
+    const refused = (limit: string) =>
+      cli.hansard('export', 'scenes/cafe', '--as', 'sft', '--out', 'refused', '--max-bytes', limit);
+    expect(await refused(`${bytes - 1}B`)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        new RegExp(`FORMAT_TOO_LARGE: The sft data would have about ${bytes} bytes[^]*--max-bytes 10GB`),
+      ),
+    });
+    expect(await refused('5')).toMatchObject({ code: 2, err: expect.stringContaining('500MB') });
+    expect(existsSync(join(cli.cwd, 'refused'))).toBe(false);
+  });
+
   it('never writes into an existing folder', async () => {
     mkdirSync(join(cli.cwd, 'mine'));
     const { code, err } = await cli.hansard('export', 'scenes/cafe', '--as', 'trl', '--out', 'mine');

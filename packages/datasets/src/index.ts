@@ -19,12 +19,14 @@ export { readPseudonyms } from './judging/read-pseudonyms.ts';
 export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
 export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
 export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';
-export type { ReasoningMode } from './training/row-options.ts';
-export { reasoningModes } from './training/row-options.ts';
+export type { ReasoningMode } from './training/rows/row-options.ts';
+export { reasoningModes } from './training/rows/row-options.ts';
 export { type DropReason, dropReasons } from './training/training-call.ts';
+export type { TrainingEstimate } from './training/training-estimate.ts';
 export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
 export type { TrainingManifest } from './training/training-manifest.ts';
 export {
+  defaultMaxBytes,
   type TrainingOptions,
   writeTrainingData,
 } from './training/write-training-data.ts';

@@ -33,6 +33,12 @@ export const formatErrors = defineErrors({
     advice: 'Record with fidelity `full`; sessions always do. Nothing was written.',
     details: ['dispatchIds'],
   },
+  FORMAT_TOO_LARGE: {
+    when: 'Training data was requested, and its estimated size is above the limit.',
+    advice:
+      'Choose fewer dispatches or agents, choose a format with one row per conversation such as `trl-chat` or `openai`, or raise `maxBytes`. Nothing was written.',
+    details: ['bytes', 'rows', 'tokens', 'calls', 'maxBytes'],
+  },
   FORMAT_VERDICT_INVALID: {
     when: 'A line of a file of verdicts is not a verdict, is about another packet, names an unknown player, or cites an event that the packet does not have. No line of the file is imported.',
     advice:

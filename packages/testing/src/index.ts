@@ -1,4 +1,12 @@
 export {
+  type CanaryGame,
+  canariesIn,
+  canaryGame,
+  canaryMapping,
+  canaryPlayers,
+  type PlantedWord,
+} from './canary-game.ts';
+export {
   claudeStreamFixtures,
   corpus,
   exampleNumbers,

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
+  defaultMaxBytes,
   type ReasoningMode,
+  type TrainingEstimate,
   type TrainingFormatId,
   type TrainingManifest,
   trainingFormatIds,
@@ -12,7 +14,8 @@ import { type JsonValue, messageOf } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
+import { byteCount, parseBytes } from './parse-bytes.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport } from './task-export.ts';
 
@@ -34,6 +37,12 @@ const options = [
     'write thoughts as think-tags, or for TRL as reasoning_content or thinking (training data; default: drop)',
   ),
   new Option('--tools <file>', 'add these tool definitions (a JSON array) to each row (training data)'),
+  new Option(
+    '--max-bytes <size>',
+    'write nothing if the estimated size is above this, such as 500MB or 10GB (training data)',
+  )
+    .argParser(parseBytes)
+    .default(defaultMaxBytes, byteCount(defaultMaxBytes)),
   gameMappingOption,
 ];
 
@@ -47,23 +56,41 @@ function trainingExport(id: TrainingFormatId): TaskExport {
     options,
     async write(source, target, chosen) {
       const { context } = source;
-      const { agents, thoughts, tools, mapping } = chosen;
+      const { agents, thoughts, tools, mapping, maxBytes } = chosen;
+      let estimate: TrainingEstimate | undefined;
       const rows = writeTrainingData(source, {
         format: id,
         tokens: counterOf,
+        counter: await createTokenCounter(),
+        onEstimate(estimated) {
+          estimate = estimated;
+          note(context, estimateNote(estimated));
+        },
+        ...(typeof maxBytes === 'number' ? { maxBytes } : {}),
         ...(typeof agents === 'string' ? { agents: agents.split(',').map((name) => name.trim()) } : {}),
         ...(thoughts === undefined ? {} : { reasoning: reasoningMode(id, thoughts) }),
         ...(typeof tools === 'string' ? { tools: readTools(context, tools) } : {}),
         ...(typeof mapping === 'string' ? { mapping: readGameMapping(context, mapping) } : {}),
       });
-      const sink = target.file(file);
+      // The first row comes after the estimate, so that data above the limit leaves no folder.
       let next = await rows.next();
+      const sink = target.file(file);
       for (; next.done !== true; next = await rows.next()) await sink.write(next.value);
       const manifest = next.value;
       await target.file('manifest.json').write(`${JSON.stringify(manifest, null, 2)}\n`);
       assertSomebody(manifest);
-      const { rows: written, sha256, calls } = manifest;
-      return { summary: { file, rows: written, sha256, calls: { ...calls } }, notes: notesOf(manifest) };
+      const { rows: written, bytes, sha256, calls } = manifest;
+      return {
+        summary: {
+          file,
+          rows: written,
+          bytes,
+          sha256,
+          calls: { ...calls },
+          ...(estimate === undefined ? {} : { estimate: { ...estimate, calls: { ...estimate.calls } } }),
+        },
+        notes: notesOf(manifest),
+      };
     },
   };
 }
@@ -78,6 +105,11 @@ function assertSomebody({ rows, missingAgents }: TrainingManifest): void {
     `Unknown agents: ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')}.`,
     '`hansard agents TASK` lists the agents of a dispatch. Nothing was written.',
   );
+}
+
+function estimateNote({ rows, bytes, tokens, calls: { inRows, of } }: TrainingEstimate): string {
+  const share = of === 0 ? '' : ` (${((100 * inRows) / of).toFixed(1)} %)`;
+  return `hansard: about ${byteCount(bytes)} and ${tokens ?? 'unknown'} tokens in ${rows} rows, from ${inRows} of ${of} model calls${share}.`;
 }
 
 async function counterOf(counterId: string) {

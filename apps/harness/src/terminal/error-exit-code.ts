@@ -85,6 +85,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_NO_RECORDS: failed,
   FORMAT_OTHER_DIALECT: failed,
   FORMAT_NOT_FULL: failed,
+  FORMAT_TOO_LARGE: failed,
   FORMAT_VERDICT_INVALID: failed,
   FORMAT_MAPPING_INVALID: failed,
   FORMAT_NAME_TOO_LONG: failed,

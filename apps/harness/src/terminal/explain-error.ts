@@ -18,6 +18,8 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
     'The log has the session up to this point: `hansard resume TASK` asks the model again.',
   FORMAT_NO_RECORDS: 'Nothing was imported. Check the path and the format (--as).',
   FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
+  FORMAT_TOO_LARGE:
+    'Name fewer agents (--agents) or one dispatch, choose trl-chat or openai (one row per conversation), or raise the limit: --max-bytes 10GB. Nothing was written.',
   IMPORT_FORMAT_UNKNOWN: 'Name the format: --as FORMAT.',
   IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',
   IMPORT_FIDELITY_FIXED: 'Remove --fidelity, or import into another task (--task).',

@@ -4,6 +4,7 @@ import type { TrainedAnswer } from './answer-block.ts';
 import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
 import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
+import type { MeasureMessage } from './rows/row-size.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** The name, role and turn of an agent at the time of a call. */
@@ -29,6 +30,8 @@ export interface AgentCallsOptions {
   readonly records: InferenceRecords;
   /** The counters that the records name, by id. */
   readonly counters: ReadonlyMap<string, TokenCounter>;
+  /** Measures the messages of prompts. */
+  readonly measure?: MeasureMessage | undefined;
 }
 
 /** Finds the model calls of one agent in its events as they arrive. */
@@ -43,11 +46,11 @@ export class AgentCalls {
 
   constructor(options: AgentCallsOptions) {
     this.#options = options;
-    const { agentId, records, counters } = options;
+    const { agentId, records, counters, measure } = options;
     for (const recipe of [fullRecipe, ...records.recipesOf(agentId)]) {
       const counter = recipe.counter === null ? undefined : counters.get(recipe.counter);
       if (recipe.counter !== null && counter === undefined) continue;
-      this.#renderers.set(recipe.key, new PromptRenderer(recipe, counter));
+      this.#renderers.set(recipe.key, new PromptRenderer(recipe, counter, measure));
     }
     this.#renderDue(null);
   }

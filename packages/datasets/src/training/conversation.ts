@@ -1,6 +1,6 @@
 import type { ContextMessage } from '@hansard/views';
 import type { CallRun } from './call-run.ts';
-import type { CallFacts } from './training-call.ts';
+import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 
 /** A message of training data, and whether this row trains it. */
 export interface TrainingMessage {
@@ -8,6 +8,14 @@ export interface TrainingMessage {
   /** The thoughts of a trained answer. */
   readonly thinking: string | null;
   readonly isTrained: boolean;
+}
+
+/** The conversations that a format can hold. */
+export interface RowLimits {
+  /** Whether a row may hold answers without training them. */
+  readonly canMask: boolean;
+  /** The longest prefix that a row can hold; null if none. Absent if a row can hold any conversation. */
+  beginning?(conversation: Conversation): Conversation | null;
 }
 
 /** A run of calls as one conversation. */
@@ -38,4 +46,32 @@ export function beginningOf({ calls, messages }: Conversation, count: number): C
     return left === 0;
   });
   return { calls: [first, ...more], messages: messages.slice(0, end + 1) };
+}
+
+/** Whether a format can hold any call of a run. If not, all of them are dropped. */
+export function canHold(run: CallRun, format: RowLimits, drop: (dropped: DroppedCall) => void): boolean {
+  if (format.canMask || !run.holdsOtherAnswers) return true;
+  dropFrom(0, run, 'trained_twice', drop);
+  return false;
+}
+
+/** As many calls of a run as the format can hold, in order; null if none. The others are dropped. */
+export function fittedConversation(
+  run: CallRun,
+  format: RowLimits,
+  drop: (dropped: DroppedCall) => void,
+): Conversation | null {
+  const conversation = conversationOf(run);
+  const beginning = format.beginning === undefined ? conversation : format.beginning(conversation);
+  dropFrom(beginning?.calls.length ?? 0, run, 'no_turns', drop);
+  return beginning;
+}
+
+function dropFrom(
+  at: number,
+  { calls }: CallRun,
+  reason: DropReason,
+  drop: (dropped: DroppedCall) => void,
+): void {
+  for (const { dispatchId, eventId } of calls.slice(at)) drop({ dispatchId, eventId, reason });
 }

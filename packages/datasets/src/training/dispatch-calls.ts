@@ -3,6 +3,8 @@ import type { GameMapping } from '@hansard/formats';
 import { matchesEventType, type TokenCounter } from '@hansard/views';
 import { AgentCalls, type CallSetting } from './agent-calls.ts';
 import type { InferenceRecords } from './inference-records.ts';
+import { RecordedRoles } from './recorded-roles.ts';
+import type { MeasureMessage } from './rows/row-size.ts';
 import type { CallOrDropped } from './training-call.ts';
 
 export interface DispatchCallsOptions {
@@ -11,10 +13,12 @@ export interface DispatchCallsOptions {
   readonly records: InferenceRecords;
   /** The counters that the records name, by id. */
   readonly counters: ReadonlyMap<string, TokenCounter>;
-  /** Names turns and roles. If absent, there is no turn, and the role is that of the dispatch. */
+  /** Names turns and the events of roles. If absent, there is no turn. */
   readonly mapping?: GameMapping | undefined;
   /** The agents that are trained, by name or id. Absent: all. */
   readonly agents?: AgentFilter | undefined;
+  /** Measures the messages of prompts. */
+  readonly measure?: MeasureMessage | undefined;
 }
 
 /** Some agents, by name or id. */
@@ -43,11 +47,12 @@ export class DispatchCalls {
   readonly #options: DispatchCallsOptions;
   readonly #agents = new Map<string, AgentCalls>();
   readonly #names = new Map<string, string>();
-  readonly #roles = new Map<string, string>();
+  readonly #roles: RecordedRoles;
   #turn: string;
 
   constructor(options: DispatchCallsOptions) {
     this.#options = options;
+    this.#roles = new RecordedRoles(options.mapping);
     this.#turn = options.mapping?.turn.first ?? '';
   }
 
@@ -67,14 +72,12 @@ export class DispatchCalls {
     const { mapping } = this.#options;
     if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
       this.#names.set(agentId, event.data.name);
+    this.#roles.add(event);
     if (mapping === undefined) return;
-    const { turn, roles } = mapping;
+    const { turn } = mapping;
     const named = event.data[turn.field];
     if (typeof named === 'string' && turn.events.some((pattern) => matchesEventType(pattern, event.type)))
       this.#turn = named;
-    if (roles === undefined || !roles.events.some((pattern) => matchesEventType(pattern, event.type))) return;
-    const { [roles.player]: player, [roles.role]: role } = event.data;
-    if (typeof player === 'string' && typeof role === 'string') this.#roles.set(player, role);
   }
 
   /** The dispatched agent without an id has the role of the dispatch as its name. */
@@ -84,7 +87,7 @@ export class DispatchCalls {
 
   #setting(agentId: string): CallSetting {
     const agentName = this.#nameOf(agentId);
-    const known = this.#roles.get(agentName) ?? this.#roles.get(agentId);
+    const known = this.#roles.of(agentName, agentId);
     // The dispatch has the role of the dispatched agent only.
     const agentRole = known ?? (agentId === '' ? this.#options.envelope.role : '');
     return { agentName, agentRole, turn: this.#turn };
@@ -93,8 +96,8 @@ export class DispatchCalls {
   #callsOf(agentId: string): AgentCalls {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
-    const { envelope, records, counters } = this.#options;
-    const calls = new AgentCalls({ dispatchId: envelope.dispatchId, agentId, records, counters });
+    const { envelope, records, counters, measure } = this.#options;
+    const calls = new AgentCalls({ dispatchId: envelope.dispatchId, agentId, records, counters, measure });
     this.#agents.set(agentId, calls);
     return calls;
   }

@@ -6,7 +6,7 @@ export interface CallFacts {
   readonly dispatchId: string;
   readonly agentId: string;
   readonly agentName: string;
-  /** From the mapping's events of roles, or the role of the dispatch for its dispatched agent; '' if it is not recorded. */
+  /** From events of the game, or the role of the dispatch for its dispatched agent; '' if it is not recorded. */
   readonly agentRole: string;
   readonly turn: string;
   readonly model: string | null;

@@ -1,27 +1,23 @@
 import type { JsonObject } from '@hansard/events';
-import type { Conversation } from './conversation.ts';
-import { openaiRow } from './openai-row.ts';
-import { type ReasoningMode, type RowOptions, reasoningModes } from './row-options.ts';
-import { sftRow } from './sft-row.ts';
-import { sharegptBeginning, sharegptRow } from './sharegpt-row.ts';
-import { trlChatRow, trlPromptCompletionRow } from './trl-rows.ts';
+import type { Conversation, RowLimits } from './conversation.ts';
+import { openaiRow } from './rows/openai-row.ts';
+import { type ReasoningMode, type RowOptions, reasoningModes } from './rows/row-options.ts';
+import { sftRow } from './rows/sft-row.ts';
+import { sharegptBeginning, sharegptRow } from './rows/sharegpt-row.ts';
+import { trlChatRow, trlPromptCompletionRow } from './rows/trl-rows.ts';
 
 export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'] as const;
 
 export type TrainingFormatId = (typeof trainingFormatIds)[number];
 
 /** How a format turns conversations into rows. */
-export interface TrainingFormat {
+export interface TrainingFormat extends RowLimits {
   readonly id: TrainingFormatId;
   readonly file: string;
   /** One row per call, or one per run of calls that continue each other. */
   readonly rows: 'calls' | 'conversations';
-  /** Whether a row may hold answers without training them. */
-  readonly canMask: boolean;
   /** The possible places of thoughts. Empty if they are always part of the format (G5). */
   readonly thoughts: readonly ReasoningMode[];
-  /** The longest prefix that a row can hold; null if none. Absent if a row can hold any conversation. */
-  beginning?(conversation: Conversation): Conversation | null;
   toRow(conversation: Conversation, options: RowOptions): JsonObject;
 }
 

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { DispatchEnvelope, JsonObject } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, encodeEvent, type JsonObject } from '@hansard/events';
 import { contextRendererVersion } from '@hansard/views';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 import type { TrainingFormatId } from './training-formats.ts';
@@ -9,6 +9,8 @@ export interface TrainingManifest {
   readonly format: TrainingFormatId;
   readonly file: string;
   readonly rows: number;
+  /** The size of the file. */
+  readonly bytes: number;
   /** The SHA-256 of the file. */
   readonly sha256: string;
   /** The number of model calls in the rows, with recorded prompts and with prompts rendered without a record. */
@@ -50,6 +52,7 @@ export class TrainingTally {
   readonly #dropped = new Map<DropReason, { count: number; first: string[] }>();
   readonly #calls = { inRows: 0, recorded: 0, rendered: 0, shortened: 0 };
   #rows = 0;
+  #bytes = 0;
   /** The dispatch that is being read. */
   #source = { events: 0, rows: 0, hash: createHash('sha256') };
 
@@ -57,14 +60,14 @@ export class TrainingTally {
     this.#refused.push({ dispatchId, reason: 'narrative' });
   }
 
-  /** `line` is the encoded event. */
-  addEvent(line: string): void {
+  addEvent(event: CapturedEvent): void {
     this.#source.events += 1;
-    this.#source.hash.update(`${line}\n`);
+    this.#source.hash.update(`${encodeEvent(event)}\n`);
   }
 
   addRow(line: string, calls: readonly CallFacts[]): void {
     this.#rows += 1;
+    this.#bytes += Buffer.byteLength(line);
     this.#source.rows += 1;
     this.#file.update(line);
     for (const { isRecorded, isShortened } of calls) {
@@ -93,6 +96,7 @@ export class TrainingTally {
       format,
       file,
       rows: this.#rows,
+      bytes: this.#bytes,
       sha256: this.#file.digest('hex'),
       calls: this.#calls,
       filter,

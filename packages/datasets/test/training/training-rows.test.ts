@@ -322,6 +322,7 @@ describe('the manifest', () => {
       format: 'openai',
       file: 'openai.jsonl',
       rows: 2,
+      bytes: Buffer.byteLength(text),
       sha256: sha256(text),
       calls: { inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
       filter: { agents: ['Ann', 'agent_002', 'Zoe'], reasoning: 'drop', tools: 1, mapping: true },

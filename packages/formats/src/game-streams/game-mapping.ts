@@ -71,6 +71,8 @@ const gameMappingSchema = z.strictObject({
       events: eventPatterns,
       player: z.string().min(1).default('player'),
       role: z.string().min(1).default('role'),
+      /** A field with the role of each player by name, such as that of the event that begins the game. */
+      players: z.string().min(1).optional(),
     })
     .optional(),
   /** The tools that alter the game. */

@@ -1,4 +1,4 @@
-import { definedOnly, type EventData } from '@hansard/events';
+import { definedOnly, type EventData, firstLine } from '@hansard/events';
 import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,
@@ -160,7 +160,9 @@ function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attr
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {
     [ATTR_GEN_AI_RESPONSE_MODEL]: model,
-    ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
+    ...(stopReason === undefined
+      ? {}
+      : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [firstLine(stopReason) ?? ''] }),
     [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
     ...definedOnly({

@@ -1,4 +1,4 @@
-import { definedOnly, type EventData } from '@hansard/events';
+import { definedOnly, type EventData, firstLine } from '@hansard/events';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
@@ -17,6 +17,7 @@ export function emitHookDecision(
   const links = new LinkList();
   links.take(event, find, spanId);
   recent.set(envelope.dispatchId, event.id, spanId);
+  const hook = firstLine(data.hook) ?? '';
   const budget = new ContentBudget();
   // The reason first: it is never cut for the texts.
   const shown = (text: string | undefined) =>
@@ -29,12 +30,12 @@ export function emitHookDecision(
     factory.span({
       spanId,
       parentSpanId: toolSpanId ?? agent.spanId,
-      name: `execute_hook ${data.hook}`,
+      name: `execute_hook ${hook}`,
       start: time,
       end: time,
       attributes: {
         ...agentAttributes(agent, envelope),
-        [hansard.hookName]: data.hook,
+        [hansard.hookName]: hook,
         [hansard.hookOn]: data.on,
         [hansard.hookDecision]: data.decision,
         ...definedOnly({

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hansard/events';
-import type { Conversation, TrainingMessage } from './conversation.ts';
+import type { Conversation, TrainingMessage } from '../conversation.ts';
 import { argumentsOf, type RowOptions, textWithThoughts, toolsField } from './row-options.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hansard/events';
-import { beginningOf, type Conversation, type TrainingMessage } from './conversation.ts';
+import { beginningOf, type Conversation, type TrainingMessage } from '../conversation.ts';
 import { argumentsOf, type RowOptions, textWithThoughts } from './row-options.ts';
 
 type From = 'human' | 'gpt' | 'function_call' | 'observation';

@@ -1,0 +1,139 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  FormatError,
+  type JsonValue,
+  type TaskSource,
+} from '@hansard/events';
+import { type GameMapping, type GameMappingInput, parseGameMapping } from '@hansard/formats';
+import type { TokenCounter } from '@hansard/views';
+import { type CallRun, CallRuns, runOf } from './call-run.ts';
+import { AgentFilter, DispatchCalls } from './dispatch-calls.ts';
+import { InferenceRecords } from './inference-records.ts';
+import type { ReasoningMode, RowOptions } from './rows/row-options.ts';
+import type { MeasureMessage } from './rows/row-size.ts';
+import type { CallOrDropped, DroppedCall } from './training-call.ts';
+import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
+
+/** The content of rows: the calls that they train and the form in which they do. */
+export interface TrainingContent {
+  readonly format: TrainingFormatId;
+  /** The agents that are trained, by name or id. Absent: all. */
+  readonly agents?: readonly string[];
+  /** One of the format's `thoughts`. Absent: `drop`, except that `sft` always has the thoughts (G5). */
+  readonly reasoning?: ReasoningMode;
+  /** Definitions of the tools, copied into each row. They are not in the log. */
+  readonly tools?: readonly JsonValue[];
+  /** Names the turns and roles of a game. */
+  readonly mapping?: GameMappingInput;
+  /** Creates the token counter for an id in records of `faded` prompts; undefined if it is unknown. */
+  readonly tokens?: (counterId: string) => Promise<TokenCounter | undefined>;
+}
+
+/** Learns what a reading passes over. */
+export interface ReadingTally {
+  addEvent(event: CapturedEvent): void;
+  drop(dropped: DroppedCall): void;
+}
+
+/** The calls of a task's dispatches. Each reading gives the same calls: events that are recorded after the first one are not in it. */
+export class TrainingSource {
+  readonly format: TrainingFormat;
+  readonly row: RowOptions;
+  /** Dispatches with input and output of tools, and the others. */
+  readonly full: readonly DispatchEnvelope[];
+  readonly narrative: readonly DispatchEnvelope[];
+  readonly #source: TaskSource;
+  readonly #content: TrainingContent;
+  readonly #agents: AgentFilter | undefined;
+  readonly #mapping: GameMapping | undefined;
+  readonly #records = new Map<string, InferenceRecords>();
+
+  /** @throws as `writeTrainingData` */
+  constructor(source: TaskSource, content: TrainingContent) {
+    this.#source = source;
+    this.#content = content;
+    this.format = trainingFormats[content.format];
+    this.row = rowOptions(this.format, content);
+    this.#agents = content.agents === undefined ? undefined : new AgentFilter(content.agents);
+    this.#mapping = content.mapping === undefined ? undefined : parseGameMapping(content.mapping);
+    this.full = source.envelopes.filter(({ fidelity }) => fidelity === 'full');
+    this.narrative = source.envelopes.filter(({ fidelity }) => fidelity !== 'full');
+    if (this.full.length === 0 && this.narrative.length > 0) throw notFull(this.narrative);
+  }
+
+  /** Requested agents without an event in what was read. */
+  get missingAgents(): readonly string[] {
+    return this.#agents?.missing ?? [];
+  }
+
+  /** The calls of a dispatch in the runs that become its rows. With `measure`, prompts know their size. */
+  async *runsOf(
+    envelope: DispatchEnvelope,
+    tally: ReadingTally,
+    measure?: MeasureMessage,
+  ): AsyncGenerator<CallRun> {
+    const records = await this.#recordsOf(envelope);
+    const counters = await countersFor(records, this.#content);
+    const [mapping, agents] = [this.#mapping, this.#agents];
+    const calls = new DispatchCalls({ envelope, records, counters, mapping, agents, measure });
+    const runs = new CallRuns({ showsThoughtsAsText: this.row.reasoning === 'think-tags' });
+    const take = (found: readonly CallOrDropped[]): CallRun[] =>
+      found.flatMap((entry) => {
+        if (entry.kind === 'call')
+          return this.format.rows === 'calls' ? [runOf(entry.call)] : runs.add(entry.call);
+        tally.drop(entry.dropped);
+        return [];
+      });
+    let read = 0;
+    for await (const event of this.#source.readEvents(envelope.dispatchId)) {
+      if (read === records.events) break;
+      read += 1;
+      tally.addEvent(event);
+      yield* take(calls.add(event));
+    }
+    yield* take(calls.finish());
+    yield* runs.finish();
+  }
+
+  async #recordsOf({ dispatchId }: DispatchEnvelope): Promise<InferenceRecords> {
+    const known = this.#records.get(dispatchId);
+    if (known !== undefined) return known;
+    const records = new InferenceRecords();
+    for await (const event of this.#source.readEvents(dispatchId)) records.add(event);
+    this.#records.set(dispatchId, records);
+    return records;
+  }
+}
+
+function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: TrainingContent): RowOptions {
+  if (reasoning !== undefined && !thoughts.includes(reasoning))
+    throw new TypeError(
+      thoughts.length === 0
+        ? `The format ${id} always includes the thoughts, in its own form.`
+        : `The format ${id} can't have thoughts as ${reasoning}; it can: ${thoughts.join(', ')}.`,
+    );
+  return { reasoning: reasoning ?? 'drop', tools };
+}
+
+function notFull(envelopes: readonly DispatchEnvelope[]): FormatError {
+  const ids = envelopes.map(({ dispatchId }) => dispatchId);
+  return new FormatError(
+    'FORMAT_NOT_FULL',
+    `No training data can be written from ${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ' …' : ''}: ` +
+      'input and output of tools were not recorded (fidelity narrative), so the prompts of the model are unknown.',
+    { details: { dispatchIds: ids } },
+  );
+}
+
+async function countersFor(
+  { counters }: InferenceRecords,
+  { tokens }: TrainingContent,
+): Promise<ReadonlyMap<string, TokenCounter>> {
+  const found = new Map<string, TokenCounter>();
+  for (const id of counters) {
+    const counter = await tokens?.(id);
+    if (counter !== undefined) found.set(id, counter);
+  }
+  return found;
+}
