@@ -144,7 +144,8 @@ export class DispatchRecorder {
     const { title, isGiven } = this.#titles;
     const { envelope } = this.#log;
     const isWanted = envelope.title === null || (envelope.source !== null && isGiven);
-    if (title === null || !isWanted || updates.title !== undefined || title === envelope.title) return updates;
+    if (title === null || !isWanted || updates.title !== undefined || title === envelope.title)
+      return updates;
     return { ...updates, title };
   }
 

@@ -47,7 +47,7 @@ export class TitleFinder {
 }
 
 /** The beginning of a text as a title: one line of at most 80 characters, without control characters; '' if nothing is left. */
-export function titleOf(text: string): string {
+function titleOf(text: string): string {
   // A little more than a title, because white space becomes shorter.
   const line = text.slice(0, 1_000).replace(unreadable, ' ').trim();
   const characters = [...line];
