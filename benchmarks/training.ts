@@ -78,7 +78,7 @@ async function measureLong(format: TrainingFormatId): Promise<void> {
   );
 }
 
-/** Dispatches that are generated when they are read. Each is read twice; `heard` receives the number of finished ones. */
+/** Dispatches that are generated when they are read. Each is read four times; `heard` receives the number of finished ones. */
 function sourceOf(
   format: TrainingFormatId,
   dispatches: number,
@@ -99,7 +99,7 @@ function sourceOf(
         yield* sampleTurn(turn).filter(({ type }) => format !== 'sharegpt' || type !== 'agent:text');
       const times = (reads.get(dispatchId) ?? 0) + 1;
       reads.set(dispatchId, times);
-      if (times === 2) {
+      if (times === 4) {
         done += 1;
         heard(done);
       }

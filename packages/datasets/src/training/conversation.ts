@@ -26,7 +26,7 @@ export interface Conversation {
   readonly messages: readonly TrainingMessage[];
 }
 
-export function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun): Conversation {
+function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun): Conversation {
   const { text, toolCalls } = answer;
   const spoken: ContextMessage = { role: 'assistant', text, toolCalls };
   const messages = [...prompt.context.messages, spoken].map((message, at): TrainingMessage => {

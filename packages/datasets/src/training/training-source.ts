@@ -47,7 +47,8 @@ export class TrainingSource {
   readonly #content: TrainingContent;
   readonly #agents: AgentFilter | undefined;
   readonly #mapping: GameMapping | undefined;
-  readonly #records = new Map<string, InferenceRecords>();
+  /** The events of each dispatch at its first reading. */
+  readonly #events = new Map<string, number>();
 
   /** @throws as `writeTrainingData` */
   constructor(source: TaskSource, content: TrainingContent) {
@@ -97,11 +98,13 @@ export class TrainingSource {
   }
 
   async #recordsOf({ dispatchId }: DispatchEnvelope): Promise<InferenceRecords> {
-    const known = this.#records.get(dispatchId);
-    if (known !== undefined) return known;
+    const count = this.#events.get(dispatchId);
     const records = new InferenceRecords();
-    for await (const event of this.#source.readEvents(dispatchId)) records.add(event);
-    this.#records.set(dispatchId, records);
+    for await (const event of this.#source.readEvents(dispatchId)) {
+      if (records.events === count) break;
+      records.add(event);
+    }
+    this.#events.set(dispatchId, records.events);
     return records;
   }
 }

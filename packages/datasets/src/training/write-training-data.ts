@@ -20,7 +20,7 @@ export interface TrainingOptions extends TrainingContent {
 /**
  * Dispatches as training data: yields lines of JSON and returns their manifest. Each prompt is rendered by the record of
  * its call, or in full without a record. Text that an agent heard is never its own turn, and each answer is trained once.
- * The size is estimated first, so each dispatch is read three times.
+ * The size is estimated first, so each dispatch is read four times.
  * @throws FORMAT_NOT_FULL if none of the dispatches holds input and output of tools; FORMAT_MAPPING_INVALID;
  * FORMAT_TOO_LARGE before the first line, if the estimate is above `maxBytes`;
  * EVENT_INVALID for a part of a transcript that can't be read; TypeError for thoughts that the format can't have
