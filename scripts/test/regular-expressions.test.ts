@@ -56,8 +56,11 @@ describe('a regular expression of the sources', () => {
   });
 
   it('takes linear time for every text in the formats of secrets', { timeout: 120_000 }, () => {
-    const expressions = [...secretFormats.map(({ expression }) => expression), secretKeyOnly];
-    expect(expressions.filter((one) => slowText(one) !== null)).toEqual([]);
+    // Formats of one kind and length differ in their prefix only.
+    const formats = new Map(secretFormats.map((one) => [`${one.kind} ${one.expression.source.length}`, one]));
+    const expressions = [...formats.values()].map(({ expression }) => expression);
+    expect(expressions.length).toBeGreaterThan(30);
+    expect([...expressions, secretKeyOnly].filter((one) => slowText(one) !== null)).toEqual([]);
   });
 
   it.each([

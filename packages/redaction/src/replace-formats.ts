@@ -1,11 +1,15 @@
 import type { SecretFormat } from './secret-formats.ts';
 
+/** Shorter texts, such as most keys and ids, have no secret other than the password of a URL. */
+const shortest = 20;
+
 /** Replaces the secrets of the formats by what `mark` returns for their kind. */
 export function replaceFormats(
   text: string,
   formats: readonly SecretFormat[],
   mark: (kind: string) => string,
 ): string {
+  if (text.length < shortest && !text.includes('://')) return text;
   let replaced = text;
   const lower = formats.length === 0 ? '' : text.toLowerCase();
   for (const format of formats)

@@ -55,16 +55,20 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   token('age-key', 'age-secret-key-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
   // Before the JWT that it contains.
-  token('github-token', 'ghs_', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
+  token('github-token', '_eyj', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
   format('jwt', 'eyj', '(?<![A-Za-z0-9_-])eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*'),
-  token('aws-access-key', 'a', '(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}', isNoExample),
+  ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) =>
+    token('aws-access-key', prefix.toLowerCase(), `${prefix}[A-Z2-7]{16}`, isNoExample),
+  ),
   format(
     'aws-secret-key',
     'secret',
     `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
-  token('github-token', 'gh', 'gh[pousr]_[A-Za-z0-9]{36,250}', hasBase62Checksum),
+  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((prefix) =>
+    token('github-token', prefix, `${prefix}[A-Za-z0-9]{36,250}`, hasBase62Checksum),
+  ),
   token('github-token', 'github_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
   token(
     'gitlab-token',

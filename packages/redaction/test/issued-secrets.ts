@@ -73,7 +73,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'github-token',
-    hint: 'ghs_',
+    hint: '_eyj',
     parts: [
       'ghs_',
       [digits, 1, 12],
@@ -90,12 +90,14 @@ export const issuedSecrets: readonly IssuedSecret[] = [
     hint: 'eyj',
     parts: ['eyJ', [url64, 8, unlimited], '.eyJ', [url64, 8, unlimited], '.', [url64, 16, unlimited]],
   },
-  {
-    kind: 'aws-access-key',
-    hint: 'a',
-    parts: ['AKIA', [base32, 16]],
-    refused: () => 'AKIAIOSFODNN7EXAMPLE',
-  },
+  ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map(
+    (prefix): IssuedSecret => ({
+      kind: 'aws-access-key',
+      hint: prefix.toLowerCase(),
+      parts: [prefix, [base32, 16]],
+      refused: () => `${prefix}IOSFODNN7EXAMPLE`,
+    }),
+  ),
   {
     kind: 'aws-secret-key',
     hint: 'secret',
@@ -106,7 +108,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map(
     (prefix): IssuedSecret => ({
       kind: 'github-token',
-      hint: 'gh',
+      hint: prefix,
       parts: [prefix, [alnum, 36, 250]],
       finish: withChecksum,
       refused: withOtherEnd,

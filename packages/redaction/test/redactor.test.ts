@@ -133,11 +133,7 @@ describe('a redactor', () => {
     'sk-ant-api03-',
     'sk-aaaaaaaaaaaaaaaaaaaaT3BlbkFJ',
     'AKIA ghp_ ',
-    '"a_',
     '"password":"',
-    '\\\\\\"',
-    'Authorization: Bearer a',
-    'ghs_1_eyJaaaaaaaa.',
     `ghp_${'a'.repeat(36)}`,
     'A',
   ])('takes linear time for 10 MB of %j', { timeout: 60_000 }, (piece) => {

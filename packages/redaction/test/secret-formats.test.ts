@@ -15,6 +15,7 @@ function disagreement(format: SecretFormat, { kind, hint }: SecretFormat): strin
   for (const one of issued) {
     for (const lengths of ['least', 'most', 'any', 'any', 'any'] as const) {
       const { text, secret } = issue(one, random, lengths);
+      if (marked(text) !== text.replace(secret, '<secret>')) return text;
       if (marked(`a "${text}" b`) !== `a "${text.replace(secret, '<secret>')}" b`) return text;
     }
     for (let round = 0; round < 3; round += 1)
