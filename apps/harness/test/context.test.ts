@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
-import { newEvent } from '@hansard/events';
+import { type CapturedEvent, newEvent } from '@hansard/events';
 import { createSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
@@ -54,6 +54,29 @@ describe('hansard context', () => {
     await store.close();
   });
   afterAll(() => line[Symbol.dispose]());
+
+  it('takes a call by any address of it or of its answer, and by a time', async () => {
+    const events = (await line.hansard('events', task, 'D1', '--json')).json() as CapturedEvent[];
+    const called = async (address: string) => {
+      const answer = await line.hansard('context', task, 'D1', address, '--json');
+      return (answer.json() as { inference: string }[])[0]?.inference;
+    };
+    const id = calls[5] ?? '';
+    const position = events.findIndex((event) => event.id === id);
+    const answer = events.findIndex(
+      ({ type, messageId }) => type === 'agent:text' && messageId === events[position]?.messageId,
+    );
+    expect(answer).toBeGreaterThanOrEqual(0);
+    for (const address of [id, id.slice(-12), String(position), String(answer)])
+      expect([address, await called(address)]).toEqual([address, id]);
+    expect(await called('@2999-01-01')).toBe(calls.at(-1));
+    const message = events.findIndex(({ type }) => type === 'user:message');
+    const refused = await line.hansard('context', task, 'D1', String(message));
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining(`There is no model call ${message}.`),
+    ]);
+  });
 
   it('prints the context of the latest model call, and its policy, detail and tokens', async () => {
     const { code, out, err } = await line.hansard('context', task, 'D1');
