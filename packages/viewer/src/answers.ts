@@ -1,6 +1,9 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { Row, RowKind, Tone } from '@hansard/views';
 
+/** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
+export const rowReach = 300;
+
 /** A row as one line of the reader. Its texts are harmless and cut: the page never gets more than it shows. */
 export interface ReaderRow {
   readonly position: number;
@@ -71,4 +74,11 @@ export interface EventDetail {
   readonly causes: readonly EventLink[];
   /** What came from them. */
   readonly effects: readonly EventLink[];
+}
+
+/** Rows that were found, in order. */
+export interface FoundRows {
+  readonly positions: readonly number[];
+  /** How many events were read so far, from the beginning of the log. */
+  readonly scanned: number;
 }

@@ -74,6 +74,7 @@ it('refuses what it does not have, in words', async () => {
       `${place}/rows?from=-1`,
       `${place}/rows?from=1e3`,
       `${place}/rows?last=501`,
+      `${place}/find?kind=none`,
       `${place}/event/x`,
       `${place}/event/3`,
       `/api/d/${encodeURIComponent(taskDir)}/none/rows`,
@@ -81,7 +82,7 @@ it('refuses what it does not have, in words', async () => {
       '/api/none',
     ].map(async (path) => (await get(path)).status),
   );
-  expect(answers).toEqual([400, 400, 400, 400, 404, 404, 503, 404]);
+  expect(answers).toEqual([400, 400, 400, 400, 400, 404, 404, 503, 404]);
 });
 
 it('cuts long texts, between characters', async () => {

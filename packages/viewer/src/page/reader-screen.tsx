@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Beside } from './beside.tsx';
 import { EventPanel } from './event-panel.tsx';
+import { FindBar } from './find-bar.tsx';
 import { addressOf, parseAddress, type Screen } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
@@ -41,7 +42,7 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
   useEffect(() => {
     document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
   });
-  const { top } = reader.place;
+  const top = reader.topPosition;
   useEffect(() => {
     if (reader.count === null) return;
     const timer = setTimeout(() => {
@@ -69,6 +70,7 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
         <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
         {envelope === null ? null : <span class={`state ${envelope.status}`}>{envelope.status}</span>}
         <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
+        <FindBar reader={reader} />
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
       <Beside reader={reader} />
@@ -121,7 +123,9 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEv
     if (by === undefined) reader.focus(to ?? 0);
     else reader.move(by);
     if (open !== null && reader.current !== null) setOpen(reader.current);
-  } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.[0] ?? 0);
+  } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.position ?? 0);
+  else if (key === '/') document.getElementById('find')?.focus();
+  else if (key === 'n' || key === 'N') reader.next(key === 'n' ? 1 : -1);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;

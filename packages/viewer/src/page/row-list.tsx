@@ -25,7 +25,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
     const list = element.current;
     if (list !== null && Math.abs(list.scrollTop - place.scrollTop) >= 1) list.scrollTop = place.scrollTop;
   });
-  const total = reader.count ?? -1;
+  const total = reader.count === null ? -1 : view.count;
   return (
     <div
       class="list"
@@ -36,15 +36,16 @@ export function RowList({ reader, onOpen }: RowListProps) {
       tabIndex={0}
       ref={element}
       onScroll={({ currentTarget }) => reader.scrolled(currentTarget.scrollTop)}
-      onWheel={() => reader.turned()}
-      onScrollEnd={() => reader.rested()}
+      onWheel={() => reader.scroll.turned()}
+      onScrollEnd={() => reader.scroll.rested()}
     >
       <div style={{ height: `${heightOf(view)}px` }}>
         <div class="window">
-          {reader.rows().map(([position, row], at) => (
+          {reader.rows().map(({ position, place: ordinal, row }, at) => (
             <Row
               key={position}
               position={position}
+              ordinal={ordinal}
               row={row}
               top={at * rowHeight}
               total={total}
@@ -61,6 +62,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
 
 interface RowProps {
   readonly position: number;
+  readonly ordinal: number;
   /** Undefined while it is read. */
   readonly row: ReaderRow | undefined;
   /** Pixels from the top of the window. */
@@ -71,13 +73,13 @@ interface RowProps {
   onOpen(position: number): void;
 }
 
-function Row({ position, row, top, total, agent, isCurrent, onOpen }: RowProps) {
+function Row({ position, ordinal, row, top, total, agent, isCurrent, onOpen }: RowProps) {
   const classes = ['row', row?.kind, row?.tone ?? 'dim', isCurrent ? 'current' : ''];
   return (
     <article
       class={classes.filter(Boolean).join(' ')}
       style={{ top: `${top}px` }}
-      aria-posinset={position + 1}
+      aria-posinset={ordinal + 1}
       aria-setsize={total}
       aria-current={isCurrent}
       data-position={position}

@@ -2,10 +2,8 @@ import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { AgentNames, type Row, RowReader } from '@hansard/views';
-import type { NamedAgent } from '../answers.ts';
+import { type NamedAgent, rowReach as reach } from '../answers.ts';
 
-/** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
-const reach = 300;
 /** Agents are known from this many first events, and from every window that was read. */
 const firstEvents = 2_000;
 

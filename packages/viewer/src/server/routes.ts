@@ -1,7 +1,10 @@
+import { rowKinds } from '@hansard/views';
 import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
 import { streamSSE } from 'hono/streaming';
 import { sendChanges } from './changes.ts';
 import { eventDetail } from './event-detail.ts';
+import { sendFoundRows } from './find-rows.ts';
 import { sendLiveRows } from './live-rows.ts';
 import type { RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
@@ -26,6 +29,8 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links, whole
+ *     GET /d/:task/:id/find?text=&agent=&kind=&failed=1&from=
+ *                                       the positions of rows, as they are found, as server-sent events
  *     GET /d/:task/:id/live?after=      rows as they come, as server-sent events
  */
 export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
@@ -75,6 +80,22 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
       const position = onePart(context.req.param('position'));
       const detail = await eventDetail(rows, position);
       return detail === null ? context.notFound() : context.json(detail);
+    }),
+  );
+
+  dispatch.get('/find', (context) =>
+    onDispatch(context, async (open) => {
+      const { text, agent: agentId, kind, failed } = context.req.query();
+      const wanted = rowKinds.find((known) => known === kind);
+      if (kind !== undefined && wanted === undefined)
+        throw new HTTPException(400, { message: `kind must be one of ${rowKinds.join(', ')}.` });
+      const from = wholeNumber(context, 'from') ?? 0;
+      const query = { text, agentId, kind: wanted, failed: failed === '1', from };
+      return streamSSE(context, async (stream) => {
+        const ending = new AbortController();
+        stream.onAbort(() => ending.abort());
+        await sendFoundRows(stream, open, query, ending.signal);
+      });
     }),
   );
 

@@ -183,3 +183,43 @@ it('opens a row: input, edits, outcome, what was said and received, and links bo
   await page.waitForSelector(`.current${rowAt(2)}`);
   expect(problems).toEqual([]);
 });
+
+it('finds rows while the log is read, goes to the next one, and shows those alone', async () => {
+  await using opened = await viewer.open(`${place}?at=0`);
+  const { page, problems } = opened;
+  await page.waitForSelector(rowAt(1));
+  const failed = (at: number) => 1 + (3 + 10 * at) * 4;
+  await page.keyboard.press('/');
+  await page.keyboard.type('FAILED 1');
+  const output = page.locator('.find output');
+  // 13 and 103 to 193.
+  await expect.poll(() => output.textContent(), patient).toBe('11 rows');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`.current${rowAt(failed(1))}`);
+  await page.locator('.list').focus();
+  for (const at of [10, 11]) {
+    await page.keyboard.press('n');
+    await page.waitForSelector(`.current${rowAt(failed(at))}`);
+  }
+  await page.keyboard.press('N');
+  await page.waitForSelector(`.current${rowAt(failed(10))}`);
+  await page.getByLabel('only these').check();
+  const hits = [1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19].map(failed);
+  await expect.poll(() => positionsIn(page), patient).toEqual(hits);
+  await page.locator('#find').fill('');
+  await page.getByLabel('failed').check();
+  await expect.poll(() => output.textContent(), patient).toBe('40 rows');
+  // A row that fails later is found, too.
+  const at = await dispatch.count();
+  const [call, , , result] = callWithResult(1_003);
+  await dispatch.append([call, result] as NewEvent[]);
+  await expect.poll(() => output.textContent(), patient).toBe('41 rows');
+  await page.getByLabel('Agent', { exact: true }).selectOption('a1');
+  await page.getByLabel('Kind').selectOption('said');
+  await expect.poll(() => output.textContent(), patient).toBe('0 rows');
+  await page.getByLabel('Kind').selectOption('call');
+  await expect.poll(() => output.textContent(), patient).toBe('41 rows');
+  await page.getByLabel('only these').check();
+  await page.waitForSelector(rowAt(at));
+  expect(problems).toEqual([]);
+});
