@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { newEvent } from '@hansard/events';
+import { type JsonValue, newEvent } from '@hansard/events';
 import { type ScanItem, scanSecrets } from '@hansard/maintenance';
 import { createRedactor } from '@hansard/redaction';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -46,7 +46,7 @@ it(`each planted secret is found at its address, and nothing else is (seed ${see
       const events = Array.from({ length: 1_200 }, (_, position) => {
         const place = (field: string, kind: string, count = 1) =>
           planted.push(`${taskDir} ${dispatchId} ${position} agent:tool_call ${field} ${kind} ${count}`);
-        const input: Record<string, unknown> = { command: 'ls', 'a/b~c': ['x', 'y'] };
+        const input: Record<string, JsonValue> = { command: 'ls', 'a/b~c': ['x', 'y'] };
         const where = Math.floor(random() * 100);
         if (where === 0) {
           input.command = `echo ${secret()} ${secret()}`;
