@@ -20,7 +20,7 @@ export interface RowQuery {
 const gatherMs = 50;
 
 /** Whether a row is wanted. */
-export function rowFilter({ text = '', agentId, kind, failed = false }: RowQuery): (row: Row) => boolean {
+function rowFilter({ text = '', agentId, kind, failed = false }: RowQuery): (row: Row) => boolean {
   const wanted = text.toLowerCase();
   return (row) =>
     (!failed || row.isFailed) &&
