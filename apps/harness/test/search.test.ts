@@ -29,6 +29,18 @@ describe.each(durableStores)('a search of a $name store', (store) => {
     ]);
   });
 
+  it('takes the filters of other listings', async () => {
+    using line = await recordedIn(store);
+    expect(await hitsOf(line, 'item', 'a/one', 'latest', '--type', 'agent:*', '--grep', 'two')).toEqual([
+      'D2SECOND 1',
+    ]);
+    expect(await hitsOf(line, 'item', '--since', '2000-01-01', '--limit', '4')).toHaveLength(4);
+    expect(await line.hansard('search', 'item', 'one', '--failed')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('contains "item" and passes --failed'),
+    });
+  });
+
   it('exits with 1 if nothing was found, and with 2 for a text without a word', async () => {
     using line = await recordedIn(store);
     expect(await line.hansard('search', 'walrus', 'a/one')).toMatchObject({

@@ -1,11 +1,19 @@
+import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { SearchHit, StoreError } from '@hansard/provider';
 import { EventWords } from '@hansard/store-kit';
 import { columnsOf, formatTime, neutraliseControlsInLine } from '@hansard/views';
 import { type DispatchHits, searchDispatches } from '../search/search-dispatches.ts';
 import { snippetOf } from '../search/snippet.ts';
+import {
+  type FilterOptions,
+  FilterRequest,
+  interruptedPages,
+  withFilterOptions,
+} from '../tasks/filter-options.ts';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+import { findTask } from '../tasks/find-task.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -16,18 +24,20 @@ import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-interface SearchCommandOptions extends CommonOptions {
+interface SearchCommandOptions extends CommonOptions, FilterOptions {
   readonly limit: number;
 }
 
 const usualLimit = 50;
 /** Columns of a line that is not written to a terminal. */
 const usualWidth = 160;
+/** So many hits are filtered. */
+const mostFiltered = 10_000;
 const leastSnippet = 30;
 const shortId = 9;
 
 export const addSearch: AddCommand = (command, context) => {
-  withCommonOptions(command)
+  withFilterOptions(withCommonOptions(command))
     .option(
       '--limit <n>',
       `print at most so many hits (default: ${usualLimit})`,
@@ -55,39 +65,49 @@ export const addSearch: AddCommand = (command, context) => {
         answerFromStore(context, options, async ({ store }) => {
           const words = new EventWords(text).words;
           if (words.length === 0) throw noWord(text);
-          const taskDir = task === undefined ? undefined : toTaskDir(task);
+          const taskDir = task === undefined ? undefined : await findTask(store, task);
+          const filter = await FilterRequest.parse(options);
           const dispatchId =
             taskDir === undefined || dispatch === undefined
               ? undefined
               : await findDispatchId(store, taskDir, dispatch);
-          const search = new Search(context, { text, words, limit: options.limit, scope: task });
+          const search = new Search(context, {
+            text,
+            words,
+            limit: options.limit,
+            scope: task,
+            filter,
+            store,
+          });
           const scope = {
             ...(taskDir === undefined ? {} : { taskDir }),
             ...(dispatchId === undefined ? {} : { dispatchId }),
           };
-          const found = searchDispatches(store, {
-            query: text,
-            limit: options.limit,
-            ...scope,
-            ...search.calls,
-          });
+          const limit = filter.isOpen ? options.limit : mostFiltered;
+          const found = searchDispatches(store, { query: text, limit, ...scope, ...search.calls });
           return search.answer(found);
         }),
     );
 };
 
+interface Asked {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** The maximum number of hits. */
+  readonly limit: number;
+  readonly filter: FilterRequest;
+  readonly store: DispatchStore;
+}
+
 /** One run of the command. */
 class Search {
   readonly #context: CliContext;
-  readonly #asked: { readonly text: string; readonly words: readonly string[]; readonly limit: number };
+  readonly #asked: Asked;
   readonly #place: string;
   readonly #errors: StoreError[] = [];
   #count = 0;
 
-  constructor(
-    context: CliContext,
-    { scope, ...asked }: { text: string; words: readonly string[]; limit: number; scope: string | undefined },
-  ) {
+  constructor(context: CliContext, { scope, ...asked }: Asked & { readonly scope: string | undefined }) {
     this.#context = context;
     this.#asked = asked;
     this.#place = scope === undefined ? '' : ` of ${scope}`;
@@ -148,18 +168,34 @@ class Search {
     return `${paint('position', place)}${paint('word', about)}  ${snippet}`;
   }
 
+  async #filtered({ taskDir, dispatchId, envelope, hits }: DispatchHits): Promise<readonly SearchHit[]> {
+    const { filter, store } = this.#asked;
+    if (filter.isOpen) return hits;
+    if (envelope === null) return [];
+    const context = this.#context;
+    const chosen = await filter.forOneOf({
+      envelope,
+      pages: async function* () {
+        yield* interruptedPages(context, await store.openDispatch({ taskDir, dispatchId }));
+      },
+    });
+    return hits.filter(({ event }) => chosen.passes(event));
+  }
+
   /** Passes the hits on, and ends with what people must know of them. @throws CliError if nothing was found, or not everything was searched */
   async *#counted(found: AsyncIterable<DispatchHits>): AsyncGenerator<DispatchHits> {
     try {
       for await (const one of found) {
         this.#progress.end();
-        this.#count += one.hits.length;
-        yield one;
+        const hits = (await this.#filtered(one)).slice(0, this.#asked.limit - this.#count);
+        this.#count += hits.length;
+        if (hits.length > 0) yield { ...one, hits };
+        if (this.#count === this.#asked.limit) break;
       }
     } finally {
       this.#progress.end();
     }
-    const { text, limit } = this.#asked;
+    const { text, limit, filter } = this.#asked;
     if (this.#count >= limit)
       note(
         this.#context,
@@ -170,7 +206,7 @@ class Search {
     if (this.#count === 0)
       throw new CliError(
         exitCode.failed,
-        `No event${this.#place} contains ${JSON.stringify(text)}.`,
+        `No event${this.#place} contains ${JSON.stringify(text)}${filter.isOpen ? '' : ` and passes ${filter.inWords}`}.`,
         'Whole words are found, in any order: try fewer words, or other forms of them.',
       );
   }
