@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -51,7 +52,7 @@ describe('ls beside a damaged dispatch', () => {
     const { code, out, err } = await line.hansard('ls');
     expect(code).toBe(3);
     expect(out.split('\n').map((row) => row.replaceAll(/ +/g, ' ').trim())).toEqual([
-      'task status dispatches cost last started name',
+      'task status dispatches cost last active title',
       `a/one open 2 (1 running) $1,234.50 ${startedAt} The one that we look at now`,
       `a/three open 2 (1 running) $1,234.50 ${startedAt} The thre that we look at now`,
       'a/two damaged ? ? ? The two that we look at now',
@@ -126,7 +127,7 @@ describe('ls on a terminal', () => {
     using line = await recorded('research/route-models', long);
     const { out } = await at(line, 80, 'ls');
     expect(out.split('\n')).toEqual([
-      'task                   status  dispatches     cost       last started',
+      'task                   status  dispatches     cost       last active',
       long,
       '                       open    2 (1 running)  $1,234.50  2026-03-01 09:30',
       'research/route-models  open    2 (1 running)  $1,234.50  2026-03-01 09:30',
@@ -146,8 +147,8 @@ describe('ls on a terminal', () => {
     expect(out.split('\n')[1]).toHaveLength(70);
     const file = join(line.cwd, '.projects/a/tasks/one/task.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('The one that we look at now', 'one'));
-    expect((await at(line, 100, 'ls')).out).not.toContain('name');
-    expect((await line.hansard('ls')).out).toMatch(/ one\n$/);
+    expect((await at(line, 100, 'ls')).out).not.toContain('title');
+    expect((await line.hansard('ls')).out).not.toMatch(/ one\n$/);
   });
 
   it('shows dispatches by the ends of their ids where there is no room for all', async () => {
@@ -162,6 +163,68 @@ describe('ls on a terminal', () => {
     expect(ids.some((id) => id?.endsWith(shown))).toBe(true);
     expect(await line.hansard('show', 'a/one', shown)).toMatchObject({ code: 0 });
     expect((await at(line, 200, 'ls', 'a/one')).out).toContain(`${ids[0]}`);
+  });
+});
+
+describe('ls of several tasks', () => {
+  /** Each with a dispatch that began in this minute, had its last event in that one, cost so much, and was asked this. */
+  const tasks: readonly (readonly [
+    task: string,
+    began: number,
+    active: number,
+    cost: number,
+    asked: string,
+  ])[] = [
+    ['alpha/old', 10, 50, 3, 'Find the\n  routes '],
+    ['alpha/new', 40, 41, 1, '\u001b[31mred'],
+    ['beta/last', 20, 30, 2, `${'long '.repeat(40)}end`],
+  ];
+
+  async function recordedAt(): Promise<CommandLine> {
+    const line = commandLine();
+    await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const minute = (at: number) => `2026-03-01T09:${at}:00.000Z`;
+    for (const [task, began, active, cost, asked] of tasks) {
+      const taskDir = task.replace('/', '/tasks/');
+      const dispatch = await store.beginDispatch(taskDir, { role: 'worker', startedAt: minute(began) });
+      const source = { kind: 'user' } as const;
+      await dispatch.append([
+        { ...newEvent('user:message', { text: asked, source }), timestamp: minute(began) },
+        { ...newEvent('user:message', { text: 'Later', source }), timestamp: minute(active) },
+      ]);
+      await dispatch.end({ status: 'completed', cost });
+    }
+    return line;
+  }
+
+  const listed = async (line: CommandLine, ...args: string[]) =>
+    ((await line.hansard('ls', '--json', ...args)).json() as { taskDir: string }[]).map(({ taskDir }) =>
+      taskDir.replace('/tasks/', '/'),
+    );
+
+  it('begins with the one that was active last, or has another order, of a project, up to a limit', async () => {
+    using line = await recordedAt();
+    expect(await listed(line)).toEqual(['alpha/old', 'alpha/new', 'beta/last']);
+    expect(await listed(line, '--sort', 'cost')).toEqual(['alpha/old', 'beta/last', 'alpha/new']);
+    expect(await listed(line, '--sort', 'name', '--project', 'ALPH')).toEqual(['alpha/new', 'alpha/old']);
+    const first = await line.hansard('ls', '--limit', '1');
+    expect([first.out, first.err]).toEqual([
+      expect.stringContaining('alpha/old'),
+      'hansard: 2 more tasks; --limit 3 lists all.\n',
+    ]);
+    expect((await line.hansard('ls', '--project', 'gamma')).out).toMatch(
+      /^No project of the 3 tasks in .* contains "gamma"/,
+    );
+  });
+
+  it('shows the beginning of the first message as the title, on one line and harmless', async () => {
+    using line = await recordedAt();
+    const titles = ((await line.hansard('ls', '--json')).json() as { title: string }[]).map(
+      ({ title }) => title,
+    );
+    expect(titles).toEqual(['Find the routes', '[31mred', expect.stringMatching(/^(long ){15}long…$/)]);
+    for (const title of titles) expect(title.length).toBeLessThanOrEqual(80);
+    expect((await line.hansard('ls', 'alpha/old')).out).toMatch(/ Find the routes$/m);
   });
 });
 

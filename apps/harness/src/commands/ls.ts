@@ -1,16 +1,25 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { StoreError, TaskListing } from '@hansard/provider';
+import type { StoreError } from '@hansard/provider';
 import {
   explainEstimates,
   formatSpending,
   neutraliseControlsInLine,
   spendingOf,
 } from '@hansard/views/basics';
+import { Option } from 'commander';
 import { storePlace } from '../store-place.ts';
 import { findReadable } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
-import { type ListedTask, listAllTasks, taskFigures } from '../tasks/listed-task.ts';
+import {
+  type ListedTask,
+  listAllTasks,
+  sortTasks,
+  type TaskOrder,
+  taskFigures,
+  taskOrders,
+  titleOf,
+} from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
@@ -18,53 +27,107 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
+import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 /** How many of the last characters of a dispatch's id are printed if the whole id does not fit. */
 const leastOfId = 9;
 
+interface LsOptions extends CommonOptions {
+  readonly project?: string;
+  readonly sort: TaskOrder;
+  readonly limit?: number;
+}
+
 export const addLs: AddCommand = (command, context) => {
   withCommonOptions(command)
+    .option('--project <text>', 'list only the tasks whose project contains this text, in any case')
+    .addOption(
+      new Option('--sort <order>', 'the order of tasks; by their last event, unless you choose another one')
+        .choices(taskOrders)
+        .default('active'),
+    )
+    .option(
+      '--limit <n>',
+      'list only the first n tasks, or the n dispatches that began last',
+      parseCount({ from: 1, example: 20 }),
+    )
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard ls\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
+      '\nExamples:\n  hansard ls\n  hansard ls --project devenv --sort cost --limit 10\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
     )
-    .action((task: string | undefined, options: CommonOptions) =>
+    .action((task: string | undefined, options: LsOptions) =>
       answerFromStore(context, options, async (harness) => {
         const { store } = harness;
         return task === undefined
-          ? await tasksAnswer(context, await listAllTasks(store), storePlace(harness))
-          : await dispatchesAnswer(context, store, await findTask(store, task));
+          ? await tasksAnswer(context, await listAllTasks(store), storePlace(harness), options)
+          : await dispatchesAnswer(context, store, await findTask(store, task), options);
       }),
     );
 };
 
 async function tasksAnswer(
   context: CliContext,
-  tasks: readonly ListedTask[],
+  all: readonly ListedTask[],
   place: string,
+  { project, sort, limit = all.length }: LsOptions,
 ): Promise<Answer> {
+  const wanted = project?.toLowerCase();
+  const ofProject = all.filter(
+    ({ taskDir }) => wanted === undefined || projectOf(taskDir).toLowerCase().includes(wanted),
+  );
+  const tasks = sortTasks(ofProject, sort).slice(0, limit);
   return {
     rows: tasks.map(toJson),
-    text:
-      tasks.length === 0
-        ? `No tasks yet in ${place}. \`hansard demo\` records one.`
-        : await taskTable(context, tasks),
+    text: tasks.length === 0 ? noTasks(all, place, project) : await taskTable(context, tasks),
+    notesAfter: moreThan(limit, ofProject.length, 'tasks'),
     failure: unreadableTasks(tasks),
   };
 }
 
-async function dispatchesAnswer(context: CliContext, store: DispatchStore, taskDir: string): Promise<Answer> {
-  const { envelopes, failure } = await findReadable(store, taskDir);
+function noTasks(all: readonly ListedTask[], place: string, project: string | undefined): string {
+  if (all.length === 0) return `No tasks yet in ${place}. \`hansard demo\` records one.`;
+  return `No project of the ${all.length} tasks in ${place} contains ${JSON.stringify(project)}.`;
+}
+
+/** What is before the slug of a task. */
+function projectOf(taskDir: string): string {
+  return toTaskName(taskDir).split('/').slice(0, -1).join('/');
+}
+
+function moreThan(limit: number, count: number, what: string): string[] {
+  return count <= limit ? [] : [`hansard: ${count - limit} more ${what}; --limit ${count} lists all.`];
+}
+
+async function dispatchesAnswer(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  { limit }: LsOptions,
+): Promise<Answer> {
+  const { envelopes: all, failure } = await findReadable(store, taskDir);
+  const envelopes = limit === undefined ? all : all.slice(-limit);
   const statusOf = await shownStatus(store, taskDir, envelopes);
-  return { rows: envelopes, text: await dispatchTable(context, envelopes, statusOf), failure };
+  return {
+    rows: envelopes,
+    text: await dispatchTable(context, envelopes, statusOf),
+    notesAfter: moreThan(envelopes.length, all.length, 'dispatches'),
+    failure,
+  };
 }
 
 function toJson(listed: ListedTask): object {
   const { taskDir, task, errors } = listed;
   const reported = errors.map(({ code, message, details }) => ({ code, message, ...details }));
-  return { taskDir, task, ...taskFigures(listed), ...(reported.length === 0 ? {} : { errors: reported }) };
+  return {
+    taskDir,
+    task,
+    title: titleOf(listed) || null,
+    ...taskFigures(listed),
+    lastActiveAt: listed.lastActiveAt,
+    ...(reported.length === 0 ? {} : { errors: reported }),
+  };
 }
 
 async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
@@ -72,10 +135,10 @@ async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Pro
   const rows = tasks.map((listed) => {
     const { taskDir, task, errors } = listed;
     const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
-    return [toTaskName(taskDir), status, ...figuresOf(listed, width), nameOf(listed, width)];
+    return [toTaskName(taskDir), status, ...figuresOf(listed, width), titleOf(listed)];
   });
-  const head = ['task', 'status', 'dispatches', 'cost', 'last started', 'name'];
-  const table = await plainTable(head, rows, { width, cut: [{ column: 'name', least: 0 }] });
+  const head = ['task', 'status', 'dispatches', 'cost', 'last active', 'title'];
+  const table = await plainTable(head, rows, { width, cut: [{ column: 'title', least: 0 }] });
   return withNote(
     table,
     tasks.flatMap(({ envelopes }) => envelopes ?? []),
@@ -84,12 +147,12 @@ async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Pro
 
 function figuresOf(listed: ListedTask, width: number | undefined): string[] {
   const figures = taskFigures(listed);
-  const { dispatches, running, lastStartedAt } = figures;
+  const { dispatches, running } = figures;
   if (listed.envelopes === null) return ['?', '?', '?'];
   return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
     formatSpending(figures) ?? '',
-    lastStartedAt === null ? '' : timeOf(lastStartedAt, width),
+    listed.lastActiveAt === null ? '' : timeOf(listed.lastActiveAt, width),
   ];
 }
 
@@ -106,7 +169,7 @@ async function dispatchTable(
 ): Promise<string> {
   const width = terminalWidth(context);
   const rows = envelopes.map((envelope) => {
-    const { dispatchId, role, model, startedAt, parentDispatchId } = envelope;
+    const { dispatchId, role, title, model, startedAt, parentDispatchId } = envelope;
     return [
       dispatchId,
       role,
@@ -115,12 +178,14 @@ async function dispatchTable(
       formatSpending(spendingOf(envelope)) ?? '',
       timeOf(startedAt, width),
       parentDispatchId ?? '',
+      title ?? '',
     ];
   });
-  const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent'];
+  const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent', 'title'];
   const table = await plainTable(head, rows, {
     width,
     cut: [
+      { column: 'title', least: 0 },
       { column: 'parent', least: leastOfId, keep: 'end' },
       { column: 'dispatch', least: leastOfId, keep: 'end' },
       { column: 'model', least: 8 },
@@ -129,12 +194,6 @@ async function dispatchTable(
     ],
   });
   return withNote(table, envelopes);
-}
-
-/** A terminal shows the name only if it differs from the slug. */
-function nameOf({ taskDir, task }: TaskListing, width: number | undefined): string {
-  const name = task?.name ?? '';
-  return width !== undefined && taskDir.endsWith(`/${name}`) ? '' : name;
 }
 
 /** The recorded time; on a terminal to the minute, also in UTC. */

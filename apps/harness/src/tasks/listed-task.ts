@@ -7,6 +7,8 @@ import { listAll, readableOf } from './find-dispatch.ts';
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
   readonly envelopes: readonly DispatchEnvelope[] | null;
+  /** The time of the last event of any of its dispatches; null if there is none, or it cannot be read. */
+  readonly lastActiveAt: string | null;
   readonly errors: readonly StoreError[];
 }
 
@@ -25,13 +27,51 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
   const tasks = await store.listTasks();
   const listings = Map.groupBy(await listAll(store, {}), ({ taskDir }) => taskDir);
   return tasks.map(({ error: unreadable, ...listing }) => {
-    const { envelopes, errors } = readableOf(listings.get(listing.taskDir) ?? []);
+    const dispatches = listings.get(listing.taskDir) ?? [];
+    const { envelopes, errors } = readableOf(dispatches);
     return {
       ...listing,
+      lastActiveAt: latestOf(dispatches.flatMap(({ lastActiveAt }) => lastActiveAt ?? [])),
       envelopes: errors.length === 0 ? envelopes : null,
       errors: unreadable === undefined ? errors : [unreadable, ...errors],
     };
   });
+}
+
+function latestOf(times: readonly string[]): string | null {
+  return times.reduce<string | null>(
+    (latest, time) => (latest === null || time > latest ? time : latest),
+    null,
+  );
+}
+
+/** The name of a task if it says more than its slug, or else the title of the dispatch that began last and has one; '' without any. */
+export function titleOf({ taskDir, task, envelopes }: ListedTask): string {
+  const name = task?.name ?? '';
+  if (name !== '' && !taskDir.endsWith(`/${name}`)) return name;
+  return envelopes?.findLast(({ title }) => title !== null)?.title ?? '';
+}
+
+const orders = {
+  active: (one, other) => compareTexts(other.lastActiveAt ?? '', one.lastActiveAt ?? ''),
+  name: () => 0,
+  cost: (one, other) => (taskFigures(other).costUsd ?? 0) - (taskFigures(one).costUsd ?? 0),
+  dispatches: (one, other) => (other.envelopes?.length ?? 0) - (one.envelopes?.length ?? 0),
+} as const satisfies Record<string, (one: ListedTask, other: ListedTask) => number>;
+
+export type TaskOrder = keyof typeof orders;
+export const taskOrders = Object.keys(orders) as TaskOrder[];
+
+/** In an order; those that are equal in it by their names. */
+export function sortTasks(tasks: readonly ListedTask[], order: TaskOrder): ListedTask[] {
+  return tasks.toSorted(
+    (one, other) => orders[order](one, other) || compareTexts(one.taskDir, other.taskDir),
+  );
+}
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 export function taskFigures({ envelopes }: ListedTask): TaskFigures {

@@ -126,6 +126,7 @@ export interface WriterOptions {
 export interface NewDispatch {
   readonly role: string;
   /** The name that people use. */
+  /** Absent or null: when it ends it receives the one of its events, such as the beginning of the first message. */
   readonly title?: string | null | undefined;
   readonly dispatchId?: string | undefined;
   /** RFC 3339, UTC, milliseconds. */

@@ -52,7 +52,7 @@ function titleOf(text: string): string {
   const line = text.slice(0, 1_000).replace(unreadable, ' ').trim();
   const characters = [...line];
   if (characters.length <= longestTitle) return line;
-  const cut = characters.slice(0, longestTitle - 1).join('');
-  const space = cut.lastIndexOf(' ');
-  return `${space > longestTitle / 2 ? cut.slice(0, space) : cut}…`;
+  const beginning = characters.slice(0, longestTitle);
+  const space = beginning.lastIndexOf(' ');
+  return `${beginning.slice(0, space > longestTitle / 2 ? space : -1).join('')}…`;
 }
