@@ -125,8 +125,7 @@ export interface WriterOptions {
 /** A dispatch to begin. Absent `dispatchId` and `startedAt` are minted, `fidelity` is `narrative`, and the others are null. */
 export interface NewDispatch {
   readonly role: string;
-  /** The name that people use. */
-  /** Absent or null: when it ends it receives the one of its events, such as the beginning of the first message. */
+  /** For people. Without one, a dispatch receives that of its events when it ends, such as the beginning of the first message. */
   readonly title?: string | null | undefined;
   readonly dispatchId?: string | undefined;
   /** RFC 3339, UTC, milliseconds. */
