@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf } from './commands/help.ts';
 import { type ExitCode, exitCode } from './terminal/cli-error.ts';
-import type { CommandRow } from './terminal/command.ts';
+import { type CommandRow, commandGroups } from './terminal/command.ts';
 import type { CliContext } from './terminal/context.ts';
 
 /** Runs the `hansard` command. It prints only through the context and never ends the process. */
@@ -46,12 +46,13 @@ export async function createProgram(
     .version(version(), '-V, --version')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log.\nExample:\n  hansard demo',
+      '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log,\n4 secrets found by `scan-secrets`.\nExample:\n  hansard demo',
     )
     .configureHelp({ subcommandTerm })
     .showSuggestionAfterError();
-  for (const row of commandTable) {
-    const command = program.command(row.name).description(row.description);
+  // Commander lists the groups in the order of their first commands.
+  for (const row of commandTable.toSorted((one, other) => groupOf(one) - groupOf(other))) {
+    const command = program.command(row.name).description(row.description).helpGroup(`${row.group}:`);
     for (const argument of row.arguments ?? []) command.argument(...argument);
     if (row.usage !== undefined) command.usage(row.usage);
     if (loaded.includes(row)) (await row.load())(command, context);
@@ -70,6 +71,8 @@ export async function createProgram(
   }
   return program;
 }
+
+const groupOf = ({ group }: CommandRow): number => commandGroups.indexOf(group);
 
 /** The commands that the arguments can name: the first word, or the words after `help`. */
 function namedCommands(args: readonly string[]): CommandRow[] {

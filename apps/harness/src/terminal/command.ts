@@ -4,9 +4,15 @@ import type { CliContext } from './context.ts';
 /** Adds options, examples and the action to a command that already has its name, arguments and description. */
 export type AddCommand = (command: Command, context: CliContext) => void;
 
+/** In the order of the help. */
+export const commandGroups = ['Record', 'Find', 'Read', 'Ask', 'Exchange', 'Maintain'] as const;
+type CommandGroup = (typeof commandGroups)[number];
+
 /** A command as the help lists it. Its options and its action are loaded when it is called or explained. */
 export interface CommandRow {
   readonly name: string;
+  /** What it is for: the help lists the commands in groups. */
+  readonly group: CommandGroup;
   readonly description: string;
   /** Each argument as Commander writes it, such as `<task>`, with its description and its default value. */
   readonly arguments?: readonly ArgumentRow[];

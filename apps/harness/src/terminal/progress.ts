@@ -13,7 +13,8 @@ export interface Progress {
 }
 
 export function createProgress(context: CliContext, what: string, now: () => number = Date.now): Progress {
-  if (context.stderr.isTTY !== true) return { update() {}, end() {} };
+  // A dumb terminal has no lines that can be written again.
+  if (context.stderr.isTTY !== true || context.env.TERM === 'dumb') return { update() {}, end() {} };
   const label = neutraliseControlsInLine(what);
   const startedAt = now();
   let nextAt = startedAt + firstAfterMs;

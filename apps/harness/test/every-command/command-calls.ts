@@ -103,6 +103,7 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
     call: dispatch.inferenceId,
     words: files.stream,
     text: 'the',
+    shell: 'bash',
     path: files.stream,
     scenario: files.scenario,
     file: dispatch.verdicts,
