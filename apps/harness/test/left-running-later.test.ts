@@ -19,11 +19,11 @@ async function started() {
     state: 'unknown',
     expiresInMs: 700,
   };
-  const getClaim = () => claim;
+  const getClaims = (_: string, ids: readonly string[]) => ids.map(() => claim);
   const store = openDispatchStore(
     new Proxy(provider, {
       get(target, key) {
-        if (key === 'getClaim') return getClaim;
+        if (key === 'getClaims') return getClaims;
         if (key === 'capabilities') return { ...target.capabilities, writers: 'dispatch' };
         const member: unknown = Reflect.get(target, key, target);
         return typeof member === 'function' ? member.bind(target) : member;

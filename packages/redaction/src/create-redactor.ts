@@ -127,7 +127,8 @@ export function createRedactor({
     if (typeof value === 'string') return findIn(value, field);
     if (typeof value !== 'object' || value === null) return [];
     return Object.entries(value).flatMap(([key, one]) => {
-      const place = `${field}/${redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const step = redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
+      const place = `${field}/${step}`;
       const named = isNamedSecret(key, one) ? [{ field: place, kind: 'secret-value', count: 1 }] : null;
       return [...findIn(key, field), ...(named ?? find(one as JsonValue, place))];
     });

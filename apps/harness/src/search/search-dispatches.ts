@@ -56,13 +56,19 @@ async function* lookUp(
 
 async function* readAll(store: DispatchStore, options: SearchOptions): AsyncGenerator<DispatchHits> {
   const { query, limit, taskDir, dispatchId, onDispatch, onUnreadable } = options;
+  if (taskDir !== undefined && dispatchId !== undefined) {
+    // One that cannot be searched is the whole scope, so its error is that of the search.
+    const hits = await hitsIn(store, { taskDir, dispatchId }, query, limit);
+    const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+    if (hits.length > 0) yield { taskDir, dispatchId, envelope, hits: inOrder(hits) };
+    return;
+  }
   let left = limit;
   let searched = 0;
   for await (const listing of store.dispatches({ ...scopeOf({ taskDir }), order: 'newest' })) {
     if (left === 0) return;
     if (listing.error !== undefined) onUnreadable(listing.error);
     if (listing.dispatchId === null || listing.envelope === null) continue;
-    if (dispatchId !== undefined && listing.dispatchId !== dispatchId) continue;
     await onDispatch(searched);
     searched += 1;
     const dispatch = { taskDir: listing.taskDir, dispatchId: listing.dispatchId };
@@ -80,13 +86,22 @@ async function searchOne(
   onUnreadable: SearchOptions['onUnreadable'],
 ): Promise<readonly SearchHit[]> {
   try {
-    if (store.capabilities.search !== false) return await store.searchEvents(query, { ...dispatch, limit });
-    return await readForWords(store, dispatch, new EventWords(query), limit);
+    return await hitsIn(store, dispatch, query, limit);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     onUnreadable(error);
     return [];
   }
+}
+
+async function hitsIn(
+  store: DispatchStore,
+  dispatch: Required<SearchScope>,
+  query: string,
+  limit: number,
+): Promise<readonly SearchHit[]> {
+  if (store.capabilities.search !== false) return store.searchEvents(query, { ...dispatch, limit });
+  return readForWords(store, dispatch, new EventWords(query), limit);
 }
 
 /** For a store without any search. Keeps the last hits. */

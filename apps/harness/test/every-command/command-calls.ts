@@ -50,7 +50,8 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
 export async function commandCalls(store: RecordedStore): Promise<CommandCall[]> {
   const program = await createProgram(silent, commandTable);
   const leaves = program.commands
-    .filter((command) => command.name() !== 'help')
+    // These open no store.
+    .filter((command) => !['help', 'completion'].includes(command.name()))
     .flatMap((command) => (command.commands.length === 0 ? [command] : subcommandsOf(command)));
   const calls = leaves.flatMap((command) => callsOf(command, store));
   return calls
@@ -103,7 +104,6 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
     call: dispatch.inferenceId,
     words: files.stream,
     text: 'the',
-    shell: 'bash',
     path: files.stream,
     scenario: files.scenario,
     file: dispatch.verdicts,

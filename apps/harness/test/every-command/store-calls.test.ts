@@ -54,7 +54,7 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^verify(?: \S+)?$/, 1],
   [/^scan-secrets(?: \S+)?$/, 3],
   [/^export \S+ --as (?:otlp|markdown|html|streams) ?/, 3],
-  [/^export \S+ --as (?:sft|trl|trl-chat|openai|sharegpt) /, 6],
+  [/^export \S+ --as (?:sft|trl|trl-chat|openai|sharegpt) /, 8],
 ];
 
 /** Commands that record: a call for each step of what they record. */
