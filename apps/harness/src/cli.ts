@@ -74,11 +74,13 @@ export async function createProgram(
 
 const groupOf = ({ group }: CommandRow): number => commandGroups.indexOf(group);
 
-/** The commands that the arguments can name: the first word, or the words after `help`. */
+/** The commands that the arguments can name: the first word, or the words after `help`. `completion` names all. */
 function namedCommands(args: readonly string[]): CommandRow[] {
   const words = args.filter((word) => !word.startsWith('-'));
   const names = words[0] === 'help' ? words.slice(1) : words.slice(0, 1);
-  return commandTable.filter(({ name }) => names.includes(name));
+  return names.includes('completion')
+    ? [...commandTable]
+    : commandTable.filter(({ name }) => names.includes(name));
 }
 
 /** `hansard mistyped --help` is an unknown command, as without `--help`. Commander would print the general help. */

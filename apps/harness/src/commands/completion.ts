@@ -31,11 +31,10 @@ export const addCompletion: AddCommand = (command, context) => {
         '  hansard completion fish > ~/.config/fish/completions/hansard.fish',
       ].join('\n'),
     )
-    .action(async (shell: keyof typeof shells) => {
-      // Loaded here: this module is itself one of the commands of the program.
-      const { createProgram } = await import('../cli.ts');
-      const program = await createProgram(context);
-      printPainted(context, shells[shell](program.commands.flatMap((one) => completedOf(one))).trimEnd());
+    .action((shell: keyof typeof shells) => {
+      // Whoever creates the program loads all commands for this one.
+      const commands = command.parent?.commands ?? [];
+      printPainted(context, shells[shell](commands.flatMap((one) => completedOf(one))).trimEnd());
     });
 };
 
