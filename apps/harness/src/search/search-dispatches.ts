@@ -57,7 +57,7 @@ async function* lookUp(
 async function* readAll(store: DispatchStore, options: SearchOptions): AsyncGenerator<DispatchHits> {
   const { query, limit, taskDir, dispatchId, onDispatch, onUnreadable } = options;
   if (taskDir !== undefined && dispatchId !== undefined) {
-    // One that cannot be searched is the whole scope, so its error is that of the search.
+    // It is the whole scope, so its error ends the search.
     const hits = await hitsIn(store, { taskDir, dispatchId }, query, limit);
     const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
     if (hits.length > 0) yield { taskDir, dispatchId, envelope, hits: inOrder(hits) };

@@ -5,10 +5,11 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
+import { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
-import { Audience, type Sayings } from './sayings.ts';
+import type { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Waits for the results of calls that speak or act. A refused call said and changed nothing. */
@@ -20,7 +21,7 @@ interface CallWatch {
 interface OpenCall {
   readonly moment: Moment;
   readonly input: JsonValue | undefined;
-  readonly audience: Audience;
+  readonly audience: OpenAudience;
   /** The pieces of text that the tool recorded. */
   readonly pieces: Set<string>;
 }
@@ -43,7 +44,7 @@ export function createCallWatch(
       const key = `${event.agentId ?? ''} ${event.data.toolCallId}`;
       if (isEventOf(event, 'agent:tool_call')) {
         if (!mapped.has(event.data.tool)) return [];
-        const audience = new Audience(company.others(event.agentId ?? ''));
+        const audience = new OpenAudience(company.others(event.agentId ?? ''));
         open.set(key, { moment, input: event.data.input, audience, pieces: new Set() });
         return [];
       }

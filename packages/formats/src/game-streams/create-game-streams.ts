@@ -1,12 +1,12 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
-import { matchesEventType } from '@hansard/views';
+import { matchesEventType, OpenAudience } from '@hansard/views';
 import { createCallWatch } from './call-watch.ts';
 import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
 import { inferenceLine } from './inference-line.ts';
 import { createMessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
-import { Audience, Sayings } from './sayings.ts';
+import { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** The streams of one dispatch, written while its events arrive. Memory does not grow with the number of events. */
@@ -84,7 +84,7 @@ export function createGameStreams(
     const continues = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
     const settled = continues ? sayings.settle(({ isWhisper }) => isWhisper) : [];
     if (!isEventOf(event, 'agent:piece_of_text')) return settled;
-    const said = { moment, message: event.data.text, ids: [event.id], audience: new Audience([]) };
+    const said = { moment, message: event.data.text, ids: [event.id], audience: new OpenAudience([]) };
     return [...settled, ...sayings.add([{ ...said, isWhisper: true }])];
   }
 }

@@ -1,8 +1,9 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
-import { Audience, type Saying, type Sayings } from './sayings.ts';
+import type { Saying, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Collects the current message of each agent. The kind of its text is known only at its end. */
@@ -16,7 +17,7 @@ interface MessageWatch {
 interface OpenMessage {
   readonly messageId: string;
   readonly blocks: Block[];
-  readonly audience: Audience;
+  readonly audience: OpenAudience;
 }
 
 interface Block {
@@ -47,7 +48,11 @@ export function createMessageWatch(
           return [];
         }
         const lines = [...end(agentId), ...settle(agentId)];
-        open.set(agentId, { messageId, blocks: [block], audience: new Audience(company.others(agentId)) });
+        open.set(agentId, {
+          messageId,
+          blocks: [block],
+          audience: new OpenAudience(company.others(agentId)),
+        });
         return lines;
       }
       if (event.type === 'agent:inference') {

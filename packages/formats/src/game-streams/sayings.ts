@@ -1,38 +1,14 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { OpenAudience } from '@hansard/views';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
-
-/** The receivers of an utterance, and the agents that could have received it. */
-export class Audience {
-  readonly #missing: Set<string>;
-  readonly #receivers = new Set<string>();
-
-  /** `others`: the ids of the agents that could receive it. */
-  constructor(others: readonly string[]) {
-    this.#missing = new Set(others);
-  }
-
-  get receivers(): readonly string[] {
-    return [...this.#receivers];
-  }
-
-  /** Whether all possible receivers received it. */
-  get isPublic(): boolean {
-    return this.#missing.size === 0;
-  }
-
-  reached(agentId: string): void {
-    this.#receivers.add(agentId);
-    this.#missing.delete(agentId);
-  }
-}
 
 /** An utterance: its text if it is one block of a message, and the ids by which deliveries may name it. */
 export interface Saying {
   readonly moment: Moment;
   readonly message: string;
   readonly ids: readonly string[];
-  readonly audience: Audience;
+  readonly audience: OpenAudience;
   /** Whether it is a whisper regardless of its receivers. */
   readonly isWhisper: boolean;
 }

@@ -1,6 +1,7 @@
 import type { LogIndex } from '../log/log-index.ts';
 import type { Saying } from '../log/saying.ts';
 import { companyAt } from './company-at.ts';
+import { OpenAudience } from './open-audience.ts';
 
 /** Who received a saying, from its deliveries alone. */
 export interface Audience {
@@ -22,10 +23,12 @@ export function audienceOf(
   canTakePart: (agentId: string) => boolean = () => true,
 ): Audience {
   const speakerId = speaker.kind === 'agent' ? (speaker.agentId ?? '') : null;
-  const reached = hearings.filter(({ agentId, how }) => how !== 'withheld' && agentId !== speakerId);
-  const receivers = new Set(reached.map(({ agentId }) => agentId));
-  const missing = companyAt(index, position).filter(
-    (agentId) => agentId !== speakerId && !receivers.has(agentId) && canTakePart(agentId),
+  const others = companyAt(index, position).filter(
+    (agentId) => agentId !== speakerId && canTakePart(agentId),
   );
-  return { receivers: [...receivers], missing, isPublic: missing.length === 0 };
+  const audience = new OpenAudience(others);
+  for (const { agentId, how } of hearings)
+    if (how !== 'withheld' && agentId !== speakerId) audience.reached(agentId);
+  const { receivers, missing, isPublic } = audience;
+  return { receivers, missing, isPublic };
 }
