@@ -32,7 +32,7 @@ export const addCompletion: AddCommand = (command, context) => {
       ].join('\n'),
     )
     .action((shell: keyof typeof shells) => {
-      // Whoever creates the program loads all commands for this one.
+      // All commands are loaded when this one is called: see `namedCommands`.
       const commands = command.parent?.commands ?? [];
       printPainted(context, shells[shell](commands.flatMap((one) => completedOf(one))).trimEnd());
     });
