@@ -31,7 +31,7 @@ const answers: Readonly<Record<string, readonly RegExp[]>> = {
   'What did she think, and not say?': [/A joke, then, and my name\./],
   'What did the model see in that call?': [/You are Jill\. You write crime stories/, /\[a number\]/],
   'Which calls failed?': [/Read \/workspace\/nope\.txt +error/, /Grep hello +error/],
-  'Where did the tokens go?': [/ts-dev/, /\$/],
+  'Where did the tokens go?': [/^claude-sonnet-4-5 .* 300 +60 /, /^all .*\$0\.0018/],
   'Where is that mentioned?': [/the till opens with \[a number\]/],
 };
 /** What no answer may contain. */

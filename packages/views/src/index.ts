@@ -152,3 +152,5 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
+export { AgentUsage, addModels, figuresOfDispatch, ToolUsage } from './usage/usage-of-dispatch.ts';
+export { tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';

@@ -42,6 +42,13 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./search.ts')).addSearch,
   },
   {
+    name: 'usage',
+    group: 'Find',
+    description: 'sum up tokens, cost, calls and failures by model, day, project, task, agent or tool',
+    arguments: [['[task]', taskHelp]],
+    load: async () => (await import('./usage.ts')).addUsage,
+  },
+  {
     name: 'tree',
     group: 'Find',
     description:

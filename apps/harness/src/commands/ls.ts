@@ -21,7 +21,7 @@ import {
   titleOf,
 } from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { toTaskName } from '../tasks/task-name.ts';
+import { projectOf, toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -89,11 +89,6 @@ async function tasksAnswer(
 function noTasks(all: readonly ListedTask[], place: string, project: string | undefined): string {
   if (all.length === 0) return `No tasks yet in ${place}. \`hansard demo\` records one.`;
   return `No project of the ${all.length} tasks in ${place} contains ${JSON.stringify(project)}.`;
-}
-
-/** What is before the slug of a task. */
-function projectOf(taskDir: string): string {
-  return toTaskName(taskDir).split('/').slice(0, -1).join('/');
 }
 
 function moreThan(limit: number, count: number, what: string): string[] {

@@ -1,0 +1,100 @@
+import { addFigure } from '../task/spending.ts';
+import { addCounts } from '../task/sums.ts';
+
+/** What was used under one key, such as a model or a day. Null: nothing that was added says it; never 0 for it. */
+export interface UsageFigures {
+  /** Dispatches, or null where they are not counted. */
+  readonly dispatches: number | null;
+  /** Calls of models, or of tools. */
+  readonly calls: number | null;
+  /** Dispatches that crashed or were aborted, or calls that failed. */
+  readonly failures: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cacheReadTokens: number | null;
+  readonly cacheWriteTokens: number | null;
+  /** US dollars that logs state. */
+  readonly costUsd: number | null;
+  /** US dollars that price tables give where logs state none. Never a part of `costUsd`. */
+  readonly estimatedUsd: number | null;
+  /** Milliseconds. */
+  readonly durationMs: number | null;
+}
+
+export interface UsageRow extends UsageFigures {
+  readonly key: string;
+}
+
+const counts = [
+  'dispatches',
+  'calls',
+  'failures',
+  'inputTokens',
+  'outputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+] as const;
+
+const nothingUsed: UsageFigures = {
+  dispatches: null,
+  calls: null,
+  failures: null,
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costUsd: null,
+  estimatedUsd: null,
+  durationMs: null,
+};
+
+/** Adds figures up by key. Its memory grows with the keys. */
+export class UsageSums {
+  readonly #sums = new Map<string, UsageFigures>();
+  #total = nothingUsed;
+
+  add(key: string, figures: Partial<UsageFigures>): void {
+    this.#sums.set(key, sumOf(this.#sums.get(key) ?? nothingUsed, figures));
+    this.#total = sumOf(this.#total, figures);
+  }
+
+  get total(): UsageFigures {
+    return this.#total;
+  }
+
+  /** By key, or the ones that used the most first: by tokens, then by cost, then by calls. */
+  rows(order: 'key' | 'most'): UsageRow[] {
+    const rows = [...this.#sums].map(([key, figures]) => ({ key, ...figures }));
+    const byKey = (one: UsageRow, other: UsageRow) => (one.key < other.key ? -1 : 1);
+    if (order === 'key') return rows.sort(byKey);
+    return rows.sort(
+      (one, other) =>
+        tokensIn(other) - tokensIn(one) ||
+        costIn(other) - costIn(one) ||
+        (other.calls ?? 0) - (one.calls ?? 0) ||
+        byKey(one, other),
+    );
+  }
+}
+
+/** All tokens, those of caches included; 0 if none are known. */
+export function tokensIn(figures: UsageFigures): number {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = figures;
+  return (inputTokens ?? 0) + (outputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+}
+
+function costIn({ costUsd, estimatedUsd }: UsageFigures): number {
+  return (costUsd ?? 0) + (estimatedUsd ?? 0);
+}
+
+function sumOf(one: UsageFigures, other: Partial<UsageFigures>): UsageFigures {
+  const sum: Record<string, number | null> = {};
+  for (const name of counts) sum[name] = addCount(one[name], other[name] ?? null);
+  for (const name of ['costUsd', 'estimatedUsd', 'durationMs'] as const)
+    sum[name] = addFigure(one[name], other[name] ?? null);
+  return sum as unknown as UsageFigures;
+}
+
+function addCount(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : addCounts(one, other);
+}
