@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
 import { sampleEvents } from '../checks/sample-data.ts';
@@ -70,12 +71,29 @@ export async function serveStore([module = '', args = '[]']: readonly string[]):
       else if ('raceFor' in request) reply({ raced: await race(store, request) });
       else {
         const methods = store as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
-        reply({ answer: (await methods[request.method]?.(...request.args)) ?? null });
+        reply({ answer: (await repeated(() => methods[request.method]?.(...request.args))) ?? null });
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       reply({ error: isStoreError(error) ? error.code : 'none', message });
     }
+  }
+}
+
+/** Milliseconds. */
+const longestOutage = 10_000;
+
+/** Makes a call again after a failure that passes by itself, as the facade does: a store that waits for others does so only briefly. */
+async function repeated<T>(call: () => T): Promise<Awaited<T>> {
+  const end = performance.now() + longestOutage;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_UNAVAILABLE') || !error.isTransient || performance.now() > end)
+        throw error;
+    }
+    await pause(5);
   }
 }
 
@@ -98,8 +116,11 @@ async function appendBatch(
 ): Promise<void> {
   const events = batchEvents(batch);
   const [only] = events;
-  if (events.length === 1 && only !== undefined) await store.appendEvent(taskDir, dispatchId, only);
-  else await store.appendEvents(taskDir, dispatchId, events);
+  await repeated(() =>
+    events.length === 1 && only !== undefined
+      ? store.appendEvent(taskDir, dispatchId, only)
+      : store.appendEvents(taskDir, dispatchId, events),
+  );
 }
 
 async function race(
@@ -112,7 +133,7 @@ async function race(
   /** Whether the call was not STORE_LOCKED. */
   const succeeds = async (call: () => unknown): Promise<boolean> => {
     try {
-      await call();
+      await repeated(call);
       return true;
     } catch (error) {
       if (!isStoreError(error, 'STORE_LOCKED')) throw error;
@@ -126,7 +147,7 @@ async function race(
       appended.push(index);
       if (!claimed) unclaimed += 1;
     }
-    if (claimed) await store.releaseDispatch(...raceFor);
+    if (claimed) await repeated(() => store.releaseDispatch(...raceFor));
     // Lets a timer of the store run, such as the one of its heartbeat.
     await new Promise(setImmediate);
   }

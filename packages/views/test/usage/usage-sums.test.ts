@@ -6,7 +6,7 @@ import { AgentUsage, addModels, figuresOfDispatch, ToolUsage, UsageSums } from '
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Array.from({ length: 40 }, (_, at) => seed + at);
 
-/** What the generator adds up by itself: a figure is there if something stated it. */
+/** What the generator adds up by itself. A figure is absent if nothing stated it. */
 class Expected {
   readonly rows = new Map<string, Record<string, number>>();
 
