@@ -139,7 +139,7 @@ describe('hansard, given something wrong,', () => {
       'slow/plugin.json':
         '{"id":"slow","provides":"DispatchStoreProvider","entry":"./index.mjs","apiVersion":1}',
       'slow/index.mjs': `export default { id: 'slow', provides: 'DispatchStoreProvider', apiVersion: 1, ${create} };`,
-      'hansard.config.json': '{ "store": { "plugin": "./slow", "createTimeoutMs": 20 } }',
+      'hansard.config.json': '{ "store": { "plugin": "./slow", "createTimeoutMs": 1500 } }',
     };
     mkdirSync(join(line.cwd, 'slow'));
     for (const [file, text] of Object.entries(files)) writeFileSync(join(line.cwd, file), text);
@@ -147,7 +147,7 @@ describe('hansard, given something wrong,', () => {
     expect([code, err]).toEqual([
       1,
       expect.stringContaining(
-        'PLUGIN_CREATE_TIMEOUT: Plugin slow did not create its provider within 20 ms (createTimeoutMs).',
+        'PLUGIN_CREATE_TIMEOUT: Plugin slow did not create its provider within 1500 ms (createTimeoutMs).',
       ),
     ]);
   });

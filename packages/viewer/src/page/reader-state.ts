@@ -91,7 +91,7 @@ export class ReaderState {
   }
 
   scrolled(scrollTop: number): void {
-    if (scrollTop !== this.place.scrollTop) this.#moveTo(this.scroll.moved(scrollTop));
+    if (this.scroll.isMovedTo(scrollTop)) this.#moveTo(this.scroll.moved(scrollTop));
   }
 
   /** Shows a place at the top. */

@@ -23,7 +23,9 @@ export function RowList({ reader, onOpen }: RowListProps) {
   }, [reader]);
   useLayoutEffect(() => {
     const list = element.current;
-    if (list !== null && Math.abs(list.scrollTop - place.scrollTop) >= 1) list.scrollTop = place.scrollTop;
+    if (list === null || Math.abs(list.scrollTop - place.scrollTop) < 1) return;
+    list.scrollTop = place.scrollTop;
+    reader.scroll.put(list.scrollTop);
   });
   const total = reader.count === null ? -1 : view.count;
   return (

@@ -17,6 +17,8 @@ export class ScrollPlace {
   #resting: ReturnType<typeof setTimeout> | undefined;
   /** Where the scroll bar was before it was put elsewhere. A movement that began before can still come from there. */
   #before = Number.NaN;
+  /** Where the page itself put the scroll bar last. The browser reports that like a movement, and maybe only after another jump. */
+  #put = Number.NaN;
 
   constructor(order: RowOrder, onRest: () => void) {
     this.#order = order;
@@ -27,9 +29,20 @@ export class ScrollPlace {
     return { count: this.#order.size, height: this.height, last: this.#order.lastTop(this.height) };
   }
 
+  /** The page put the scroll bar there. */
+  put(scrollTop: number): void {
+    this.#put = scrollTop;
+  }
+
+  /** Whether the scroll bar was moved to there, and not put there by the page. */
+  isMovedTo(scrollTop: number): boolean {
+    return scrollTop !== this.#put && scrollTop !== this.place.scrollTop;
+  }
+
   /** The place after the scroll bar moved. */
   moved(scrollTop: number): Place {
     clearTimeout(this.#resting);
+    this.#put = Number.NaN;
     this.#isMoving = true;
     const isFar = Math.abs(scrollTop - this.place.scrollTop) > this.height;
     const isOld = isFar && Math.abs(scrollTop - this.#before) <= this.height;
