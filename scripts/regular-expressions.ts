@@ -28,6 +28,7 @@ const call = new Script('work()');
  * words and characters of the expression, after its first words and before characters that it does not match.
  */
 export function slowText({ source, flags }: Pick<FoundExpression, 'source' | 'flags'>): string | null {
+  if (!repeats(source)) return null;
   const expression = new RegExp(source, flags.includes('g') || flags.includes('y') ? flags : `${flags}g`);
   for (const text of hostileTextsFor(source)) {
     // A second attempt: the first may have met a busy machine.
@@ -35,6 +36,12 @@ export function slowText({ source, flags }: Pick<FoundExpression, 'source' | 'fl
       return `${text.slice(0, 60)}…${text.slice(-20)}`;
   }
   return null;
+}
+
+/** Without `*`, `+`, `{n}` and back references an expression does bounded work at each character. */
+function repeats(source: string): boolean {
+  const plain = source.replace(/\\[^1-9k]|\[(?:\\.|[^\]\\])*\]/g, '.');
+  return /[*+{]|\\[1-9k]/.test(plain);
 }
 
 function isSlow(expression: RegExp, text: string): boolean {

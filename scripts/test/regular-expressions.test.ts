@@ -46,10 +46,10 @@ describe('a regular expression of the sources', () => {
   });
 
   it('takes linear time for every text, or has only short texts', { timeout: 240_000 }, () => {
-    const slow = [...new Map(found.map((one) => [`${one.file} /${one.source}/${one.flags}`, one]))]
-      .filter(([, one]) => slowText(one) !== null)
-      .map(([name]) => name);
-    expect(slow.sort()).toEqual(Object.keys(bounded).sort());
+    const slow = Object.values(Object.groupBy(found, ({ source, flags }) => `/${source}/${flags}`))
+      .flatMap((same = []) => (same[0] === undefined || slowText(same[0]) === null ? [] : same))
+      .map(({ file, source, flags }) => `${file} /${source}/${flags}`);
+    expect([...new Set(slow)].sort()).toEqual(Object.keys(bounded).sort());
   });
 
   it('is a literal, or built in a file that is listed', () => {
@@ -70,6 +70,7 @@ describe('a regular expression of the sources', () => {
     ['^[._-]+|[._-]+$', 'g'],
     ['^mcp__(.+?)__(.+)$', ''],
     ['(a+)+$', ''],
+    ['(?:a?){30}a{30}$', ''],
     ['^(\\w+\\s?)*$', ''],
     ['^\\s+|\\s+$', 'g'],
     ['(.*),(.*),(.*);$', ''],
