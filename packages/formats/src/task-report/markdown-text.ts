@@ -28,12 +28,12 @@ const meaningful = new RegExp(
 );
 
 /** Foreign text as a block of code: word for word, on separate lines. */
-export function blockMarkdown(text: string): string {
+export function blockMarkdown(text: string, language: 'text' | 'json' | 'diff' = 'text'): string {
   const lines = neutraliseControls(text);
   let longest = 2;
   for (const [run] of lines.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
-  return `${fence}text\n${lines}\n${fence}`;
+  return `${fence}${language}\n${lines}\n${fence}`;
 }
 
 /** Puts a text after the start of a line: beside it if it fits, otherwise below it. */

@@ -3,15 +3,10 @@ import {
   type DialogRow,
   dialogOf,
   dispatchTree,
-  type EventLine,
-  eventLine,
-  formatDuration,
-  formatTime,
   type LogIndex,
   type PerspectiveRow,
   perspectiveOf,
   renderDispatchTree,
-  type SessionRow,
   type SessionView,
   speakerLabel,
 } from '@hansard/views';
@@ -19,6 +14,8 @@ import { dispatchFacts } from './dispatch-facts.ts';
 import { readDispatchReports } from './dispatch-report.ts';
 import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
 import type { ReportOptions } from './report-options.ts';
+import { rowMarkdown } from './row-markdown.ts';
+import { type SettlingEvents, settlingRows } from './settling-rows.ts';
 import { taskTitle } from './task-title.ts';
 
 /**
@@ -34,12 +31,12 @@ export async function* writeTaskMarkdown(
   for await (const report of readDispatchReports(source, options)) {
     if (report.kind === 'whole') {
       yield* head(report.view.envelope, report.view);
-      yield* wholeDispatch(report.view, report.index);
+      yield* results(report.view);
+      yield* happened(report.view.envelope, report.index.events);
+      yield* lenses(report.view, report.index);
     } else {
       yield* head(report.envelope, null);
-      yield '### What happened\n\n';
-      for await (const event of report.events) yield `${eventItem(eventLine(event))}\n`;
-      yield '\n';
+      yield* happened(report.envelope, report.events);
     }
   }
 }
@@ -50,13 +47,23 @@ function* head(envelope: DispatchEnvelope, view: SessionView | null): Generator<
   yield '\n';
 }
 
-function* wholeDispatch(view: SessionView, index: LogIndex): Generator<string> {
+function* results(view: SessionView): Generator<string> {
   if (view.result !== null) yield `### Result\n\n${blockMarkdown(view.result)}\n\n`;
   if (view.structuredResult !== null)
     yield `### Structured result\n\n${blockMarkdown(JSON.stringify(view.structuredResult, null, 2))}\n\n`;
+}
+
+async function* happened({ role }: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
   yield '### What happened\n\n';
-  for (const row of view.rows) yield `${sessionItem(row)}\n\n`;
-  if (view.rows.length === 0) yield '(no events)\n\n';
+  let isEmpty = true;
+  for await (const row of settlingRows(events)) {
+    yield `${rowMarkdown(row, role)}\n\n`;
+    isEmpty = false;
+  }
+  if (isEmpty) yield '(no events)\n\n';
+}
+
+function* lenses(view: SessionView, index: LogIndex): Generator<string> {
   const dialog = dialogOf(index);
   if (dialog.length > 0) yield '### Who said what\n\n';
   for (const row of dialog) yield `${dialogItem(index, row)}\n\n`;
@@ -66,21 +73,6 @@ function* wholeDispatch(view: SessionView, index: LogIndex): Generator<string> {
     yield `### What ${inlineMarkdown(label || view.envelope.role)} saw\n\n`;
     for (const row of rows) yield `${perspectiveItem(index, row)}\n\n`;
   }
-}
-
-function eventItem({ time, agent, kind, target, status, text }: EventLine): string {
-  const words = [agent, kind, target, status ?? '', text].filter(Boolean).map(inlineMarkdown);
-  return `- ${time} ${words.join(' ')}`;
-}
-
-function sessionItem({ event, agent, kind, target, status, durationMs, text, outcome }: SessionRow): string {
-  const duration = durationMs === undefined ? '' : formatDuration(durationMs);
-  const words = [agent.agentId === '' ? '' : agent.name, kind, target, status ?? '', duration].filter(
-    Boolean,
-  );
-  const start = `**${formatTime(event.timestamp)}** ${words.map(inlineMarkdown).join(' ')}`;
-  const said = besideOrBelow(text === '' ? start : `${start}:`, text);
-  return outcome === '' ? said : `${said}\n\n${blockMarkdown(outcome)}`;
 }
 
 function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): string {

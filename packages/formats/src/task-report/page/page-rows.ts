@@ -1,23 +1,19 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { type Row, RowReader } from '@hansard/views';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { Row } from '@hansard/views';
+import { type SettlingEvents, settlingRows } from '../settling-rows.ts';
 import { packedItem } from './packed-rows.ts';
 import { dayItem, rowItem } from './row-item.ts';
 
 /** How many rows of a page are shown without its script. */
 const mostPlain = 2_000;
 const rowsInGroup = 500;
-/** A row of a page can change for longer than one of a terminal, whose reader waits for it. */
-const reach = { events: 10_000 };
 
 /** The rows of the dispatches of a page: the first ones plain, the others compressed. */
 export class PageRows {
   #rows = 0;
   #dispatches = 0;
 
-  async *write(
-    { role }: DispatchEnvelope,
-    events: Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>,
-  ): AsyncGenerator<string> {
+  async *write({ role }: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
     this.#dispatches += 1;
     const scope = `d${this.#dispatches}`;
     let day = '';
@@ -42,7 +38,7 @@ export class PageRows {
       if (isPlain) return `<li class="group"><ol class="rows happened">\n${html}</ol></li>\n`;
       return `${isFirstPacked ? note : ''}${await packedItem(packed)}`;
     };
-    for await (const row of settling(events)) {
+    for await (const row of settlingRows(events)) {
       group.push(row);
       if (group.length === rowsInGroup) yield await groupItem();
     }
@@ -51,14 +47,3 @@ export class PageRows {
 }
 
 const note = '<li class="note"><noscript>The other rows of this page need its script.</noscript></li>\n';
-
-async function* settling(
-  events: Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>,
-): AsyncGenerator<Row> {
-  const reader = new RowReader(reach);
-  for await (const event of events) {
-    reader.add(event);
-    yield* reader.settled();
-  }
-  yield* reader.end();
-}
