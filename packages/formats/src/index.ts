@@ -32,6 +32,12 @@ export { readSessionV1 } from './session-v1/read-session-v1.ts';
 export { writeSessionV1 } from './session-v1/write-session-v1.ts';
 export { readSessionV2 } from './session-v2/read-session-v2.ts';
 export { writeSessionV2 } from './session-v2/write-session-v2.ts';
+export {
+  type ReportFile,
+  type TaskPagesOptions,
+  type TaskPagesSummary,
+  writeTaskPages,
+} from './task-report/pages/task-pages.ts';
 export type { ReportOptions } from './task-report/report-options.ts';
 export { writeTaskMarkdown } from './task-report/task-markdown.ts';
 export { writeTaskPage } from './task-report/task-page.ts';

@@ -196,8 +196,11 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'export',
     group: 'Exchange',
-    description: 'write a task or one of its dispatches in another format',
-    arguments: [task, ['[dispatch]', `${dispatchHelp} (default: depends on the format)`]],
+    description: 'write a task, one of its dispatches, or all tasks in another format',
+    arguments: [
+      ['[task]', `${taskHelp} (default: all tasks, for formats that write several)`],
+      ['[dispatch]', `${dispatchHelp} (default: depends on the format)`],
+    ],
     load: async () => (await import('./export.ts')).addExport,
   },
   {

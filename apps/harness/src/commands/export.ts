@@ -1,12 +1,10 @@
-import type { DispatchEnvelope } from '@hansard/events';
 import { type Command, Option } from 'commander';
+import { type ChosenTask, chooseTasks } from '../exports/choose-tasks.ts';
 import { openExportSource } from '../exports/export-source.ts';
 import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
-import type { TaskExport } from '../exports/task-export.ts';
+import type { ExportSource, ExportSummary, StoreExport, TaskExport } from '../exports/task-export.ts';
 import { taskExports } from '../exports/task-exports.ts';
 import type { Harness } from '../harness.ts';
-import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -17,6 +15,7 @@ import { withStore } from '../terminal/with-store.ts';
 interface ExportOptions extends CommonOptions {
   readonly as: string;
   readonly out?: string;
+  readonly project?: string;
 }
 
 export const addExport: AddCommand = (command, context) => {
@@ -39,29 +38,30 @@ export const addExport: AddCommand = (command, context) => {
         '  hansard export research/cafe latest --as session-v2 --out session.jsonl',
         '  hansard export village/game --as streams --mapping game.yaml --out streams',
         '  hansard export research/cafe --as markdown | less',
+        '  hansard export --as pages --project research --out site',
         '',
         'An existing file or folder is never overwritten. Until an export is complete,',
         'the name of its file or folder ends in .part; a failed export leaves no files.',
       ].join('\n'),
     )
-    .action((task: string, dispatch: string | undefined, options: ExportOptions) =>
+    .action((task: string | undefined, dispatch: string | undefined, options: ExportOptions) =>
       withStore(context, options, async ({ store }) => {
         const format = taskExports.find(({ id }) => id === options.as);
         if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
         assertOwnOptions(command, format);
-        const taskDir = await findTask(store, task);
-        const envelopes = await chooseDispatches(store, taskDir, dispatch, format);
+        const chosen = await chooseTasks(store, format, { task, dispatch, ...options });
         const target = openExportTarget(context, options.out, format);
-        const progress = createExportProgress(context, task, target);
+        const progress = createExportProgress(context, task ?? `${chosen.tasks.length} tasks`, target);
         try {
-          const source = await openExportSource(context, store, taskDir, envelopes, progress);
-          const { summary, notes } = await format.write(source, target, { ...options });
+          const sources = openSources(context, store, chosen.tasks, progress);
+          const { summary, notes } = await writeFormat(format, sources, target, options);
           await target.close();
           progress.end();
           await printAnswer(context, options, {
             rows: target.isOnOutput ? [] : [{ format: format.id, ...pathOf(target.path), ...summary }],
             text: target.path === null ? [] : `${format.id}: ${target.path}`,
             notesAfter: notes.map((line) => `hansard: ${line}`),
+            failure: chosen.failure,
           });
         } finally {
           progress.end();
@@ -70,6 +70,39 @@ export const addExport: AddCommand = (command, context) => {
       }),
     );
 };
+
+/** The sources of tasks, each opened when the one before has been read. */
+async function* openSources(
+  context: CliContext,
+  store: Harness['store'],
+  tasks: readonly ChosenTask[],
+  progress: Progress,
+): AsyncGenerator<ExportSource> {
+  let before = 0;
+  for (const { taskDir, envelopes } of tasks) {
+    let events = 0;
+    const ownProgress: Progress = {
+      ...progress,
+      update(count) {
+        events = count;
+        progress.update(before + count);
+      },
+    };
+    yield await openExportSource(context, store, taskDir, envelopes, ownProgress);
+    before += events;
+  }
+}
+
+async function writeFormat(
+  format: TaskExport | StoreExport,
+  sources: AsyncGenerator<ExportSource>,
+  target: OpenedTarget,
+  options: ExportOptions,
+): Promise<ExportSummary> {
+  if (format.scope === 'store') return format.write(sources, target, { ...options });
+  const { value } = await sources.next();
+  return format.write(value as ExportSource, target, { ...options });
+}
 
 /** Shows no progress on a terminal that shows the export itself. */
 function createExportProgress(context: CliContext, task: string, target: OpenedTarget): Progress {
@@ -87,19 +120,8 @@ function pathOf(path: string | null): { path?: string } {
   return path === null ? {} : { path };
 }
 
-async function chooseDispatches(
-  store: Harness['store'],
-  taskDir: string,
-  dispatch: string | undefined,
-  { scope }: TaskExport,
-): Promise<readonly DispatchEnvelope[]> {
-  if (dispatch !== undefined || scope === 'latest')
-    return [(await findDispatch(store, taskDir, dispatch ?? 'latest')).envelope];
-  return findDispatches(store, taskDir);
-}
-
 /** Refuses an option of another format. @throws CliError */
-function assertOwnOptions(command: Command, { id, options = [] }: TaskExport): void {
+function assertOwnOptions(command: Command, { id, options = [] }: TaskExport | StoreExport): void {
   const own = new Set(options.map((option) => option.attributeName()));
   const others = taskExports.flatMap((format) => format.options ?? []);
   const strange = others.find((option) => {

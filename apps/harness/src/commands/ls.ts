@@ -22,11 +22,10 @@ import {
 } from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { projectOf, toTaskName } from '../tasks/task-name.ts';
+import { unreadableTasks } from '../tasks/unreadable-tasks.ts';
 import type { Answer } from '../terminal/answer.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
-import { explainError } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
@@ -82,7 +81,7 @@ async function tasksAnswer(
     rows: tasks.map(toJson),
     text: tasks.length === 0 ? noTasks(all, place, project) : await taskTable(context, tasks),
     notesAfter: moreThan(limit, ofProject.length, 'tasks'),
-    failure: unreadableTasks(tasks),
+    failure: unreadableTasks(tasks, 'listed'),
   };
 }
 
@@ -198,23 +197,4 @@ function timeOf(timestamp: string, width: number | undefined): string {
 
 function stateOf(errors: readonly StoreError[]): string {
   return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
-}
-
-/** The error that reports each unreadable task with its place; null if all tasks are readable. */
-function unreadableTasks(tasks: readonly ListedTask[]): CliError | null {
-  const problems = tasks.flatMap(({ taskDir, errors }) =>
-    errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
-  );
-  const [first] = problems;
-  if (first === undefined) return null;
-  const worst = problems.find((one) => one.exitCode === exitCode.damaged) ?? first;
-  const bad = tasks.filter(({ errors }) => errors.length > 0);
-  const count = `${bad.length} of ${tasks.length} tasks can't be read completely; the others are listed.`;
-  const lines = problems.map(({ name, message }) => `${name}: ${message}`);
-  // The wrong path is in the store, not in the arguments.
-  const [code, advice] =
-    worst.exitCode === exitCode.usage
-      ? [exitCode.failed, 'Remove the link that points outside the folder of the store.']
-      : [worst.exitCode, worst.advice];
-  return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

@@ -1,11 +1,11 @@
 import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { harmlessJson } from '../terminal/harmless-json.ts';
-import type { ExportTarget, TaskExport, TextSink } from './task-export.ts';
+import type { ExportTarget, FileSink, StoreExport, TaskExport, TextSink } from './task-export.ts';
 
 export interface OpenedTarget extends ExportTarget {
   /** The file or folder; null: standard output or a receiver. */
@@ -26,7 +26,7 @@ export interface OpenedTarget extends ExportTarget {
 export function openExportTarget(
   context: CliContext,
   out: string | undefined,
-  format: Pick<TaskExport, 'id' | 'target' | 'isJson'>,
+  format: Pick<TaskExport | StoreExport, 'id' | 'target' | 'isJson'>,
 ): OpenedTarget {
   if (out !== undefined) {
     const path = resolve(context.cwd, out);
@@ -89,7 +89,9 @@ function openFolder(path: string, format: string): OpenedTarget {
     // Created with the first file, so that a format that fails before it writes leaves no folder.
     if (!isCreated) parts.makeFolder();
     isCreated = true;
-    return parts.open(join(parts.path, name));
+    const file = join(parts.path, name);
+    if (dirname(file) !== parts.path) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return parts.open(file);
   };
   return { path, isOnOutput: false, text, file, close: parts.close, discard: parts.discard };
 }
@@ -98,7 +100,8 @@ function openFolder(path: string, format: string): OpenedTarget {
 function openParts(path: string) {
   if (existsSync(path)) throw cannotWrite(path, new Error('it already exists'));
   const part = `${path}.part`;
-  const opened: { readonly stream: Writable; readonly ended: Promise<void> }[] = [];
+  const opened = new Map<Writable, Promise<void>>();
+  let isWritten = false;
   let isDone = false;
   const atOwnPlace = <T>(make: () => T): T => {
     try {
@@ -115,22 +118,33 @@ function openParts(path: string) {
   };
   return {
     path: part,
-    open(file: string): TextSink {
+    open(file: string): FileSink {
       const stream = createWriteStream(file, { fd: atOwnPlace(() => openSync(file, 'wx', 0o600)) });
       const ended = finished(stream);
       // Awaited in `close`. Before that, the next write reports a failure.
       ended.catch(() => {});
-      opened.push({ stream, ended });
-      return sinkOf(stream, async (cause) => {
+      opened.set(stream, ended);
+      isWritten = true;
+      const sink = sinkOf(stream, async (cause) => {
         throw cannotWrite(path, cause);
       });
+      return {
+        ...sink,
+        async end() {
+          stream.end();
+          await ended.catch((cause) => {
+            throw cannotWrite(path, cause);
+          });
+          opened.delete(stream);
+        },
+      };
     },
     async close() {
       try {
-        for (const { stream } of opened) stream.end();
-        for (const { ended } of opened) await ended;
+        for (const stream of opened.keys()) stream.end();
+        for (const ended of opened.values()) await ended;
         if (existsSync(path)) throw new Error('it already exists');
-        if (opened.length > 0) renameSync(part, path);
+        if (isWritten) renameSync(part, path);
       } catch (cause) {
         throw cannotWrite(path, cause as Error);
       }
@@ -138,10 +152,10 @@ function openParts(path: string) {
     },
     makeFolder: () => atOwnPlace(() => mkdirSync(part, { mode: 0o700 })),
     async discard() {
-      if (isDone || opened.length === 0) return;
+      if (isDone || !isWritten) return;
       isDone = true;
-      for (const { stream } of opened) stream.destroy();
-      await Promise.allSettled(opened.map(({ ended }) => ended));
+      for (const stream of opened.keys()) stream.destroy();
+      await Promise.allSettled(opened.values());
       rmSync(part, { recursive: true, force: true });
     },
   };

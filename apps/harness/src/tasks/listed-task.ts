@@ -7,6 +7,8 @@ import { listAll, readableOf } from './find-dispatch.ts';
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
   readonly envelopes: readonly DispatchEnvelope[] | null;
+  /** Those of its dispatches that can be read. */
+  readonly readable: readonly DispatchEnvelope[];
   /** The time of the last event of any of its dispatches; null if there is none, or it cannot be read. */
   readonly lastActiveAt: string | null;
   readonly errors: readonly StoreError[];
@@ -33,6 +35,7 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
       ...listing,
       lastActiveAt: latestOf(dispatches.flatMap(({ lastActiveAt }) => lastActiveAt ?? [])),
       envelopes: errors.length === 0 ? envelopes : null,
+      readable: envelopes,
       errors: unreadable === undefined ? errors : [unreadable, ...errors],
     };
   });

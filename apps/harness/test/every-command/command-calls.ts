@@ -17,7 +17,7 @@ export interface CommandCall {
 const newPath = 'NEW PATH';
 
 /** How many arguments a command needs at least, where options could stand for one that it declares as optional. */
-const leastArguments: Readonly<Record<string, number>> = { chat: 1 };
+const leastArguments: Readonly<Record<string, number>> = { chat: 1, export: 1 };
 
 const writing = /^(?:run|import|chat|resume|demo|unlock|judge import)\b/;
 

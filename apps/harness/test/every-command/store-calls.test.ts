@@ -53,7 +53,7 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^context .*--history/, 1],
   [/^verify(?: \S+)?$/, 1],
   [/^scan-secrets(?: \S+)?$/, 3],
-  [/^export \S+ --as (?:otlp|markdown|html|streams) ?/, 3],
+  [/^export \S+ --as (?:otlp|markdown|html|pages|streams) ?/, 3],
   [/^export \S+ --as (?:sft|trl|trl-chat|openai|sharegpt) /, 8],
 ];
 

@@ -18,6 +18,14 @@ export type DispatchReport =
       readonly events: AsyncIterable<CapturedEvent>;
     };
 
+export function envelopeOf(report: DispatchReport): DispatchEnvelope {
+  return report.kind === 'whole' ? report.view.envelope : report.envelope;
+}
+
+export function eventsOf(report: DispatchReport): Iterable<CapturedEvent> | AsyncIterable<CapturedEvent> {
+  return report.kind === 'whole' ? report.index.events : report.events;
+}
+
 const wholeUpToByDefault = 10_000;
 
 /** The dispatches in order, parents before their workers. Consume the events of one before requesting the next. */

@@ -23,6 +23,7 @@ kbd { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .25rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.started { white-space: nowrap; } section.task[hidden], tr[hidden] { display: none; } nav { font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; } small { color: var(--dim); overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 ${Array.from({ length: 13 }, (_, depth) => `td.in${depth} { padding-left: ${(depth * 1.2).toFixed(1)}em; }`).join('\n')}
 .scroll { overflow-x: auto; }
@@ -74,5 +75,5 @@ footer { margin-top: 3rem; color: var(--dim); font-size: .85rem; }
   ol.rows > li.row { display: grid; grid-template-columns: auto 1fr auto; } .row > .what { grid-column: 1 / -1; grid-row: 2; }
   ol.rows > li > div { flex-basis: 100%; }
 }
-@media print { header { position: static; } form, .part { display: none !important; } li.group { content-visibility: visible; } details::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
+@media print { header { position: static; } form, nav, .part { display: none !important; } li.group { content-visibility: visible; } details::details-content { content-visibility: visible; block-size: auto; } a { color: inherit; } }
 `;

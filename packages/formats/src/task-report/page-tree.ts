@@ -1,4 +1,4 @@
-import type { DispatchStatus, TaskSource } from '@hansard/events';
+import type { DispatchEnvelope, DispatchStatus, TaskSource } from '@hansard/events';
 import {
   type DispatchTreeNode,
   dispatchTree,
@@ -11,14 +11,17 @@ import { escapeHtmlInLine } from './html-text.ts';
 
 const unknown = '–';
 
-const headings = ['dispatch', 'status', 'model', 'in', 'out', 'cost', 'with its workers', 'time']
-  .map((name, at) => `<th scope="col"${at > 2 ? ' class="number"' : ''}>${name}</th>`)
+const headings = ['dispatch', 'status', 'started', 'model', 'in', 'out', 'cost', 'with its workers', 'time']
+  .map((name, at) => `<th scope="col"${at > 3 ? ' class="number"' : ''}>${name}</th>`)
   .join('');
 
+/** The addresses of a dispatch, in quoted form: where it begins, and where its further parts do. */
+type Hrefs = (envelope: DispatchEnvelope) => readonly string[];
+
 /** The dispatches as a table in the order of their tree, with the costs of each and of its workers. */
-export function pageTree({ envelopes }: Pick<TaskSource, 'envelopes'>): string {
+export function pageTree({ envelopes }: Pick<TaskSource, 'envelopes'>, hrefs: Hrefs): string {
   const note = explainEstimates(envelopes);
-  const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0));
+  const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0, hrefs));
   return `<section aria-label="Dispatches"><div class="scroll"><table>
 <thead><tr>${headings}</tr></thead>
 <tbody>
@@ -27,12 +30,21 @@ ${rows.join('\n')}
 `;
 }
 
-function rowsOf({ envelope, own, subtree, children, orphan }: DispatchTreeNode, depth: number): string[] {
+function rowsOf(
+  { envelope, own, subtree, children, orphan }: DispatchTreeNode,
+  depth: number,
+  hrefs: Hrefs,
+): string[] {
+  const [href = '', ...further] = hrefs(envelope);
+  const parts = further.map((part, at) => ` <a href="${part}">${at + 2}</a>`).join('');
+  const title =
+    envelope.title === null ? '' : `<br><small dir="auto">${escapeHtmlInLine(envelope.title)}</small>`;
   const tone = tones[envelope.status];
   const note = orphan ? ' <span class="notice">(its parent is not here)</span>' : '';
   const cells = [
-    `<td class="in${Math.min(depth, 12)}"><a href="#${anchorOf(envelope.dispatchId)}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${note}</td>`,
+    `<td class="in${Math.min(depth, 12)}"><a href="${href}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${parts}${note}${title}</td>`,
     `<td${tone === '' ? '' : ` class="${tone}"`}>${envelope.status}</td>`,
+    `<td class="started"><time datetime="${escapeHtmlInLine(envelope.startedAt)}">${escapeHtmlInLine(envelope.startedAt.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' '))}</time></td>`,
     `<td>${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
     number(own.inputTokens, formatTokens),
     number(own.outputTokens, formatTokens),
@@ -40,7 +52,7 @@ function rowsOf({ envelope, own, subtree, children, orphan }: DispatchTreeNode, 
     `<td class="number">${formatSpending(subtree) ?? unknown}</td>`,
     number(own.durationMs, formatDuration),
   ];
-  return [`<tr>${cells.join('')}</tr>`, ...children.flatMap((child) => rowsOf(child, depth + 1))];
+  return [`<tr>${cells.join('')}</tr>`, ...children.flatMap((child) => rowsOf(child, depth + 1, hrefs))];
 }
 
 const tones: Readonly<Record<DispatchStatus, string>> = {

@@ -11,7 +11,7 @@ import {
   speakerLabel,
 } from '@hansard/views';
 import { dispatchFacts } from './dispatch-facts.ts';
-import { readDispatchReports } from './dispatch-report.ts';
+import { envelopeOf, eventsOf, readDispatchReports } from './dispatch-report.ts';
 import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
 import type { ReportOptions } from './report-options.ts';
 import { rowMarkdown } from './row-markdown.ts';
@@ -29,15 +29,12 @@ export async function* writeTaskMarkdown(
   yield `# ${inlineMarkdown(taskTitle(source))}\n\n`;
   yield `${blockMarkdown(renderDispatchTree(dispatchTree(source.envelopes)) || '(no dispatches)')}\n\n`;
   for await (const report of readDispatchReports(source, options)) {
-    if (report.kind === 'whole') {
-      yield* head(report.view.envelope, report.view);
-      yield* results(report.view);
-      yield* happened(report.view.envelope, report.index.events);
-      yield* lenses(report.view, report.index);
-    } else {
-      yield* head(report.envelope, null);
-      yield* happened(report.envelope, report.events);
-    }
+    const envelope = envelopeOf(report);
+    const isWhole = report.kind === 'whole';
+    yield* head(envelope, isWhole ? report.view : null);
+    if (isWhole) yield* results(report.view);
+    yield* happened(envelope, eventsOf(report));
+    if (isWhole) yield* lenses(report.view, report.index);
   }
 }
 

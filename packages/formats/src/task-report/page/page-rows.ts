@@ -1,6 +1,4 @@
-import type { DispatchEnvelope } from '@hansard/events';
 import type { Row } from '@hansard/views';
-import { type SettlingEvents, settlingRows } from '../settling-rows.ts';
 import { packedItem } from './packed-rows.ts';
 import { dayItem, rowItem } from './row-item.ts';
 
@@ -11,11 +9,9 @@ const rowsInGroup = 500;
 /** The rows of the dispatches of a page: the first ones plain, the others compressed. */
 export class PageRows {
   #rows = 0;
-  #dispatches = 0;
 
-  async *write({ role }: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
-    this.#dispatches += 1;
-    const scope = `d${this.#dispatches}`;
+  /** The items of a list with the rows of a dispatch. `scope` begins its anchors; `role` names the dispatched agent. */
+  async *items(rows: AsyncIterable<Row>, scope: string, role: string): AsyncGenerator<string> {
     let day = '';
     let group: Row[] = [];
     const htmlOf = (row: Row) => {
@@ -38,7 +34,7 @@ export class PageRows {
       if (isPlain) return `<li class="group"><ol class="rows happened">\n${html}</ol></li>\n`;
       return `${isFirstPacked ? note : ''}${await packedItem(packed)}`;
     };
-    for await (const row of settlingRows(events)) {
+    for await (const row of rows) {
       group.push(row);
       if (group.length === rowsInGroup) yield await groupItem();
     }

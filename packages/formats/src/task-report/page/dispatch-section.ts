@@ -1,0 +1,63 @@
+import { agentLabel, dialogOf, type LogIndex, perspectiveOf, type SessionView } from '@hansard/views';
+import { dispatchFacts } from '../dispatch-facts.ts';
+import { type DispatchReport, envelopeOf } from '../dispatch-report.ts';
+import { escapeHtmlInLine, textBlock } from '../html-text.ts';
+import { dialogItem, perspectiveItem } from '../page-rows.ts';
+import { anchorOf } from '../page-tree.ts';
+
+/** A dispatch on a page up to its rows: facts and result. */
+export function* sectionStart(report: DispatchReport): Generator<string> {
+  const envelope = envelopeOf(report);
+  const view = report.kind === 'whole' ? report.view : null;
+  const facts = dispatchFacts(envelope, view).map(
+    ([name, value]) => `<dt>${name}</dt><dd>${escapeHtmlInLine(value)}</dd>`,
+  );
+  yield `<section id="${anchorOf(envelope.dispatchId)}">
+<h2 dir="auto">${escapeHtmlInLine(envelope.role)}</h2>
+<dl class="facts">${facts.join('')}</dl>
+`;
+  if (view !== null) yield* results(view);
+}
+
+/** The rows of a dispatch, which are items, as a list that is open. */
+export async function* rowList(items: AsyncIterable<string>): AsyncGenerator<string> {
+  yield openLens('What happened', true, 'rows happened');
+  yield* items;
+  yield closeLens;
+}
+
+/** The rest of a dispatch: of a whole one, the dialog and the view of each agent. */
+export function* sectionEnd(report: DispatchReport): Generator<string> {
+  if (report.kind === 'whole') yield* lenses(report.view, report.index);
+  yield '</section>\n';
+}
+
+function* results(view: SessionView): Generator<string> {
+  if (view.result !== null) yield `<div class="result">${textBlock(view.result)}</div>\n`;
+  if (view.structuredResult !== null)
+    yield `<div class="result">${textBlock(JSON.stringify(view.structuredResult, null, 2), 'outcome')}</div>\n`;
+}
+
+function* lenses(view: SessionView, index: LogIndex): Generator<string> {
+  const dialog = dialogOf(index);
+  if (dialog.length > 0) {
+    yield openLens('Who said what', false, 'rows said');
+    for (const row of dialog) yield `${dialogItem(index, row)}\n`;
+    yield closeLens;
+  }
+  for (const { agentId } of index.agents.values()) {
+    const rows = perspectiveOf(index, agentId);
+    if (rows.length === 0) continue;
+    const name = escapeHtmlInLine(agentId === '' ? view.envelope.role : agentLabel(index, agentId));
+    yield openLens(`What <bdi>${name}</bdi> saw`, false, 'rows said');
+    for (const row of rows) yield `${perspectiveItem(index, row)}\n`;
+    yield closeLens;
+  }
+}
+
+/** `title` is HTML already. */
+function openLens(title: string, isOpen: boolean, className: string): string {
+  return `<details class="lens"${isOpen ? ' open' : ''}><summary>${title}</summary>\n<ol class="${className}">\n`;
+}
+
+const closeLens = '</ol></details>\n';

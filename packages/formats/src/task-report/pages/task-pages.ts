@@ -1,0 +1,158 @@
+import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import type { Row } from '@hansard/views';
+import { type DispatchReport, envelopeOf, eventsOf, readDispatchReports } from '../dispatch-report.ts';
+import { escapeHtmlInLine } from '../html-text.ts';
+import { rowList, sectionEnd, sectionStart } from '../page/dispatch-section.ts';
+import { pageBar } from '../page/page-bar.ts';
+import { PageRows } from '../page/page-rows.ts';
+import { pageScript } from '../page/page-script.ts';
+import { pageEnd, pageStart } from '../page/page-shell.ts';
+import { pageTree } from '../page-tree.ts';
+import type { ReportOptions } from '../report-options.ts';
+import { settlingRows } from '../settling-rows.ts';
+import { taskTitle } from '../task-title.ts';
+import { indexBar, indexScript } from './index-bar.ts';
+import { PageNames } from './page-names.ts';
+import { RowRun } from './row-run.ts';
+
+export interface TaskPagesOptions extends ReportOptions {
+  /** How many events of a dispatch a file has at most; the others follow in further files. Absent: 100,000. */
+  readonly eventsPerFile?: number;
+}
+
+/** A new file of a report. */
+export interface ReportFile {
+  /** Resolves when more can be written. */
+  write(text: string): Promise<void>;
+  /** Called once, after the last text. Resolves when the file is whole. */
+  end(): Promise<void>;
+}
+
+export interface TaskPagesSummary {
+  readonly tasks: number;
+  readonly dispatches: number;
+  readonly files: number;
+}
+
+const eventsPerFileByDefault = 100_000;
+
+/**
+ * Tasks as HTML files: `index.html` with a table of the dispatches of each task, and for each dispatch a file, or several if it is long.
+ * Each is a page like that of `writeTaskPage`, with links to the index, to the dispatches above and below, and to its other files. `open`
+ * creates a file; its name has at most one folder. Two files are open at a time.
+ */
+export async function writeTaskPages(
+  sources: AsyncIterable<TaskSource>,
+  open: (name: string) => ReportFile,
+  options: TaskPagesOptions = {},
+): Promise<TaskPagesSummary> {
+  const folders = new PageNames();
+  const index = open('index.html');
+  const counts = { tasks: 0, dispatches: 0, files: 1 };
+  await index.write(await pageStart({ title: 'Sessions', bar: indexBar, script: indexScript }));
+  for await (const source of sources) {
+    const title = taskTitle(source);
+    const folder = folders.nameFor(source.taskDir.replace('/tasks/', '/'));
+    const task = { source, title, folder, names: namesOf(source.envelopes) };
+    const files = new Map<string, readonly string[]>();
+    for await (const report of readDispatchReports(source, options)) {
+      const written = await writeDispatch(report, task, open, options);
+      files.set(envelopeOf(report).dispatchId, written);
+      counts.dispatches += 1;
+      counts.files += written.length;
+    }
+    counts.tasks += 1;
+    const hrefs = ({ dispatchId }: DispatchEnvelope) =>
+      (files.get(dispatchId) ?? []).map((name) => `${folder}/${name}`);
+    await index.write(
+      `<section class="task"><h2 dir="auto">${escapeHtmlInLine(title)}</h2>\n${pageTree(source, hrefs)}</section>\n`,
+    );
+  }
+  await index.write(pageEnd(indexScript));
+  await index.end();
+  return counts;
+}
+
+interface WrittenTask {
+  readonly source: TaskSource;
+  readonly title: string;
+  readonly folder: string;
+  /** The name of the first file of each dispatch, without its ending. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+function namesOf(envelopes: readonly DispatchEnvelope[]): ReadonlyMap<string, string> {
+  const names = new PageNames();
+  return new Map(envelopes.map(({ dispatchId }) => [dispatchId, names.nameFor(dispatchId)]));
+}
+
+/** Writes the files of a dispatch. Returns their names. */
+async function writeDispatch(
+  report: DispatchReport,
+  task: WrittenTask,
+  open: (name: string) => ReportFile,
+  { eventsPerFile = eventsPerFileByDefault }: TaskPagesOptions,
+): Promise<readonly string[]> {
+  const envelope = envelopeOf(report);
+  const name = task.names.get(envelope.dispatchId) ?? '';
+  const rows = new RowRun(settlingRows(eventsOf(report)));
+  const files: string[] = [];
+  try {
+    do {
+      const part = files.length + 1;
+      const file = `${name}${part === 1 ? '' : `-part-${part}`}.html`;
+      const first = await rows.nextPosition();
+      const sink = open(`${task.folder}/${file}`);
+      const pieces = onePage(report, task, {
+        part,
+        above: files.at(-1) ?? null,
+        rows: rows.upTo((first ?? 0) + eventsPerFile),
+      });
+      for await (const piece of pieces) await sink.write(piece);
+      files.push(file);
+      if ((await rows.nextPosition()) !== null)
+        await sink.write(`<nav><a href="${name}-part-${part + 1}.html">Later events →</a></nav>\n`);
+      await sink.write(pageEnd(pageScript));
+      await sink.end();
+    } while ((await rows.nextPosition()) !== null);
+  } finally {
+    await rows.close();
+  }
+  return files;
+}
+
+interface PagePart {
+  /** From 1. */
+  readonly part: number;
+  /** The file of the part before it. */
+  readonly above: string | null;
+  readonly rows: AsyncIterable<Row>;
+}
+
+/** A file of a dispatch up to its last link. */
+async function* onePage(
+  report: DispatchReport,
+  task: WrittenTask,
+  { part, above, rows }: PagePart,
+): AsyncGenerator<string> {
+  const envelope = envelopeOf(report);
+  const title = `${envelope.title ?? envelope.role} · ${task.title}${part === 1 ? '' : ` · part ${part}`}`;
+  const links = `<nav><a href="../index.html">All sessions</a>${relatives(envelope, task)}</nav>`;
+  yield await pageStart({ title, links, bar: pageBar, script: pageScript });
+  if (above !== null) yield `<nav><a href="${above}">← Earlier events</a></nav>\n`;
+  yield* sectionStart(report);
+  yield* rowList(new PageRows().items(rows, 'd1', envelope.role));
+  yield* sectionEnd(report);
+}
+
+function relatives({ dispatchId, parentDispatchId }: DispatchEnvelope, task: WrittenTask): string {
+  const link = ({ dispatchId: id, role, title }: DispatchEnvelope, word: string) =>
+    ` · ${word} <a href="${task.names.get(id)}.html"><bdi>${escapeHtmlInLine(title ?? role)}</bdi></a>`;
+  const { envelopes } = task.source;
+  const parent = envelopes.find(({ dispatchId: id }) => id === parentDispatchId);
+  const workers = envelopes.filter(({ parentDispatchId: id }) => id === dispatchId);
+  return [
+    ...(parent === undefined ? [] : [link(parent, 'from')]),
+    ...workers.map((one) => link(one, 'to')),
+  ].join('');
+}
