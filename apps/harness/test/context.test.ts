@@ -164,7 +164,7 @@ describe('hansard context', () => {
 
   it('has a timeline of one bot beside it', async () => {
     const { out, err } = await line.hansard('timeline', task, '--bot', 'bot-7');
-    expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('Served.')]);
+    expect(out.trimEnd().split('\n').slice(1)).toEqual([expect.stringContaining('Served.')]);
     expect(err).toContain('bot-7: 1 dispatch');
     const nobody = await line.hansard('timeline', task, '--bot', 'bot-9');
     expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('Its bots: bot-7.') });

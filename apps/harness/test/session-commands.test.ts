@@ -189,7 +189,8 @@ describe('the commands that read a session', () => {
     );
     expect(new Set(placed.map((row) => row.dispatchId)).size).toBe(2);
     const { out } = await other.hansard('timeline', 'a/b');
-    expect(out.trimEnd().split('\n')).toHaveLength(placed.length);
+    const days = new Set(placed.map(({ event }) => event.timestamp.slice(0, 10)));
+    expect(out.trimEnd().split('\n')).toHaveLength(placed.length + days.size);
     expect(out).toMatch(/\(Gale\).*Rain, and then more rain\./);
   });
 

@@ -29,7 +29,7 @@ import {
   renderSessionView,
   renderTimeline,
   sessionView,
-  timelineOf,
+  taskTimeline,
 } from '@hansard/views';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Played, playScenario, taskDir } from './play-scenario.ts';
@@ -52,14 +52,15 @@ it('a session played twice with the same clock and ids is the same, event by eve
   expect((await playScenario('cafe')).events).toEqual(inMemory.events);
 });
 
-it('every view of the session has something to show', () => {
-  const views = renderEverything(inMemory.events);
+it('every view of the session has something to show', async () => {
+  const views = await renderEverything(inMemory.events);
   expect(views.dialog).toContain("I'm Jill");
   expect(views.matrix).toContain('altered');
   expect(views.hooks).toContain('Discretion');
   expect(views.diffs).toContain('4711');
   expect(views.agents).toContain('Inner');
-  expect(views.timeline.split('\n')).toHaveLength(inMemory.events.length);
+  // And the day.
+  expect(views.timeline.split('\n')).toHaveLength(inMemory.events.length + 1);
   expect(Object.keys(views).filter((name) => name.startsWith('perspective'))).toHaveLength(4);
   for (const [name, text] of Object.entries(views)) expect(text, name).not.toBe('');
 });
@@ -91,7 +92,7 @@ describe.each(Object.entries(durable))('the same session in the %s store', (_nam
     const store = open();
     try {
       const events = await store.getDispatchEvents(taskDir, 'D1');
-      expect(renderEverything(events)).toEqual(renderEverything(inMemory.events));
+      expect(await renderEverything(events)).toEqual(await renderEverything(inMemory.events));
       expect(renderSessionView(sessionView(played.envelope, events))).toBe(
         renderSessionView(sessionView(inMemory.envelope, inMemory.events)),
       );
@@ -102,7 +103,10 @@ describe.each(Object.entries(durable))('the same session in the %s store', (_nam
 });
 
 /** Each view of a session as it is shown, by its name. */
-function renderEverything(events: readonly CapturedEvent[]) {
+async function renderEverything(events: readonly CapturedEvent[]) {
+  const timeline: string[] = [];
+  const source = { envelope: inMemory.envelope, pages: () => [events] };
+  for await (const text of renderTimeline(taskTimeline([source]))) timeline.push(text);
   const index = createLogIndex(events);
   const agents = [...index.agents.keys()];
   const perAgent = agents.flatMap((agent): [string, string][] => [
@@ -121,7 +125,7 @@ function renderEverything(events: readonly CapturedEvent[]) {
     unheard: said.map((id) => renderNeverHeard(neverHeard(index, id))).join('\n'),
     agents: renderAgentTree(agentTree(index)),
     hooks: renderInterventions(index, interventionsOf(index)),
-    timeline: renderTimeline(timelineOf(events)),
+    timeline: timeline.join('\n'),
     ...Object.fromEntries(perAgent),
     ...Object.fromEntries(perEvent),
   };

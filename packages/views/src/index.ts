@@ -104,7 +104,6 @@ export {
 } from './rows/row.ts';
 export { type RowLine, rowLine, rowText } from './rows/row-line.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
-export { type TimelineRow, timelineOf } from './rows/timeline.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
 export { renderDialog } from './session/render-dialog.ts';
@@ -140,7 +139,7 @@ export {
   spendingOf,
 } from './task/spending.ts';
 export { addAmounts, addCounts } from './task/sums.ts';
-export { type TaskTimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
+export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';

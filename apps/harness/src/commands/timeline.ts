@@ -1,22 +1,27 @@
-import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchStore } from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import {
   type BotView,
   botView,
-  type EventFilter,
   formatDuration,
   formatSpending,
   renderTimeline,
-  type TaskTimelineRow,
   type TimelineRow,
   type TimelineSource,
   taskTimeline,
 } from '@hansard/views';
-import { type FilterOptions, FilterRequest, inOnePage, withFilterOptions } from '../tasks/filter-options.ts';
+import { HeapRestraint } from '../import/heap-restraint.ts';
+import {
+  type FilterOptions,
+  FilterRequest,
+  interruptedPages,
+  withFilterOptions,
+} from '../tasks/filter-options.ts';
 import { findDispatches } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { letInterrupt, terminalWidth } from '../terminal/context.ts';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface TimelineOptions extends CommonOptions, FilterOptions {
@@ -37,58 +42,67 @@ export const addTimeline: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) => {
         const taskDir = await findTask(store, task);
         const all = await findDispatches(store, taskDir);
-        const dispatches = options.bot === undefined ? all : ofBot(all, options.bot, task);
-        const logs: TimelineSource[] = [];
-        for (const envelope of dispatches) {
-          await letInterrupt(context);
-          logs.push({ envelope, events: await store.getDispatchEvents(taskDir, envelope.dispatchId) });
-        }
-        const view = options.bot === undefined ? null : botView(logs, options.bot);
+        const bot = options.bot === undefined ? null : ofBot(all, options.bot, task);
+        const envelopes = bot?.envelopes ?? all;
         const request = await FilterRequest.parse(options);
-        const placed = await selectedRows(request, logs, view?.rows ?? taskTimeline(logs));
-        const shown = dispatches.length === 1 ? placed.map(withoutRole) : placed.map(withDispatch);
+        const sources = await sourcesOf(context, store, { taskDir, envelopes, request });
+        const isOnly = envelopes.length === 1;
         return {
-          rows: placed.map(({ dispatchId, role, position, event }) => ({
-            dispatchId,
-            role,
-            position,
-            event,
-          })),
-          text: renderTimeline(shown, { width: terminalWidth(context) }),
-          notesBefore: view === null ? [] : [botInWords(view)],
+          rows: documents(taskTimeline(sources)),
+          text: renderTimeline(taskTimeline(sources), {
+            width: terminalWidth(context),
+            ...(!isOnly && { role: ({ role, dispatchId }) => `${role} ${dispatchId.slice(-shortId)}` }),
+          }),
+          notesBefore: bot === null ? [] : [botInWords(bot)],
         };
       }),
     );
 };
 
-/** The rows whose events are requested. Agents are found in each dispatch on its own. */
-async function selectedRows(
-  request: FilterRequest,
-  logs: readonly TimelineSource[],
-  rows: readonly TaskTimelineRow[],
-): Promise<readonly TaskTimelineRow[]> {
-  if (request.isOpen) return rows;
-  const filters = new Map<string, EventFilter>();
-  for (const { envelope, events } of logs) {
-    const source = { envelope, pages: () => inOnePage(events) };
-    const filter = await (logs.length === 1 ? request.forOnly(source) : request.forOneOf(source));
-    filters.set(envelope.dispatchId, filter);
+async function* documents(rows: AsyncIterable<TimelineRow>): AsyncGenerator<unknown> {
+  for await (const { dispatchId, role, position, event } of rows) yield { dispatchId, role, position, event };
+}
+
+/** Agents are found in each dispatch on its own. */
+async function sourcesOf(
+  context: CliContext,
+  store: DispatchStore,
+  task: {
+    readonly taskDir: string;
+    readonly envelopes: readonly DispatchEnvelope[];
+    readonly request: FilterRequest;
+  },
+): Promise<TimelineSource[]> {
+  const { taskDir, envelopes, request } = task;
+  const sources: TimelineSource[] = [];
+  for (const envelope of envelopes) {
+    const source = { envelope, pages: () => storedPages(context, store, taskDir, envelope) };
+    if (request.isOpen) sources.push(source);
+    else {
+      const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
+      sources.push({ ...source, passes: (event) => filter.passes(event) });
+    }
   }
-  return rows.filter(({ dispatchId, event }) => filters.get(dispatchId)?.passes(event));
+  return sources;
 }
 
-function withoutRole({ position, event, line }: TaskTimelineRow): TimelineRow {
-  return { position, event, line };
-}
-
-function withDispatch({ role, dispatchId, ...row }: TaskTimelineRow): TimelineRow {
-  return { ...row, role: `${role} ${dispatchId.slice(-shortId)}` };
+async function* storedPages(
+  context: CliContext,
+  store: DispatchStore,
+  taskDir: string,
+  { dispatchId }: DispatchEnvelope,
+): AsyncGenerator<readonly CapturedEvent[]> {
+  using heap = new HeapRestraint();
+  for await (const events of interruptedPages(context, await store.openDispatch(taskDir, dispatchId))) {
+    heap.hold();
+    yield events;
+  }
 }
 
 /** The dispatches of one bot. @throws CliError that names the known bots if it has none */
-function ofBot(envelopes: readonly DispatchEnvelope[], botId: string, task: string): DispatchEnvelope[] {
-  const own = envelopes.filter((envelope) => envelope.botId === botId);
-  if (own.length > 0) return own;
+function ofBot(envelopes: readonly DispatchEnvelope[], botId: string, task: string): BotView {
+  const view = botView(envelopes, botId);
+  if (view.envelopes.length > 0) return view;
   const bots = [...new Set(envelopes.flatMap(({ botId: other }) => other ?? []))];
   throw new CliError(
     exitCode.failed,

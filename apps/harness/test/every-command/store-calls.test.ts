@@ -48,7 +48,7 @@ afterAll(() => {
  */
 const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^show \S+(?: --damaged)?$/, 3],
-  [/^timeline /, 1],
+  [/^timeline /, 2],
   [/^search /, 1],
   [/^context .*--history/, 1],
   [/^verify(?: \S+)?$/, 1],

@@ -1,26 +1,25 @@
-import { newDays } from '../text/new-days.ts';
+import type { TimelineRow } from '../task/task-timeline.ts';
 import { type EventLineOptions, renderEventLine } from './render-event-line.ts';
-import type { TimelineRow } from './timeline.ts';
+
+/** The width of a column of positions. */
+const positionColumns = 4;
+const dayLength = 'YYYY-MM-DD'.length;
 
 /**
- * One line for each event, starting with its position. If the events are of several days (UTC), each day is on a line of its
- * own before its first event. `width`: the largest width of a line in columns.
+ * One line for each event, starting with its position. Each day (UTC) is on a line of its own before its first event. `role`: how a row
+ * names its dispatch, where there are several; `width`: the largest width of a line in columns.
  */
-export function renderTimeline(
-  rows: readonly TimelineRow[],
-  { width }: Pick<EventLineOptions, 'width'> = {},
-): string {
-  const last = rows.reduce((most, { position }) => Math.max(most, position), 0);
-  const digits = String(last).length;
-  const days = newDays(rows.map(({ event }) => event.timestamp));
-  return rows
-    .flatMap(({ position, line, role }, index) => {
-      const room = width === undefined ? undefined : width - digits - 2;
-      return [
-        days[index] ?? '',
-        `${String(position).padStart(digits)}  ${renderEventLine(line, { width: room, role })}`,
-      ];
-    })
-    .filter((line) => line !== '')
-    .join('\n');
+export async function* renderTimeline(
+  rows: Iterable<TimelineRow> | AsyncIterable<TimelineRow>,
+  { width, role }: Pick<EventLineOptions, 'width'> & { readonly role?: (row: TimelineRow) => string } = {},
+): AsyncGenerator<string> {
+  let day = '';
+  for await (const row of rows) {
+    const own = row.event.timestamp.slice(0, dayLength);
+    if (own !== day) yield own;
+    day = own;
+    const address = `${String(row.position).padStart(positionColumns)}  `;
+    const room = width === undefined ? undefined : Math.max(1, width - address.length);
+    yield address + renderEventLine(row.line, { width: room, role: role?.(row) });
+  }
 }
