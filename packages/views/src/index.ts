@@ -23,6 +23,7 @@ export { type Intervention, interventionsOf } from './causes/interventions.ts';
 export { renderCauses } from './causes/render-causes.ts';
 export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
 export { renderInterventions } from './causes/render-interventions.ts';
+export { type FirstDifference, firstDifference, type PartingEvent } from './compare/first-difference.ts';
 export { compareContexts } from './context/compare-contexts.ts';
 export {
   ContextError,

@@ -49,6 +49,13 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./usage.ts')).addUsage,
   },
   {
+    name: 'compare',
+    group: 'Find',
+    description: 'compare two dispatches: figures, tools, results, and the first difference',
+    arguments: [task, ['<dispatch>', dispatchHelp], ['<other>', 'the dispatch that it is compared with']],
+    load: async () => (await import('./compare.ts')).addCompare,
+  },
+  {
     name: 'tree',
     group: 'Find',
     description:

@@ -99,6 +99,7 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
   const values: Readonly<Record<string, string>> = {
     task,
     dispatch: dispatch.dispatchId,
+    other: dispatch.dispatchId,
     agent,
     event: dispatch.utteranceId,
     call: dispatch.inferenceId,

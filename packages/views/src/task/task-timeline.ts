@@ -23,7 +23,7 @@ export interface TimelineRow {
 }
 
 /**
- * The events of several dispatches by time, then dispatch. The events of one dispatch keep their order, also where its clock went back, and
+ * The events of several dispatches by time, then dispatch. The events of one dispatch keep their order, including when its clock went back, and
  * a dispatch is read from the time of its start on. Holds one page of each dispatch that is open at that time.
  */
 export async function* taskTimeline(sources: readonly TimelineSource[]): AsyncGenerator<TimelineRow> {

@@ -1,0 +1,265 @@
+import type { DispatchLog } from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
+import {
+  DispatchTotals,
+  type FirstDifference,
+  figuresOfDispatch,
+  firstDifference,
+  formatCost,
+  formatDuration,
+  formatTokens,
+  neutraliseControlsInLine,
+  type PartingEvent,
+  renderEventLine,
+  ToolUsage,
+  type UsageFigures,
+  type UsageRow,
+  UsageSums,
+} from '@hansard/views';
+import { HeapRestraint } from '../import/heap-restraint.ts';
+import { interruptedPages } from '../tasks/filter-options.ts';
+import { findDispatch } from '../tasks/find-dispatch.ts';
+import { findTask } from '../tasks/find-task.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { plainTable } from '../terminal/plain-table.ts';
+import { answerFromStore } from '../terminal/with-store.ts';
+
+interface CompareOptions extends CommonOptions {
+  readonly otherTask?: string;
+}
+
+/** How many of the last characters of a dispatch's id are printed. */
+const shortId = 6;
+const notKnown = '–';
+
+export const addCompare: AddCommand = (command, context) => {
+  withCommonOptions(command)
+    .option('--other-task <task>', 'the task of the second dispatch (default: the same task)')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'The first difference is the first text, thought, message, call, result or end that is not the same',
+        'in both. Ids, times, figures and records of the harness are not compared.',
+        '',
+        'Examples:',
+        '  hansard compare research/route-models 4K7Q latest',
+        '  hansard compare lab/old latest latest --other-task lab/new --json',
+      ].join('\n'),
+    )
+    .action((task: string, dispatch: string, other: string, options: CompareOptions) =>
+      answerFromStore(context, options, async ({ store }) => {
+        const taskDir = await findTask(store, task);
+        const otherDir = options.otherTask === undefined ? taskDir : await findTask(store, options.otherTask);
+        const [one, two] = [
+          await readCompared(context, await findDispatch(store, taskDir, dispatch), taskDir),
+          await readCompared(context, await findDispatch(store, otherDir, other), otherDir),
+        ];
+        const difference = await firstDifference(eventsOf(context, one.log), eventsOf(context, two.log));
+        return {
+          rows: [documentOf(one, two, difference)],
+          text: await inWords(context, one, two, difference),
+        };
+      }),
+    );
+};
+
+/** A dispatch that was read once. */
+interface Compared {
+  readonly taskDir: string;
+  readonly log: DispatchLog;
+  readonly envelope: DispatchEnvelope;
+  readonly events: number;
+  readonly figures: Partial<UsageFigures>;
+  readonly tools: ReadonlyMap<string, UsageRow>;
+  readonly result: JsonValue;
+}
+
+async function readCompared(context: CliContext, log: DispatchLog, taskDir: string): Promise<Compared> {
+  const sums = new UsageSums();
+  const tools = new ToolUsage(sums);
+  const totals = new DispatchTotals();
+  let events = 0;
+  let result: JsonValue = null;
+  for await (const event of eventsOf(context, log)) {
+    events += 1;
+    tools.observe(event);
+    totals.observe(event);
+    if (event.type === 'session:complete') result = event.data.structuredResult ?? event.data.result ?? null;
+  }
+  const { envelope } = log;
+  // The envelope of a dispatch that runs has no figures yet.
+  const { usage = totals.usage, models = totals.models, cost = totals.costUsd } = knownOf(envelope);
+  return {
+    taskDir,
+    log,
+    envelope,
+    events,
+    figures: figuresOfDispatch({ ...envelope, usage, models, cost }),
+    tools: new Map(sums.rows('key').map((row) => [row.key, row])),
+    result,
+  };
+}
+
+/** The figures that an envelope has. */
+function knownOf({ usage, models, cost }: DispatchEnvelope): Partial<DispatchEnvelope> {
+  return {
+    ...(usage !== null && { usage }),
+    ...(models !== null && { models }),
+    ...(cost !== null && { cost }),
+  };
+}
+
+async function* eventsOf(context: CliContext, log: DispatchLog): AsyncGenerator<CapturedEvent> {
+  using heap = new HeapRestraint();
+  for await (const events of interruptedPages(context, log)) {
+    heap.hold();
+    yield* events;
+  }
+}
+
+function documentOf(one: Compared, two: Compared, difference: FirstDifference | null): object {
+  const side = ({ taskDir, envelope, events, figures, tools, result }: Compared) => ({
+    taskDir,
+    dispatchId: envelope.dispatchId,
+    role: envelope.role,
+    status: envelope.status,
+    model: envelope.model,
+    events,
+    ...figures,
+    tools: [...tools.values()].map(({ key: tool, calls, failures, durationMs }) => ({
+      tool,
+      calls,
+      failures,
+      durationMs,
+    })),
+    result,
+  });
+  return {
+    one: side(one),
+    other: side(two),
+    isResultEqual: isSameResult(one, two),
+    firstDifference: difference,
+  };
+}
+
+function isSameResult(one: Compared, two: Compared): boolean {
+  return JSON.stringify(one.result) === JSON.stringify(two.result);
+}
+
+async function inWords(
+  context: CliContext,
+  one: Compared,
+  two: Compared,
+  difference: FirstDifference | null,
+): Promise<string> {
+  const width = terminalWidth(context);
+  const head = ['', nameOf(one), nameOf(two), 'difference'];
+  const table = await plainTable(head, tableRows(one, two), {
+    width,
+    cut: [1, 2].map((at) => ({ column: head[at] ?? '', least: 12 })),
+  });
+  return [
+    table,
+    '',
+    ...resultInWords(one, two),
+    '',
+    ...differenceInWords(difference, [nameOf(one), nameOf(two)], width),
+  ].join('\n');
+}
+
+function nameOf({ envelope: { role, dispatchId } }: Compared): string {
+  return `${neutraliseControlsInLine(role)} ${dispatchId.slice(-shortId)}`;
+}
+
+type Format = (value: number) => string;
+const plain: Format = (value) => value.toLocaleString('en');
+
+const figureRows: readonly (readonly [keyof UsageFigures, string, Format])[] = [
+  ['calls', 'calls of models', plain],
+  ['inputTokens', 'tokens in', formatTokens],
+  ['outputTokens', 'tokens out', formatTokens],
+  ['cacheReadTokens', 'from cache', formatTokens],
+  ['cacheWriteTokens', 'to cache', formatTokens],
+  ['costUsd', 'cost', formatCost],
+  ['estimatedUsd', 'estimated', formatCost],
+  ['durationMs', 'time', formatDuration],
+];
+
+function tableRows(one: Compared, two: Compared): string[][] {
+  const { envelope: first } = one;
+  const { envelope: second } = two;
+  const words = (name: string, left: string | null, right: string | null) =>
+    left === null && right === null
+      ? []
+      : [[name, left ?? notKnown, right ?? notKnown, left === right ? '' : 'differs']];
+  const numbers = (name: string, left: number | null, right: number | null, format: Format) =>
+    left === null && right === null
+      ? []
+      : [[name, shown(left, format), shown(right, format), change(left, right, format)]];
+  const tools = [...new Set([...one.tools.keys(), ...two.tools.keys()])].sort();
+  return [
+    ...words(
+      'task',
+      one.taskDir === two.taskDir ? null : one.taskDir,
+      one.taskDir === two.taskDir ? null : two.taskDir,
+    ),
+    ...words('status', first.status, second.status),
+    ...words('model', first.model, second.model),
+    ...numbers('events', one.events, two.events, plain),
+    ...figureRows.flatMap(([key, name, format]) =>
+      numbers(name, one.figures[key] ?? null, two.figures[key] ?? null, format),
+    ),
+    ...tools.flatMap((tool) => {
+      const [left, right] = [one.tools.get(tool), two.tools.get(tool)];
+      return [
+        ...numbers(`calls of ${tool}`, left?.calls ?? 0, right?.calls ?? 0, plain),
+        ...((left?.failures ?? 0) + (right?.failures ?? 0) === 0
+          ? []
+          : numbers(`  failed`, left?.failures ?? 0, right?.failures ?? 0, plain)),
+      ];
+    }),
+  ];
+}
+
+function shown(value: number | null, format: Format): string {
+  return value === null ? notKnown : format(value);
+}
+
+function change(left: number | null, right: number | null, format: Format): string {
+  if (left === null || right === null) return left === right ? '' : 'not known';
+  const by = right - left;
+  if (by === 0) return '';
+  const share = left === 0 ? '' : ` (${by > 0 ? '+' : '−'}${Math.round((Math.abs(by) / left) * 100)} %)`;
+  return `${by > 0 ? '+' : '−'}${format(Math.abs(by))}${share}`;
+}
+
+function resultInWords(one: Compared, two: Compared): string[] {
+  if (one.result === null && two.result === null) return ['No result is recorded.'];
+  if (isSameResult(one, two)) return ['The results are the same.'];
+  const text = ({ result }: Compared) =>
+    result === null ? 'none is recorded' : typeof result === 'string' ? result : JSON.stringify(result);
+  return [
+    'The results differ:',
+    ...[one, two].map((side) => `  ${nameOf(side)}: ${neutraliseControlsInLine(text(side))}`),
+  ];
+}
+
+function differenceInWords(
+  difference: FirstDifference | null,
+  names: readonly [string, string],
+  width: number | undefined,
+): string[] {
+  if (difference === null) return ['Both say and do the same.'];
+  const { same, field, one, other } = difference;
+  const before =
+    same === 0 ? 'They differ from the start' : `The first ${plain(same)} are the same, then they differ`;
+  const line = (name: string, event: PartingEvent | null) => {
+    if (event === null) return `  ${name}: nothing more`;
+    const address = `  ${name}: ${event.position}  `;
+    const room = width === undefined ? undefined : Math.max(1, width - address.length);
+    return `${address}${renderEventLine(event.line, { width: room })}`;
+  };
+  return [`${before} in ${field}:`, line(names[0], one), line(names[1], other)];
+}

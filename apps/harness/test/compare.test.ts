@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+let cli: CommandLine;
+
+function call(id: string, command: string, isFailed: boolean): NewEvent[] {
+  const fields = { toolCallId: id, tool: 'Bash', target: command, metadata: {} };
+  return [
+    newEvent('agent:tool_call', { ...fields, input: { command } }),
+    newEvent(
+      'agent:tool_result',
+      isFailed
+        ? { ...fields, status: 'error', error: 'no' }
+        : { ...fields, status: 'completed', output: 'yes' },
+    ),
+  ];
+}
+
+beforeAll(async () => {
+  cli = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+  for (const [taskDir, dispatchId, isFailed] of [
+    ['lab/tasks/one', 'first', false],
+    ['lab/tasks/one', 'again', false],
+    ['lab/tasks/two', 'fails', true],
+  ] as const) {
+    await using dispatch = await store.beginDispatch(taskDir, { role: 'dev', dispatchId, fidelity: 'full' });
+    await dispatch.append([
+      newEvent('user:message', { text: 'Build it.', source: { kind: 'user' } }),
+      { type: 'session:status', data: { at: dispatchId } },
+      ...call('c1', 'make', false),
+      ...call('c2', 'make test', isFailed),
+      ...(isFailed ? call('c3', 'make test', false) : []),
+      newEvent('session:complete', {
+        status: 'completed',
+        result: isFailed ? 'Built at last.' : 'Built.',
+        costUsd: isFailed ? 0.3 : 0.2,
+        usage: { inputTokens: 100, outputTokens: isFailed ? 30 : 20 },
+      }),
+    ]);
+    await dispatch.end({ status: 'completed' });
+  }
+  await store.close();
+});
+
+afterAll(() => cli?.[Symbol.dispose]());
+
+describe('hansard compare', () => {
+  it('finds no difference between two dispatches that say and do the same', async () => {
+    const { code, out, err } = await cli.hansard('compare', 'lab/one', 'first', 'again');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain('The results are the same.\n\nBoth say and do the same.\n');
+    expect(out).not.toContain('differs');
+  });
+
+  it('shows figures, tools, results and the first difference, also across tasks', async () => {
+    const { code, out } = await cli.hansard(
+      'compare',
+      'lab/one',
+      'first',
+      'fails',
+      '--other-task',
+      'lab/two',
+    );
+    expect(code).toBe(0);
+    const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
+    for (const line of [
+      '|dev first|dev fails|difference'.slice(1),
+      'task|lab/tasks/one|lab/tasks/two|differs',
+      'events|7|9|+2 (+29 %)',
+      'tokens out|20|30|+10 (+50 %)',
+      'cost|$0.20|$0.30|+$0.10 (+50 %)',
+      'calls of Bash|2|3|+1 (+50 %)',
+      'failed|0|1|+1',
+    ])
+      expect(lines).toContain(line);
+    expect(out).toContain('The results differ:\n  dev first: Built.\n  dev fails: Built at last.\n');
+    expect(out).toContain('The first 4 are the same, then they differ in status:\n  dev first: 5  ');
+  });
+
+  it('prints the same as one JSON document', async () => {
+    const { out } = await cli.hansard(
+      'compare',
+      'lab/one',
+      'first',
+      'fails',
+      '--other-task',
+      'lab/two',
+      '--json',
+    );
+    expect(JSON.parse(out)).toMatchObject({
+      one: { dispatchId: 'first', events: 7, costUsd: 0.2, tools: [{ tool: 'Bash', calls: 2, failures: 0 }] },
+      other: { dispatchId: 'fails', events: 9, outputTokens: 30, result: 'Built at last.' },
+      isResultEqual: false,
+      firstDifference: { same: 4, field: 'status', one: { position: 5 }, other: { position: 5 } },
+    });
+  });
+});
