@@ -41,7 +41,12 @@ export async function createProgram(
   loaded: readonly CommandRow[] = commandTable,
   usageErrors: string[] = [],
 ): Promise<Command> {
+  let zone: CliContext['zone'] = 'utc';
+  const own: CliContext = Object.create(context, { zone: { get: () => zone } });
   const program = new Command('hansard')
+    .hook('preAction', (_, command) => {
+      zone = command.opts().localTime === true ? 'local' : 'utc';
+    })
     .description('The record of what agents say, do and cause.')
     .version(version(), '-V, --version')
     .addHelpText(
@@ -55,7 +60,7 @@ export async function createProgram(
     const command = program.command(row.name).description(row.description).helpGroup(`${row.group}:`);
     for (const argument of row.arguments ?? []) command.argument(...argument);
     if (row.usage !== undefined) command.usage(row.usage);
-    if (loaded.includes(row)) (await row.load())(command, context);
+    if (loaded.includes(row)) (await row.load())(command, own);
   }
   for (const parent of [program, ...program.commands.filter(({ commands: own }) => own.length > 0)])
     addHelp(parent);

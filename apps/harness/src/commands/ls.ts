@@ -28,6 +28,7 @@ import { type AddCommand, type CommonOptions, withCommonOptions } from '../termi
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
+import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 /** How many of the last characters of a dispatch's id are printed if the whole id does not fit. */
@@ -129,7 +130,7 @@ async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Pro
   const rows = tasks.map((listed) => {
     const { taskDir, task, errors } = listed;
     const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
-    return [toTaskName(taskDir), status, ...figuresOf(listed, width), titleOf(listed)];
+    return [toTaskName(taskDir), status, ...figuresOf(context, listed), titleOf(listed)];
   });
   const head = ['task', 'status', 'dispatches', 'cost', 'last active', 'title'];
   const table = await plainTable(head, rows, { width, cut: [{ column: 'title', least: 0 }] });
@@ -139,14 +140,15 @@ async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Pro
   );
 }
 
-function figuresOf(listed: ListedTask, width: number | undefined): string[] {
+function figuresOf(context: CliContext, listed: ListedTask): string[] {
+  const width = terminalWidth(context);
   const figures = taskFigures(listed);
   const { dispatches, running } = figures;
   if (listed.envelopes === null) return ['?', '?', '?'];
   return [
     running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
     formatSpending(figures) ?? '',
-    listed.lastActiveAt === null ? '' : timeOf(listed.lastActiveAt, width),
+    listed.lastActiveAt === null ? '' : timeOf(shownTime(context, listed.lastActiveAt), width),
   ];
 }
 
@@ -170,7 +172,7 @@ async function dispatchTable(
       statusOf(envelope),
       model ?? '',
       formatSpending(spendingOf(envelope)) ?? '',
-      timeOf(startedAt, width),
+      timeOf(shownTime(context, startedAt), width),
       parentDispatchId ?? '',
       title ?? '',
     ];

@@ -2,7 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { SearchHit, StoreError } from '@hansard/provider';
 import { EventWords } from '@hansard/store-kit';
-import { columnsOf, formatTime, neutraliseControlsInLine } from '@hansard/views';
+import { AgentNames, columnsOf, formatTime, neutraliseControlsInLine } from '@hansard/views';
 import { type DispatchHits, searchDispatches } from '../search/search-dispatches.ts';
 import { snippetOf } from '../search/snippet.ts';
 import {
@@ -22,6 +22,7 @@ import { explainError } from '../terminal/explain-error.ts';
 import { createPainter } from '../terminal/painter.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface SearchCommandOptions extends CommonOptions, FilterOptions {
@@ -99,6 +100,9 @@ interface Asked {
   readonly store: DispatchStore;
 }
 
+/** How many events of a dispatch are read for the names of agents. */
+const eventsWithNames = 500;
+
 /** One run of the command. */
 class Search {
   readonly #context: CliContext;
@@ -143,29 +147,49 @@ class Search {
     const width = terminalWidth(this.#context) ?? usualWidth;
     let isFirst = true;
     for await (const { taskDir, dispatchId, envelope, hits } of this.#counted(found)) {
-      const head = [toTaskName(taskDir), shortIdOf(dispatchId), ...namesOf(envelope)]
+      const names = await this.#agentNames({ taskDir, dispatchId, hits });
+      const head = [toTaskName(taskDir), shortIdOf(dispatchId), ...namesOf(this.#context, envelope)]
         .map(neutraliseControlsInLine)
         .join('  ');
       yield `${isFirst ? '' : '\n'}${paint('strong', head)}`;
       isFirst = false;
       const columns = Math.max(...hits.map(({ position }) => String(position).length));
-      for (const hit of hits) yield this.#line(hit, columns, width, paint);
+      for (const hit of hits) {
+        const about = neutraliseControlsInLine(aboutOf(this.#context, hit.event, names));
+        yield this.#line(hit, about, columns, width, paint);
+      }
     }
   }
 
   #line(
     { position, event }: SearchHit,
+    about: string,
     columns: number,
     width: number,
     paint: ReturnType<typeof createPainter>,
   ): string {
     const place = `  ${String(position).padStart(columns)}  `;
-    const about = neutraliseControlsInLine(aboutOf(event));
     const room = Math.max(leastSnippet, width - columnsOf(place) - columnsOf(about) - 2);
     const snippet = snippetOf(event, this.#asked.words, room)
       .map(({ text, isWord }) => (isWord ? paint('notice', text) : text))
       .join('');
     return `${paint('position', place)}${paint('word', about)}  ${snippet}`;
+  }
+
+  /** The names that the first events of a dispatch give its agents: most agents get theirs there. */
+  async #agentNames({
+    taskDir,
+    dispatchId,
+    hits,
+  }: Pick<DispatchHits, 'taskDir' | 'dispatchId' | 'hits'>): Promise<AgentNames> {
+    const names = new AgentNames();
+    if (hits.every(({ event }) => event.agentId === undefined)) return names;
+    const log = await this.#asked.store.openDispatch({ taskDir, dispatchId });
+    for await (const { events } of log.pages({ limit: eventsWithNames })) {
+      for (const event of events) names.learn(event);
+      break;
+    }
+    return names;
   }
 
   async #filtered({ taskDir, dispatchId, envelope, hits }: DispatchHits): Promise<readonly SearchHit[]> {
@@ -231,17 +255,23 @@ function unsearched(errors: readonly StoreError[], first: StoreError): CliError 
   );
 }
 
-function aboutOf({ timestamp, type, agentId }: CapturedEvent): string {
-  return [formatTime(timestamp), type, ...(agentId === undefined ? [] : [shortIdOf(agentId)])].join('  ');
+function aboutOf(
+  context: CliContext,
+  { timestamp, type, agentId }: CapturedEvent,
+  names: AgentNames,
+): string {
+  const name = agentId === undefined ? '' : names.of(agentId);
+  const shown = agentId === undefined || name !== agentId ? name : shortIdOf(agentId);
+  return [formatTime(shownTime(context, timestamp)), type, shown].filter(Boolean).join('  ');
 }
 
-function namesOf(envelope: DispatchEnvelope | null): readonly string[] {
+function namesOf(context: CliContext, envelope: DispatchEnvelope | null): readonly string[] {
   if (envelope === null) return [];
   const { role, title, startedAt } = envelope;
   return [
     role,
     ...(title === null ? [] : [JSON.stringify(title)]),
-    `${startedAt.slice(0, 10)} ${startedAt.slice(11, 16)}`,
+    shownTime(context, startedAt).slice(0, 16).replace('T', ' '),
   ];
 }
 

@@ -23,6 +23,7 @@ import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
 import { createPainter } from '../terminal/painter.ts';
+import { atShownTime, shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface ShowOptions extends CommonOptions, DamagedOption, FilterOptions {
@@ -126,9 +127,10 @@ async function* texts(
   let separator: string[] = [];
   for await (const { envelope, rows, totals } of shown) {
     yield* separator;
-    yield `${renderEnvelope(envelope, { status: statusOf(envelope) })}\n`;
+    yield `${renderEnvelope(inZone(context, envelope), { status: statusOf(envelope) })}\n`;
     let day = '';
-    for await (const row of rows) {
+    for await (const recorded of rows) {
+      const row = atShownTime(context, recorded);
       const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
       if (own !== day) yield paint('dim', own);
       day = own;
@@ -138,6 +140,15 @@ async function* texts(
     yield* soFar(envelope, totals);
     separator = [''];
   }
+}
+
+function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelope {
+  const { startedAt, completedAt } = envelope;
+  return {
+    ...envelope,
+    startedAt: shownTime(context, startedAt),
+    completedAt: completedAt === null ? null : shownTime(context, completedAt),
+  };
 }
 
 /** What the log says about cost and usage while the envelope does not. */

@@ -5,6 +5,7 @@ import {
   botView,
   formatDuration,
   formatSpending,
+  formatTime,
   renderTimeline,
   type TimelineRow,
   type TimelineSource,
@@ -22,6 +23,7 @@ import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { atShownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface TimelineOptions extends CommonOptions, FilterOptions {
@@ -49,7 +51,7 @@ export const addTimeline: AddCommand = (command, context) => {
         const isOnly = envelopes.length === 1;
         return {
           rows: documents(taskTimeline(sources)),
-          text: renderTimeline(taskTimeline(sources), {
+          text: renderTimeline(inZone(context, taskTimeline(sources)), {
             width: terminalWidth(context),
             ...(!isOnly && { role: ({ role, dispatchId }) => `${role} ${dispatchId.slice(-shortId)}` }),
           }),
@@ -61,6 +63,15 @@ export const addTimeline: AddCommand = (command, context) => {
 
 async function* documents(rows: AsyncIterable<TimelineRow>): AsyncGenerator<unknown> {
   for await (const { dispatchId, role, position, event } of rows) yield { dispatchId, role, position, event };
+}
+
+async function* inZone(context: CliContext, rows: AsyncIterable<TimelineRow>): AsyncGenerator<TimelineRow> {
+  for await (const row of rows) {
+    const event = atShownTime(context, row.event);
+    yield event === row.event
+      ? row
+      : { ...row, event, line: { ...row.line, time: formatTime(event.timestamp) } };
+  }
 }
 
 /** Agents are found in each dispatch on its own. */

@@ -9,6 +9,7 @@ import {
   formatCost,
   formatDuration,
   formatTokens,
+  type Instant,
   neutraliseControlsInLine,
   parseInstant,
   ToolUsage,
@@ -30,6 +31,7 @@ import { explainError } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 const keys = ['day', 'project', 'task', 'model', 'agent', 'tool'] as const;
@@ -80,15 +82,16 @@ export const addUsage: AddCommand = (command, context) => {
 };
 
 /** Whether a dispatch began in the time that was asked for. */
-function timesOf({ since, until }: UsageOptions): (envelope: DispatchEnvelope) => boolean {
-  const from = since === undefined ? -Infinity : instant('--since', since).from;
-  const to = until === undefined ? Infinity : instant('--until', until).to;
+function timesOf({ since, until, localTime }: UsageOptions): (envelope: DispatchEnvelope) => boolean {
+  const from = since === undefined ? -Infinity : instant('--since', since, localTime).from;
+  const to = until === undefined ? Infinity : instant('--until', until, localTime).to;
   return ({ startedAt }) => Date.parse(startedAt) >= from && Date.parse(startedAt) <= to;
 }
 
-function instant(option: string, text: string): { readonly from: number; readonly to: number } {
+function instant(option: string, text: string, isLocal = false): Instant {
   // A time without a date would be one of each dispatch's own day.
-  const found = /^\d{4}-/.test(text) ? parseInstant(text, { day: '1970-01-01T00:00:00.000Z' }) : null;
+  const reading = { day: '1970-01-01T00:00:00.000Z', zone: isLocal ? 'local' : 'utc' } as const;
+  const found = /^\d{4}-/.test(text) ? parseInstant(text, reading) : null;
   if (found !== null) return found;
   throw new CliError(
     exitCode.usage,
@@ -111,7 +114,7 @@ async function sumUp(
       if (envelope === null || dispatchId === null) continue;
       if (by === 'model') addModels(sums, envelope);
       else if (by !== 'agent' && by !== 'tool')
-        sums.add(keyOf(by, taskDir, envelope), figuresOfDispatch(envelope));
+        sums.add(keyOf(context, by, taskDir, envelope), figuresOfDispatch(envelope));
       else {
         progress.update(at, listings.length);
         try {
@@ -128,8 +131,13 @@ async function sumUp(
   return sums;
 }
 
-function keyOf(by: 'day' | 'project' | 'task', taskDir: string, { startedAt }: DispatchEnvelope): string {
-  if (by === 'day') return startedAt.slice(0, 10);
+function keyOf(
+  context: CliContext,
+  by: 'day' | 'project' | 'task',
+  taskDir: string,
+  { startedAt }: DispatchEnvelope,
+): string {
+  if (by === 'day') return shownTime(context, startedAt).slice(0, 10);
   return by === 'task' ? toTaskName(taskDir) : projectOf(taskDir);
 }
 

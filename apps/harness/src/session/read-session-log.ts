@@ -28,5 +28,5 @@ export async function readSessionLog(
   for (const { message } of index.diagnostics) note(context, `hansard: ${message}`);
   if (envelope.fidelity === 'narrative')
     note(context, 'hansard: recorded as a narrative: tool input and output are not in the log.');
-  return new SessionLog(envelope, index);
+  return new SessionLog(envelope, index, context.zone);
 }

@@ -1,21 +1,29 @@
-import type { DispatchEnvelope } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { addressedEvents, type FoundEvent, findNamed, type LogAgent, type LogIndex } from '@hansard/views';
 import { findEvent } from '../tasks/find-event.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
+import type { CliContext } from '../terminal/context.ts';
 
 /** The log of one dispatch in memory, whose events and agents can be named as on the command line. */
 export class SessionLog {
   readonly envelope: DispatchEnvelope;
   readonly index: LogIndex;
 
-  constructor(envelope: DispatchEnvelope, index: LogIndex) {
+  readonly #zone: CliContext['zone'];
+
+  constructor(envelope: DispatchEnvelope, index: LogIndex, zone?: CliContext['zone']) {
     this.envelope = envelope;
     this.index = index;
+    this.#zone = zone;
   }
 
   /** The event or message that an address names. @throws CliError */
   findEvent(address: string): Promise<FoundEvent> {
-    return findEvent({ envelope: this.envelope, log: addressedEvents(this.index.events) }, address);
+    const { envelope, index } = this;
+    return findEvent(
+      { envelope, log: addressedEvents(index.events), ...definedOnly({ zone: this.#zone }) },
+      address,
+    );
   }
 
   /** The id of the event or message that an address names. A model call is its answer. @throws CliError */

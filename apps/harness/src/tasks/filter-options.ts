@@ -1,6 +1,13 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { AgentRoster, EventFilter, parseInstant, parseTextPattern, type TextPattern } from '@hansard/views';
+import {
+  AgentRoster,
+  EventFilter,
+  parseInstant,
+  parseTextPattern,
+  type TextPattern,
+  type TimeReading,
+} from '@hansard/views';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { agentHelp } from '../terminal/command.ts';
@@ -15,6 +22,7 @@ export interface FilterOptions {
   readonly grep?: string;
   readonly since?: string;
   readonly until?: string;
+  readonly localTime?: boolean;
 }
 
 /** Adds the options that select events to a command that lists events. */
@@ -104,14 +112,15 @@ export class FilterRequest {
   #filter({ startedAt }: DispatchEnvelope, agentIds: readonly string[] | null): EventFilter {
     const { type, tool, failed, since, until } = this.#options;
     const text = this.#text;
+    const reading = { day: startedAt, zone: this.#options.localTime ? 'local' : 'utc' } as const;
     return new EventFilter({
       ...(agentIds !== null && { agentIds }),
       ...(type !== undefined && { types: listed(type) }),
       ...(tool !== undefined && { tools: listed(tool) }),
       ...(failed && { failed }),
       ...(text !== null && { text }),
-      ...(since !== undefined && { since: instant('--since', since, startedAt).from }),
-      ...(until !== undefined && { until: instant('--until', until, startedAt).to }),
+      ...(since !== undefined && { since: instant('--since', since, reading).from }),
+      ...(until !== undefined && { until: instant('--until', until, reading).to }),
     });
   }
 }
@@ -161,12 +170,12 @@ function listed(words: string): string[] {
   return words.split(',').map((word) => word.trim());
 }
 
-function instant(option: string, text: string, day: string) {
-  const found = parseInstant(text.replace(/^@/, ''), { day });
+function instant(option: string, text: string, reading: TimeReading) {
+  const found = parseInstant(text.replace(/^@/, ''), reading);
   if (found !== null) return found;
   throw new CliError(
     exitCode.usage,
     `${option} ${JSON.stringify(text)} is not a time.`,
-    'Give a time such as 15:04, 15:04:05, 2026-03-01 or 2026-03-01T15:04, in UTC or with an offset such as +02:00.',
+    'Give a time such as 15:04, 15:04:05, 2026-03-01 or 2026-03-01T15:04, in UTC (with --local-time: of this machine) or with an offset such as +02:00.',
   );
 }

@@ -1,5 +1,5 @@
 import type { DispatchLog } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
 import {
   type AddressedLog,
   type EventLocation,
@@ -15,14 +15,19 @@ import { listChoices } from '../terminal/list-choices.ts';
 export interface SearchedDispatch {
   readonly envelope: DispatchEnvelope;
   readonly log: AddressedLog;
+  /** The zone of times in addresses. Absent: `utc`. */
+  readonly zone?: CliContext['zone'];
 }
 
 /**
  * The event that an address names: see `eventHelp`.
  * @throws CliError for a text that is not an address, and if no event, or more than one, has it; then it lists the choices
  */
-export async function findEvent({ envelope, log }: SearchedDispatch, text: string): Promise<FoundEvent> {
-  const address = parseAddress(text, { day: envelope.startedAt });
+export async function findEvent(
+  { envelope, log, zone = 'utc' }: SearchedDispatch,
+  text: string,
+): Promise<FoundEvent> {
+  const address = parseAddress(text, { day: envelope.startedAt, zone });
   if (address === null)
     throw new CliError(
       exitCode.usage,
@@ -46,6 +51,7 @@ export function searchedDispatch(
 ): SearchedDispatch {
   return {
     envelope: log.envelope,
+    ...definedOnly({ zone: context.zone }),
     log: {
       count: () => log.count(),
       async *pages(options) {

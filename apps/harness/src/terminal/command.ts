@@ -28,6 +28,7 @@ export interface CommonOptions {
   readonly config?: string;
   readonly root?: string;
   readonly json?: boolean;
+  readonly localTime?: boolean;
 }
 
 /** The help of the arguments of reading commands. */
@@ -55,5 +56,9 @@ export function withCommonOptions(command: Command): Command {
   return command
     .addOption(configOption())
     .addOption(rootOption())
-    .option('--json', 'print JSON, one document per line');
+    .option('--json', 'print JSON, one document per line')
+    .option(
+      '--local-time',
+      'print and read times in the zone of this machine (default: UTC; JSON is always UTC)',
+    );
 }

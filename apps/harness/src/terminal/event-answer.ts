@@ -3,6 +3,7 @@ import { type CapturedEvent, inLineOrder } from '@hansard/events';
 import { AgentNames, eventLine, renderEventLine } from '@hansard/views';
 import type { Answer, Pieces } from './answer.ts';
 import { type CliContext, terminalWidth } from './context.ts';
+import { atShownTime } from './shown-time.ts';
 
 /** The width of a column of positions, as in the rows of `show`. */
 const positionColumns = 4;
@@ -32,6 +33,6 @@ async function* eventLines(
     const address = `${String(position).padStart(positionColumns)}  `;
     const width = terminalWidth(context);
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    yield address + renderEventLine(eventLine(event, names), { width: room });
+    yield address + renderEventLine(eventLine(atShownTime(context, event), names), { width: room });
   }
 }

@@ -1,7 +1,7 @@
 import type { CapturedEvent, JsonValue } from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
-/** What an event says or does, without what differs between two runs of the same: ids, times, durations, usage and records of the harness. */
+/** Something that an event says or does, without the parts that differ between two runs: ids, times, durations, usage and records of the harness. */
 export interface Deed {
   readonly kind: 'prompt' | 'message' | 'text' | 'thought' | 'call' | 'result' | 'end';
   /** By name, in the order in which they are compared. */

@@ -5,7 +5,7 @@ import { firstDifference } from '../../src/index.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 
-/** A step of a story, which is told as events with ids and times that differ in each telling. */
+/** A step of a story. Its events have other ids and times in each version. */
 interface Step {
   readonly agent: string;
   readonly type: CapturedEvent['type'];
@@ -47,15 +47,15 @@ const noise: readonly Pick<Step, 'type' | 'data'>[] = [
 ];
 
 /** The events of a story, with own ids, times, durations and noise, and where each step is. */
-function tell(steps: readonly Step[], telling: string, random: () => number) {
+function tell(steps: readonly Step[], version: string, random: () => number) {
   const events: CapturedEvent[] = [];
   const positions: number[] = [];
   const add = ({ agent, type, data }: Step, extra: JsonObject = {}) =>
     events.push({
-      id: `${telling}-${events.length}`,
+      id: `${version}-${events.length}`,
       type,
       timestamp: new Date(Date.UTC(2026, 2, 1) + Math.floor(random() * 1e9)).toISOString(),
-      ...(agent === '' ? {} : { agentId: `${telling}-${agent}` }),
+      ...(agent === '' ? {} : { agentId: `${version}-${agent}` }),
       data: { ...data, ...extra },
     } as CapturedEvent);
   for (const [at, step] of steps.entries()) {
@@ -65,7 +65,7 @@ function tell(steps: readonly Step[], telling: string, random: () => number) {
     const isCall = step.type.startsWith('agent:tool_');
     const isResult = step.type === 'agent:tool_result';
     add(step, {
-      ...(isCall ? { toolCallId: `${telling}-${at}` } : {}),
+      ...(isCall ? { toolCallId: `${version}-${at}` } : {}),
       ...(isResult ? { durationMs: Math.floor(random() * 100) } : {}),
     });
   }
@@ -98,7 +98,7 @@ function changed(
 }
 
 describe(`the first difference (HANSARD_SEED=${seed})`, () => {
-  it('is none between two tellings of one story', async () => {
+  it('is none between two versions of one story', async () => {
     const random = randomFrom(seed);
     for (let round = 0; round < 200; round += 1) {
       const story = storyFrom(random);

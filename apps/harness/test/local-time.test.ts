@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { systemClock } from '@hansard/provider';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLine, commandFromSource, commandLine } from './command-line.ts';
+
+let cli: CommandLine;
+const started = Date.parse('2026-03-01T20:29:00.000Z');
+
+/** A dispatch with an event at 20:30:00 and one at 20:31:00 UTC. */
+beforeAll(async () => {
+  cli = commandLine();
+  let minute = 0;
+  const clock = { ...systemClock, now: () => started + minute * 60_000 };
+  const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }), { clock });
+  await using dispatch = await store.beginDispatch('lab/tasks/clock', { role: 'dev', fidelity: 'full' });
+  for (const text of ['half past', 'a minute later']) {
+    minute += 1;
+    await dispatch.append([newEvent('agent:text', { text })]);
+  }
+  await dispatch.end({ status: 'completed' });
+  await store.close();
+});
+
+afterAll(() => cli?.[Symbol.dispose]());
+
+/** The command on a machine of another zone. */
+function inZone(zone: string, ...args: string[]): string {
+  return execFileSync(process.execPath, [...commandFromSource, ...args], {
+    cwd: cli.cwd,
+    env: { PATH: process.env.PATH, HOME: cli.cwd, TZ: zone },
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+}
+
+// Clocks of 5 hours and 45 minutes ahead of UTC, on the next day, and of 3 hours and 30 minutes behind.
+describe.each([
+  ['Asia/Kathmandu', '2026-03-02', '02:15:00', '+05:45'],
+  ['America/St_Johns', '2026-03-01', '17:00:00', '-03:30'],
+])('--local-time in %s', (zone, day, time, offset) => {
+  it('prints days, times and offsets of the zone', () => {
+    expect(inZone(zone, 'events', 'lab/clock', 'latest', '--local-time')).toMatch(
+      new RegExp(`^ +0  ${time}  text +half past$`, 'm'),
+    );
+    const show = inZone(zone, 'show', 'lab/clock', '--local-time');
+    expect(show).toContain(`\n${day}\n   0  ${time}  text`);
+    expect(show).toMatch(new RegExp(`^ *started +${day}T\\d\\d:\\d\\d:00\\.000\\${offset}$`, 'm'));
+    expect(inZone(zone, 'timeline', 'lab/clock', '--local-time')).toContain(`${day}\n   0  ${time}  text`);
+    expect(inZone(zone, 'ls', '--local-time')).toContain(`${day}T`);
+    expect(inZone(zone, 'usage', '--by', 'day', '--local-time')).toContain(day);
+  });
+
+  it('reads times in filters and addresses in the zone', () => {
+    const minute = time.slice(0, 5);
+    const filtered = inZone(zone, 'events', 'lab/clock', 'latest', '--until', minute, '--local-time');
+    expect(filtered.trimEnd().split('\n')).toEqual([expect.stringContaining('half past')]);
+    const after = inZone(zone, 'tail', 'lab/clock', 'latest', '--after', `@${minute}`, '--local-time');
+    expect(after.trimEnd().split('\n')).toEqual([expect.stringContaining('a minute later')]);
+  });
+});
+
+describe('without --local-time', () => {
+  it('times are UTC in any zone, and JSON is UTC with it too', () => {
+    expect(inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest')).toContain('   0  20:30:00  text');
+    const json = inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest', '--local-time', '--json');
+    expect(JSON.parse(json.split('\n')[0] ?? '').timestamp).toBe('2026-03-01T20:30:00.000Z');
+  });
+});
