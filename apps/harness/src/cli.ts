@@ -4,21 +4,27 @@ import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf } from './commands/help.ts';
 import { type ExitCode, exitCode } from './terminal/cli-error.ts';
 import { type CommandRow, commandGroups } from './terminal/command.ts';
+import { CommandContext } from './terminal/command-context.ts';
 import type { CliContext } from './terminal/context.ts';
 
 /** Runs the `hansard` command. It prints only through the context and never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   const usageErrors: string[] = [];
+  const own = new CommandContext(context);
   try {
-    const program = await createProgram(context, namedCommands(args), usageErrors);
-    await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
+    const program = await createProgram(own, namedCommands(args), usageErrors);
+    try {
+      await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
+    } finally {
+      await own.end();
+    }
     return exitCode.done;
   } catch (error) {
     if (error instanceof CommanderError) {
       await printUsageErrors(context, usageErrors);
       return error.exitCode === 0 ? exitCode.done : exitCode.usage;
     }
-    if (error instanceof Error && error.name === 'AbortError' && context.readSignal.aborted)
+    if (error instanceof Error && error.name === 'AbortError' && own.readSignal.aborted)
       return context.signal.aborted ? exitCode.failed : exitCode.done;
     const { reportError } = await import('./terminal/report-error.ts');
     return reportError(context, error);
@@ -41,11 +47,9 @@ export async function createProgram(
   loaded: readonly CommandRow[] = commandTable,
   usageErrors: string[] = [],
 ): Promise<Command> {
-  let zone: CliContext['zone'] = 'utc';
-  const own: CliContext = Object.create(context, { zone: { get: () => zone } });
   const program = new Command('hansard')
     .hook('preAction', (_, command) => {
-      zone = command.opts().localTime === true ? 'local' : 'utc';
+      if (context instanceof CommandContext) context.begin(command);
     })
     .description('The record of what agents say, do and cause.')
     .version(version(), '-V, --version')
@@ -60,7 +64,9 @@ export async function createProgram(
     const command = program.command(row.name).description(row.description).helpGroup(`${row.group}:`);
     for (const argument of row.arguments ?? []) command.argument(...argument);
     if (row.usage !== undefined) command.usage(row.usage);
-    if (loaded.includes(row)) (await row.load())(command, own);
+    if (!loaded.includes(row)) continue;
+    (await row.load())(command, context);
+    if (row.isPaged) command.option('--no-pager', 'print to the terminal itself, without a pager');
   }
   for (const parent of [program, ...program.commands.filter(({ commands: own }) => own.length > 0)])
     addHelp(parent);

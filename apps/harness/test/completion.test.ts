@@ -45,6 +45,8 @@ describe('the completion for bash', () => {
       '--help',
       '--json',
       '--limit',
+      '--local-time',
+      '--no-pager',
       '--project',
       '--root',
       '--sort',

@@ -28,6 +28,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Find',
     description: 'list the tasks, or the dispatches of a task',
     arguments: [['[task]', taskHelp]],
+    isPaged: true,
     load: async () => (await import('./ls.ts')).addLs,
   },
   {
@@ -39,6 +40,7 @@ export const commandTable: readonly CommandRow[] = [
       ['[task]', taskHelp],
       ['[dispatch]', dispatchHelp],
     ],
+    isPaged: true,
     load: async () => (await import('./search.ts')).addSearch,
   },
   {
@@ -46,6 +48,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Find',
     description: 'sum up tokens, cost, calls and failures by model, day, project, task, agent or tool',
     arguments: [['[task]', taskHelp]],
+    isPaged: true,
     load: async () => (await import('./usage.ts')).addUsage,
   },
   {
@@ -53,6 +56,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Find',
     description: 'compare two dispatches: figures, tools, results, and the first difference',
     arguments: [task, ['<dispatch>', dispatchHelp], ['<other>', 'the dispatch that it is compared with']],
+    isPaged: true,
     load: async () => (await import('./compare.ts')).addCompare,
   },
   {
@@ -61,6 +65,7 @@ export const commandTable: readonly CommandRow[] = [
     description:
       'show the dispatches of a task with their workers: status, model, turns, tokens, cost, duration',
     arguments: [task],
+    isPaged: true,
     load: async () => (await import('./tree.ts')).addTree,
   },
   {
@@ -68,6 +73,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Read',
     description: 'print the session of a dispatch, or of every dispatch of the task',
     arguments: [task, dispatch],
+    isPaged: true,
     load: async () => (await import('./show.ts')).addShow,
   },
   {
@@ -75,6 +81,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Read',
     description: 'print the events of a dispatch, one per line',
     arguments: [task, ['<dispatch>', dispatchHelp]],
+    isPaged: true,
     load: async () => (await import('./events.ts')).addEvents,
   },
   {
@@ -107,6 +114,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Read',
     description: 'print all events of a task across its dispatches, ordered by time, dispatch and position',
     arguments: [task],
+    isPaged: true,
     load: async () => (await import('./timeline.ts')).addTimeline,
   },
   {
@@ -130,6 +138,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print what agents said to each other, each utterance once, with who heard it and how',
     arguments: [task],
+    isPaged: true,
     load: async () => (await import('./views/dialog.ts')).addDialog,
   },
   {
@@ -137,6 +146,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print what one agent heard, thought, did, received and said',
     arguments: [task, agent],
+    isPaged: true,
     load: async () => (await import('./views/perspective.ts')).addPerspective,
   },
   {
@@ -145,6 +155,7 @@ export const commandTable: readonly CommandRow[] = [
     description:
       'show who heard each utterance; with an agent, everything it knew and its source; with --never, who did not hear one',
     arguments: [task, ['[agent]', `${agentHelp} (default: a table of all)`]],
+    isPaged: true,
     load: async () => (await import('./views/heard.ts')).addHeard,
   },
   {
@@ -152,6 +163,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print the causes of an event, back to the first one',
     arguments: [task, event],
+    isPaged: true,
     load: async () => (await import('./views/why.ts')).addWhy,
   },
   {
@@ -159,6 +171,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print the effects of an event, down to the last one',
     arguments: [task, event],
+    isPaged: true,
     load: async () => (await import('./views/effects.ts')).addEffects,
   },
   {
@@ -166,6 +179,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'compare an utterance with each of its deliveries, word by word',
     arguments: [task, event],
+    isPaged: true,
     load: async () => (await import('./views/diff.ts')).addDiff,
   },
   {
@@ -173,6 +187,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print the agents of a session as a tree, each below its creator',
     arguments: [task],
+    isPaged: true,
     load: async () => (await import('./views/agents.ts')).addAgents,
   },
   {
@@ -180,6 +195,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'list the interventions of hooks: hook, target, decision, effect',
     arguments: [task],
+    isPaged: true,
     load: async () => (await import('./views/hooks.ts')).addHooks,
   },
   {
@@ -191,6 +207,7 @@ export const commandTable: readonly CommandRow[] = [
       latestDispatch,
       ['[call]', `a model call (agent:inference) or its answer: ${eventHelp}`, 'latest'],
     ],
+    isPaged: true,
     load: async () => (await import('./context.ts')).addContext,
   },
   {

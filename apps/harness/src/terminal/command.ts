@@ -16,6 +16,8 @@ export interface CommandRow {
   readonly description: string;
   /** Each argument as Commander writes it, such as `<task>`, with its description and its default value. */
   readonly arguments?: readonly ArgumentRow[];
+  /** Whether its answer can be long, and it asks nothing: on a terminal it is read in a pager. */
+  readonly isPaged?: true;
   /** The usage line of a command with subcommands. Absent: derived from the arguments. */
   readonly usage?: string;
   load(): Promise<AddCommand>;

@@ -21,6 +21,8 @@ export function createProgress(context: CliContext, what: string, now: () => num
   let shown = false;
   return {
     update(count, of) {
+      // It can have become a pager.
+      if (context.stderr.isTTY !== true) return;
       const time = now();
       if (time < nextAt) return;
       nextAt = time + everyMs;
@@ -31,7 +33,7 @@ export function createProgress(context: CliContext, what: string, now: () => num
       );
     },
     end() {
-      if (shown) context.stderr.write('\r\u001b[2K');
+      if (shown && context.stderr.isTTY === true) context.stderr.write('\r\u001b[2K');
     },
   };
 }

@@ -1,0 +1,60 @@
+import { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import type { CliContext } from './context.ts';
+import { PagedOutput } from './paged-output.ts';
+
+/** The context of the command that runs, which its options change: the zone of times, and a pager for long answers. */
+export class CommandContext implements CliContext {
+  readonly #given: CliContext;
+  readonly stdin: CliContext['stdin'];
+  readonly cwd: string;
+  readonly env: CliContext['env'];
+  readonly signal: AbortSignal;
+  readonly #errors: Writable;
+  zone: 'utc' | 'local' = 'utc';
+  readSignal: AbortSignal;
+  #pager: PagedOutput | null = null;
+
+  constructor(given: CliContext) {
+    this.#given = given;
+    this.stdin = given.stdin;
+    this.cwd = given.cwd;
+    this.env = given.env;
+    this.signal = given.signal;
+    this.readSignal = given.readSignal;
+    // Not a terminal: nothing is written again there.
+    this.#errors = new Writable({
+      write: (chunk, _encoding, done) => {
+        (this.#pager ?? given.stderr).write(String(chunk));
+        done();
+      },
+    });
+  }
+
+  get stdout(): CliContext['stdout'] {
+    return this.#pager ?? this.#given.stdout;
+  }
+
+  /** Notes are read in the pager, as soon as it has the terminal. */
+  get stderr(): CliContext['stderr'] {
+    const isHidden = this.#pager?.isStarted === true && this.#given.stderr.isTTY === true;
+    return isHidden ? this.#errors : this.#given.stderr;
+  }
+
+  /** Called before a command runs. One that can use a pager has the option `--no-pager`. */
+  begin(command: Command): void {
+    const { localTime, pager, json } = command.opts();
+    this.zone = localTime === true ? 'local' : 'utc';
+    if (pager !== true || json === true) return;
+    this.#pager = PagedOutput.open(this.#given);
+    if (this.#pager !== null)
+      this.readSignal = AbortSignal.any([this.#given.readSignal, this.#pager.readerGone]);
+  }
+
+  /** Called after it ran. Resolves when the pager is closed. */
+  async end(): Promise<void> {
+    const pager = this.#pager;
+    this.#pager = null;
+    await pager?.finish();
+  }
+}
