@@ -13,8 +13,13 @@ const scenarios = globSync('*.yaml', { cwd: scenarioPath('..').replace('...yaml'
   .sort();
 
 /** The command with lines typed into it that end with the input. */
-function typeInto(line: CommandLine, args: readonly string[], typed: readonly string[]): Promise<Answer> {
-  const stdin = new PassThrough();
+function typeInto(
+  line: CommandLine,
+  args: readonly string[],
+  typed: readonly string[],
+  terminal: { readonly isTTY?: boolean } = {},
+): Promise<Answer> {
+  const stdin = Object.assign(new PassThrough(), terminal);
   stdin.end(typed.map((text) => `${text}\n`).join(''));
   return line.start(args, { signal: new AbortController().signal, stdin });
 }
@@ -32,26 +37,61 @@ function typeIntoProcess({ cwd }: CommandLine, args: readonly string[], typed: r
   });
 }
 
-const unknown = ['Something that nobody wrote an answer to', 'And something else'];
-
-describe('chat -i, given a line that the scenario does not know,', { concurrent: true }, () => {
-  it('is tried with each scenario that is shipped', () => {
+describe('chat -i with a scenario that is shipped', { concurrent: true }, () => {
+  it('is tried with each of them', () => {
     expect(scenarios).toHaveLength(9);
   });
 
-  it.each(scenarios)('says that there is no answer, asks again, and ends well: %s', async (name) => {
+  it.each(scenarios)('answers each typed line, says how to end, and ends well: %s', async (name) => {
     using line = commandLine();
     const args = ['chat', scenarioPath(name), '-i', '--quiet', '--task', 'lab/talk'];
-    const { code, err } = await typeInto(line, args, unknown);
-    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('No answer for root') });
-    expect(err.match(/Type another line, or \/end\./g)).toHaveLength(2);
-    expect(err).not.toMatch(/\n\s+at /);
+    const typed = ['A line that nobody wrote an answer to', 'And another one'];
+    const { code, out, err } = await typeInto(line, args, typed);
+    expect({ code, err }).toEqual({ code: 0, err: expect.not.stringMatching(/hansard: |\n\s+at /) });
+    const said = out.split('\n').filter((text) => text !== '');
+    // Each line, and below it its answer.
+    expect(said.filter((_, at) => typed.includes((said[at - 1] ?? '').replace('> ', '')))).toHaveLength(2);
     const events = await eventsOf(line, 'lab/talk');
     const heard = events.filter(({ type, agentId }) => type === 'user:message' && agentId === 'agent_001');
-    expect(heard.slice(-2).map(({ data }) => data.text)).toEqual(unknown);
+    expect(heard.slice(-2).map(({ data }) => data.text)).toEqual(typed);
     expect(danglingCalls(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: 'session:complete', data: { status: 'completed' } });
     expect(await envelopesOf(line, 'lab/talk')).toMatchObject([{ status: 'completed' }]);
+  });
+});
+
+describe('chat -i on a terminal', () => {
+  const config = '{ "communication": [] }';
+
+  it('says how to end, and asks for each line', async () => {
+    using line = commandLine();
+    writeFileSync(join(line.cwd, 'hansard.config.json'), config);
+    const root = [{ say: 'Yes.', repeat: true }];
+    writeScenario(line.cwd, 'talk.yaml', { user: [], agents: { root } });
+    const args = ['chat', 'talk.yaml', '-i', '--quiet'];
+    const { code, out, err } = await typeInto(line, args, ['One?', 'Two?', '/end'], { isTTY: true });
+    expect(code).toBe(0);
+    expect(out).toBe('\nYes.\n\n\nYes.\n\n');
+    expect(err).toMatch(/^Type a line and Enter; \/end or Ctrl-D ends the session\.\n> > > \nRecorded as /);
+  });
+});
+
+describe('chat -i, given a line that the scenario does not know,', { concurrent: true }, () => {
+  it('says that there is no answer, asks again, and ends well', async () => {
+    using line = commandLine();
+    const root = [{ when: { contains: 'Hello' }, say: 'Welcome.' }];
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents: { root } });
+    const typed = ['Something that nobody wrote an answer to', 'And something else'];
+    const { code, err } = await typeInto(line, ['chat', 'talk.yaml', '-i', '--quiet'], typed);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('No answer for root') });
+    expect(err.match(/Type another line, or \/end\./g)).toHaveLength(2);
+    expect(err).not.toMatch(/\n\s+at /);
+    const events = await eventsOf(line, 'chat/talk');
+    expect(events.filter(({ type }) => type === 'user:message').map(({ data }) => data.text)).toEqual([
+      'Hello.',
+      ...typed,
+    ]);
+    expect(await envelopesOf(line, 'chat/talk')).toMatchObject([{ status: 'completed' }]);
   });
 
   it('answers the next line that it knows, and its session is resumed with a scenario that knows both', async () => {

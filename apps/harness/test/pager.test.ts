@@ -89,7 +89,7 @@ describe('the answer of a reading command on a terminal', () => {
     expect(existsSync(seen)).toBe(false);
   });
 
-  it('is not read in a pager if the output is no terminal', async () => {
+  it('is not read in a pager if the output goes elsewhere', async () => {
     const { out } = await cli.start(reading, {
       signal: new AbortController().signal,
       env: { PATH: folder, PAGER: 'reader' },

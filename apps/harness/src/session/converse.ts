@@ -85,7 +85,7 @@ async function talk(
   if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
   for (const input of inputs) await send(input);
   let isTyped = false;
-  for await (const text of typed ?? []) {
+  for await (const text of typed === null ? [] : promptedLines(context, typed)) {
     isTyped = true;
     // A terminal already shows typed text.
     await tryTo(() => send({ text, source: 'user' }, context.stdin.isTTY === true));
@@ -94,6 +94,27 @@ async function talk(
   if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
   if (last === undefined && !isTyped && !context.signal.aborted) noteNothingLeft(context);
   return last;
+}
+
+/** Typed lines. On a terminal with a prompt for each, after a word on how to end. */
+async function* promptedLines(
+  { stdin, stderr }: CliContext,
+  typed: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  const isTerminal = stdin.isTTY === true;
+  if (isTerminal) stderr.write('Type a line and Enter; /end or Ctrl-D ends the session.\n');
+  const lines = typed[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      if (isTerminal) stderr.write('> ');
+      const line = await lines.next();
+      if (line.done === true) break;
+      yield line.value;
+    }
+    if (isTerminal) stderr.write('\n');
+  } finally {
+    await lines.return?.();
+  }
 }
 
 /** After these errors the line is in the log, and the agent can be asked again. */
