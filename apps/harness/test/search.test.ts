@@ -92,7 +92,7 @@ describe('the hits of a search', () => {
       expect(out).not.toContain(`${esc}[31m`);
       const plain = out.replaceAll(new RegExp(`${esc}\\[\\d+m`, 'g'), '');
       const lines = plain.trimEnd().split('\n');
-      expect(lines[0]).toMatch(/^a\/one {2}\S+ {2}worker {2}"Look for it" {2}\d{4}-\d\d-\d\d \d\d:\d\d$/);
+      expect(lines[0]).toMatch(/^a\/one {2}\S+ {2}worker {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}"Look for it"$/);
       expect(lines.slice(1).map((text) => text.trim().split(' ')[0])).toEqual(['0', '1']);
       for (const text of lines) expect(columnsOf(text)).toBeLessThanOrEqual(columns);
     }

@@ -144,6 +144,7 @@ export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';
+export { wrapColumns } from './text/wrap-columns.ts';
 export { putTogether } from './transcript/put-together.ts';
 export { takeApart } from './transcript/take-apart.ts';
 export type {

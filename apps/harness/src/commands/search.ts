@@ -2,7 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import type { SearchHit, StoreError } from '@hansard/provider';
 import { EventWords } from '@hansard/store-kit';
-import { AgentNames, columnsOf, formatTime, neutraliseControlsInLine } from '@hansard/views';
+import { AgentNames, columnsOf, fitColumns, formatTime, neutraliseControlsInLine } from '@hansard/views';
 import { type DispatchHits, searchDispatches } from '../search/search-dispatches.ts';
 import { snippetOf } from '../search/snippet.ts';
 import {
@@ -100,6 +100,8 @@ interface Asked {
   readonly store: DispatchStore;
 }
 
+/** A time. */
+const leastAbout = 8;
 /** How many events of a dispatch are read for the names of agents. */
 const eventsWithNames = 500;
 
@@ -151,11 +153,14 @@ class Search {
       const head = [toTaskName(taskDir), shortIdOf(dispatchId), ...namesOf(this.#context, envelope)]
         .map(neutraliseControlsInLine)
         .join('  ');
-      yield `${isFirst ? '' : '\n'}${paint('strong', head)}`;
+      yield `${isFirst ? '' : '\n'}${paint('strong', fitColumns(head, width))}`;
       isFirst = false;
       const columns = Math.max(...hits.map(({ position }) => String(position).length));
       for (const hit of hits) {
-        const about = neutraliseControlsInLine(aboutOf(this.#context, hit.event, names));
+        const about = fitColumns(
+          neutraliseControlsInLine(aboutOf(this.#context, hit.event, names)),
+          Math.max(leastAbout, width - columns - 6 - leastSnippet),
+        );
         yield this.#line(hit, about, columns, width, paint);
       }
     }
@@ -270,8 +275,8 @@ function namesOf(context: CliContext, envelope: DispatchEnvelope | null): readon
   const { role, title, startedAt } = envelope;
   return [
     role,
-    ...(title === null ? [] : [JSON.stringify(title)]),
     shownTime(context, startedAt).slice(0, 16).replace('T', ' '),
+    ...(title === null ? [] : [JSON.stringify(title)]),
   ];
 }
 

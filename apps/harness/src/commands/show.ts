@@ -22,6 +22,7 @@ import { findTask } from '../tasks/find-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
+import { fitLines } from '../terminal/fit-lines.ts';
 import { createPainter } from '../terminal/painter.ts';
 import { atShownTime, shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
@@ -123,11 +124,13 @@ async function* texts(
   { statusOf, full, isOpen }: TextOptions,
 ): AsyncGenerator<string> {
   const paint = createPainter(context);
-  const options = { width: terminalWidth(context), full, hint: '--full shows all', paint };
+  const width = terminalWidth(context);
+  const options = { width, full, hint: '--full shows all', paint };
   let separator: string[] = [];
   for await (const { envelope, rows, totals } of shown) {
     yield* separator;
-    yield `${renderEnvelope(inZone(context, envelope), { status: statusOf(envelope) })}\n`;
+    const facts = renderEnvelope(inZone(context, envelope), { status: statusOf(envelope) });
+    yield `${width === undefined ? facts : fitLines(facts, width)}\n`;
     let day = '';
     for await (const recorded of rows) {
       const row = atShownTime(context, recorded);

@@ -3,6 +3,7 @@ import { findReadable } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { shownStatus } from '../tasks/shown-status.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { terminalWidth } from '../terminal/context.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 export const addTree: AddCommand = (command, context) => {
@@ -14,7 +15,11 @@ export const addTree: AddCommand = (command, context) => {
         const { envelopes, failure } = await findReadable(store, taskDir);
         const tree = dispatchTree(envelopes);
         const statusOf = await shownStatus(store, taskDir, envelopes);
-        return { rows: [tree], text: renderDispatchTree(tree, { statusOf }), failure };
+        return {
+          rows: [tree],
+          text: renderDispatchTree(tree, { statusOf, width: terminalWidth(context) }),
+          failure,
+        };
       }),
     );
 };

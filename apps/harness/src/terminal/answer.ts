@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type CliContext, note, printJson, printLine, printPainted } from './context.ts';
+import { type CliContext, note, printJson, printLine, printPainted, terminalWidth } from './context.ts';
 
 /** Pieces of an answer, printed one by one. A generator that is not read does nothing. */
 export type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
@@ -33,9 +33,12 @@ export async function printAnswer(
     }
   } else {
     for (const line of notesBefore) note(context, line);
+    const width = isPainted === true ? undefined : terminalWidth(context);
+    // Loaded only for terminals.
+    const fit = width === undefined ? null : (await import('./fit-lines.ts')).fitLines;
     for await (const piece of typeof text === 'string' ? [text] : text) {
       if (isPainted) printPainted(context, piece);
-      else printLine(context, piece);
+      else printLine(context, fit === null || width === undefined ? piece : fit(piece, width));
       await letDrain(context);
     }
   }

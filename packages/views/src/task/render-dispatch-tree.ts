@@ -1,16 +1,21 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
+import { columnsOf, fitColumns } from '../text/columns.ts';
 import { formatDuration, formatTokens } from '../text/format.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DispatchTreeNode } from './dispatch-tree.ts';
 import { explainEstimates, formatSpending } from './spending.ts';
 
 const unknown = '–';
+/** The columns between two cells. */
+const gap = 2;
 
 export interface RenderTreeOptions {
   /** The status of a dispatch in words. Absent: that of its envelope. */
   readonly statusOf?: (envelope: DispatchEnvelope) => string;
+  /** The largest width of a line in columns: models, ids and roles are cut to it. Absent: unlimited. */
+  readonly width?: number | undefined;
 }
 
 interface Column {
@@ -49,9 +54,32 @@ export function renderDispatchTree(
       ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
     ]),
   ];
-  const table = alignColumns(rows, ['left', ...columns.map(({ side }) => side)]);
+  const shown = options.width === undefined ? rows : fitted(rows, options.width);
+  const table = alignColumns(shown, ['left', ...columns.map(({ side }) => side)]);
   const note = explainEstimates(branches.map(({ node }) => node.envelope));
   return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
+}
+
+/** What is cut to fit, in this order, and to how many columns at least. The last characters of an id are enough to name it. */
+const cuts = [
+  { title: 'model', least: 8, keep: 'start' },
+  { title: 'dispatch', least: 9, keep: 'end' },
+  { title: 'role', least: 10, keep: 'start' },
+] as const;
+
+function fitted(rows: readonly (readonly string[])[], width: number): string[][] {
+  const shown = rows.map((row) => [...row]);
+  for (const { title, least, keep } of cuts) {
+    const at = shown[0]?.indexOf(title) ?? -1;
+    const widths = (shown[0] ?? []).map((_, index) =>
+      Math.max(...shown.map((row) => columnsOf(row[index] ?? ''))),
+    );
+    const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width;
+    if (excess <= 0) break;
+    const room = Math.max(least, (widths[at] ?? 0) - excess);
+    for (const row of shown) row[at] = fitColumns(row[at] ?? '', room, keep);
+  }
+  return shown;
 }
 
 function roleOf({ envelope, orphan }: DispatchTreeNode): string {
