@@ -4,7 +4,6 @@ import {
   createGameStreams,
   type GameMapping,
   type GameMappingInput,
-  gameStreams,
   parseGameMapping,
   type StreamLine,
 } from '@hansard/formats';
@@ -45,26 +44,32 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
   const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId });
   const bareTypes = typesWithoutShape(mapping);
   const hash: Hash = createHash('sha256');
+  const kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
+  const excluded = new Map<string, number>();
+  let events = 0;
   let n = 0;
+  let notPlayers = 0;
   let redactions = 0;
   let bareActions = 0;
 
   return {
     leftOut: streams.leftOut,
-    add: (event) => streams.add(event).flatMap(toPacket),
+    add(event) {
+      events += 1;
+      return streams.add(event).flatMap(toPacket);
+    },
     finish: () => streams.finish().flatMap(toPacket),
     manifest: () => ({
       format: 'hansard-judge-packet/1',
       pass,
-      kinds: pass === 'external' ? ['chat', 'action'] : ['chat', 'action', 'reasoning'],
-      excluded: [
-        ...gameStreams.filter((stream) => packetKind(stream, pass) === null),
-        'system prompts',
-        'tool calls that are not actions, and the results of tools',
-        'thoughts and actions of agents that are not players',
-        'names, models, times and ids',
-      ],
+      events,
       lines: n,
+      kinds: { ...kinds },
+      excluded: {
+        streams: Object.fromEntries([...excluded].sort()),
+        not_players: notPlayers,
+        calls_without_input: { ...streams.leftOut },
+      },
       redactions,
       bare_actions: bareActions,
       players: [...pseudonyms.players],
@@ -76,9 +81,17 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
   function toPacket(streamed: StreamLine): WrittenLine[] {
     const kind = packetKind(streamed.stream, pass);
     const speaker = speakerOf(streamed);
-    if (kind === null || (kind !== 'chat' && pseudonyms.isNoPlayer(speaker))) return [];
+    if (kind === null) {
+      excluded.set(streamed.stream, (excluded.get(streamed.stream) ?? 0) + 1);
+      return [];
+    }
+    if (kind !== 'chat' && pseudonyms.isNoPlayer(speaker)) {
+      notPlayers += 1;
+      return [];
+    }
     const { event_id: eventId } = streamed.line;
     n += 1;
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
     const line: PacketLine = {
       n,
       turn: 'turn' in streamed.line ? hide(streamed.line.turn) : '',

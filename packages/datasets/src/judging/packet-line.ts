@@ -16,17 +16,29 @@ export const packetLineSchema = z.strictObject({
 
 export type PacketLine = z.infer<typeof packetLineSchema>;
 
-/** The contents and omissions of a packet, for its reader. */
+const count = z.number().int().nonnegative();
+
+/** The contents and omissions of a packet, for its reader. Every number is counted from what was read and written. */
 export const packetManifestSchema = z.strictObject({
   pass: z.enum(judgePasses),
-  kinds: z.array(z.string()),
-  /** The parts of the log that are left out. */
-  excluded: z.array(z.string()),
-  lines: z.number().int(),
+  /** The events of the log that were read. */
+  events: count,
+  lines: count,
+  /** The lines of each kind. */
+  kinds: z.strictObject({ chat: count, action: count, reasoning: count.optional() }),
+  /** What was found in the log and left out. */
+  excluded: z.strictObject({
+    /** The lines that the packet would have of each stream of the game that is not in it. */
+    streams: z.record(z.string(), count),
+    /** Actions and thoughts of agents that do not play. */
+    not_players: count,
+    /** Calls of actions whose input the log does not have, by tool. */
+    calls_without_input: z.record(z.string(), count),
+  }),
   /** The number of names replaced within texts. */
-  redactions: z.number().int(),
+  redactions: count,
   /** The number of actions without their input, because the mapping does not declare any of it as public. */
-  bare_actions: z.number().int(),
+  bare_actions: count,
   players: z.array(z.string()),
   pseudonyms_sha256: z.string(),
   sha256: z.string(),

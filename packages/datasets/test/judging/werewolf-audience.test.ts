@@ -101,7 +101,7 @@ describe('a message of a match that reached some of its players', () => {
     expect([whispers, publicly]).toEqual([5, 8]);
     for (const { lines, manifest } of packets) {
       expect(JSON.stringify(lines)).not.toMatch(/PRIVATE|WEREWOLF|you are a/);
-      expect(manifest.excluded).toContain('whispers');
+      expect(manifest.excluded.streams.whispers).toBe(whispers);
       expect(manifest.players).toHaveLength(everybody.length);
     }
   });
