@@ -249,3 +249,31 @@ describe('blind judging', () => {
     expect([ofFirst.code, ofFirst.out]).toEqual([0, `1 verdicts on ${first}\n`]);
   });
 });
+
+describe('hansard judge check', () => {
+  it('finds nothing in packets that were just written, and says so', async () => {
+    await pack();
+    const { code, out, err } = await cli.hansard('judge', 'check', 'lab/game', 'packets', ...game);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toBe('external: 1 lines, no fault\ninternal: 2 lines, no fault\n');
+  });
+
+  it('finds what was changed, with its line, and exits with 1', async () => {
+    await pack();
+    const text = read('packets/external.jsonl');
+    writeFileSync(
+      join(cli.cwd, 'packets/external.jsonl'),
+      text.replace('wolff', 'wolff. I am the wolf. Ann'),
+    );
+    const { code, out, err } = await cli.hansard('judge', 'check', 'lab/game', 'packets', ...game);
+    expect([code, err]).toEqual([1, expect.stringMatching(/The packets of \S+ have 3 faults\./)]);
+    expect(out).toContain('  checksum: The checksum of the manifest is of other lines.\n');
+    expect(out).toContain('  name: Line 1 names an agent: "Ann".\n');
+    expect(out).toContain('  private_words: Line 1 has words of a private text: "i am the wolf".\n');
+  });
+
+  it('names a packet that does not exist', async () => {
+    const { code, err } = await cli.hansard('judge', 'check', 'lab/game', 'none', ...game);
+    expect([code, err]).toEqual([1, expect.stringMatching(/none\/external\.jsonl can't be read/)]);
+  });
+});

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import {
+  checkPacket,
   createJudgePacket,
   createPseudonyms,
   type JudgePass,
   judgePasses,
+  type PacketMapping,
   playersOf,
 } from '@hansard/datasets';
 import { createIdSource, parseEvent } from '@hansard/events';
@@ -209,6 +211,20 @@ describe('the game of hidden roles, judged blind', () => {
     expect(packed.filter(({ speaker }) => !manifest.players.includes(speaker))).toEqual([]);
     for (const word of ['begin_game', master, 'game master', 'Play a game', 'Town won'])
       expect(bytes).not.toContain(word);
+  });
+
+  it.each(judgePasses)('has no fault in the %s packet that the check finds', async (pass) => {
+    const { bytes, manifest } = await packetOf(pass);
+    const { dispatchId, events } = game;
+    async function* readEvents() {
+      yield* events;
+    }
+    const packet = { lines: bytes, manifest: JSON.stringify(manifest), dispatchId, readEvents };
+    expect(await checkPacket({ ...packet, mapping: mapping as PacketMapping })).toMatchObject({
+      pass,
+      events: events.length,
+      problems: [],
+    });
   });
 
   it.each(judgePasses)('has neither the whisper nor its tool in the %s packet', async (pass) => {

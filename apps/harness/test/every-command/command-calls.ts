@@ -33,6 +33,7 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
   context: [[], ['--history']],
   unlock: [['--yes']],
   'judge pack': [['--mapping', files.mapping, '--out', newPath]],
+  'judge check': [['--mapping', files.mapping]],
   'judge import': [['--mapping', files.mapping]],
   demo: [['--delay', '0']],
   export: taskExports.map(({ id, target }) => [
@@ -108,6 +109,7 @@ function wordFor(argument: string, dispatch: RecordedDispatch): string {
     path: files.stream,
     scenario: files.scenario,
     file: dispatch.verdicts,
+    folder: `packets-${dispatch.dispatchId}`,
   };
   const value = values[argument];
   if (value === undefined) throw new Error(`Say here what the argument <${argument}> stands for.`);

@@ -55,7 +55,7 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
   return {
     leftOut: streams.leftOut,
     add(event) {
-      events += 1;
+      if (event.type !== 'judge:verdict') events += 1;
       return streams.add(event).flatMap(toPacket);
     },
     finish: () => streams.finish().flatMap(toPacket),

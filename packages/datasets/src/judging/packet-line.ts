@@ -21,7 +21,7 @@ const count = z.number().int().nonnegative();
 /** The contents and omissions of a packet, for its reader. Every number is counted from what was read and written. */
 export const packetManifestSchema = z.strictObject({
   pass: z.enum(judgePasses),
-  /** The events of the log that were read. */
+  /** The events of the log that were read, verdicts of judges left out. */
   events: count,
   lines: count,
   /** The lines of each kind. */

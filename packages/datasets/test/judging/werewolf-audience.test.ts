@@ -2,7 +2,14 @@ import { createGameStreams, gameLogMapping, readWerewolfMatch, type StreamLine }
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { audienceOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
+import {
+  checkPacket,
+  createJudgePacket,
+  createPseudonyms,
+  judgePasses,
+  type PacketMapping,
+  playersOf,
+} from '../../src/index.ts';
 
 interface Message {
   readonly from: string;
@@ -68,6 +75,18 @@ async function expectSplit(match: string, isPrivate: (message: Message) => boole
     expect(packed.map(({ kind, text }) => [kind, text])).toEqual(
       publicly.map(({ content }) => ['chat', pseudonyms.hide(content).text]),
     );
+  for (const { lines: packed, manifest } of packets) {
+    const { problems } = await checkPacket({
+      lines: packed.map((line) => `${JSON.stringify(line)}\n`).join(''),
+      manifest: JSON.stringify(manifest),
+      dispatchId: runId,
+      mapping: gameLogMapping as PacketMapping,
+      async *readEvents() {
+        yield* eventsOf(match);
+      },
+    });
+    expect(problems).toEqual([]);
+  }
   return { whispers: whispers.length, publicly: publicly.length, packets };
 }
 

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { GameReading, type PacketMapping } from './game-reading.ts';
+import { wordRuns } from './word-runs.ts';
+
+/** A fault of a packet. `line`: its number, from 1; null for the whole packet. */
+export interface PacketProblem {
+  readonly kind:
+    | 'malformed'
+    | 'numbering'
+    | 'counts'
+    | 'checksum'
+    | 'speaker'
+    | 'unknown_event'
+    | 'wrong_event'
+    | 'not_public'
+    | 'private_words'
+    | 'name'
+    | 'missing';
+  readonly line: number | null;
+  readonly message: string;
+}
+
+export interface CheckedPacket {
+  /** `external` or `internal`. */
+  readonly pass: string;
+  readonly lines: number;
+  readonly events: number;
+  readonly problems: readonly PacketProblem[];
+}
+
+/** A packet as it lies in its files, and its log. */
+export interface PacketToCheck {
+  /** The content of `external.jsonl` or `internal.jsonl`. */
+  readonly lines: string;
+  /** The content of its manifest. */
+  readonly manifest: string;
+  readonly dispatchId: string;
+  /** The mapping as it was written, of which only the fields are read that say what is public. */
+  readonly mapping: PacketMapping;
+  /** Reads the log from its beginning. Called twice. */
+  readEvents(): AsyncIterable<CapturedEvent>;
+}
+
+/**
+ * Checks a packet against its log, without any code of the program that wrote it: numbers and checksum of the manifest; that each line cites an event that
+ * may be in it, by a speaker that has one pseudonym; that nothing that some players did not receive is said in it; that no run of words of a private text is in
+ * it that no public text has; that no agent is named; and that no public line is missing.
+ */
+export async function checkPacket(packet: PacketToCheck): Promise<CheckedPacket> {
+  const check = new PacketCheck(packet);
+  const reading = new GameReading(packet.mapping);
+  let events = 0;
+  for await (const event of packet.readEvents()) {
+    // A verdict is imported after the packet that it is about.
+    if (event.type !== 'judge:verdict') events += 1;
+    reading.add(event);
+  }
+  reading.end();
+  check.compare(reading, events);
+  for await (const event of packet.readEvents()) check.lookForPrivateWords(reading, event);
+  return { pass: check.pass, lines: check.lineCount, events, problems: check.problems() };
+}
+
+interface Line {
+  readonly n: number;
+  readonly turn: string;
+  readonly speaker: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly ref: string;
+}
+
+class PacketCheck {
+  readonly #problems: PacketProblem[] = [];
+  readonly #dispatchId: string;
+  readonly #lines: Line[] = [];
+  readonly #manifest: JsonObject;
+  readonly #text: string;
+  /** By run of words: the lines of the packet that have it. Those that a public text has are removed. */
+  readonly #runs = new Map<string, number[]>();
+  readonly #privateRuns = new Map<number, string>();
+
+  constructor({ lines, manifest, dispatchId }: PacketToCheck) {
+    this.#text = lines;
+    this.#dispatchId = dispatchId;
+    this.#manifest = this.#object(manifest, 'The manifest') ?? {};
+    for (const [at, text] of lines.split('\n').entries()) {
+      if (text === '' && at === lines.split('\n').length - 1) continue;
+      const line = this.#object(text, `Line ${at + 1}`, at + 1);
+      if (line === null) continue;
+      if (isLine(line)) this.#lines.push(line as unknown as Line);
+      else this.#add('malformed', at + 1, `Line ${at + 1} does not have the fields of a packet line.`);
+    }
+    for (const { n, text } of this.#lines) for (const one of wordRuns(text)) push(this.#runs, one, n);
+  }
+
+  get pass(): string {
+    return String(this.#manifest.pass ?? 'unknown');
+  }
+
+  get lineCount(): number {
+    return this.#lines.length;
+  }
+
+  problems(): PacketProblem[] {
+    for (const [line, words] of this.#privateRuns)
+      this.#add('private_words', line, `Line ${line} has words of a private text: "${words}".`);
+    this.#privateRuns.clear();
+    return this.#problems;
+  }
+
+  compare(reading: GameReading, events: number): void {
+    this.#checkManifest(events);
+    const byRef = new Map(
+      [...reading.candidates].map((candidate) => [this.#refOf(candidate.id), candidate] as const),
+    );
+    const cited = new Set<string>();
+    const pseudonyms = new Map<string, string>();
+    const players = new Set(listOf(this.#manifest.players));
+    for (const { speaker, ref } of this.#lines) {
+      const candidate = byRef.get(ref);
+      if (candidate === undefined || !players.has(speaker)) continue;
+      const last = reading.lastDeed.get(candidate.agentId) ?? -1;
+      reading.lastDeed.set(candidate.agentId, Math.max(last, candidate.position));
+    }
+    for (const { n, turn, speaker, kind, ref, text } of this.#lines) {
+      const candidate = byRef.get(ref);
+      cited.add(`${kind} ${ref}`);
+      if (candidate === undefined) {
+        this.#add(
+          'unknown_event',
+          n,
+          `Line ${n} cites an event that the log does not have, or that says and does nothing.`,
+        );
+        continue;
+      }
+      if (!candidate.kinds.has(kind))
+        this.#add(
+          'wrong_event',
+          n,
+          `Line ${n} is ${kind}, but its event is ${[...candidate.kinds].join(' or ') || 'private'}.`,
+        );
+      else if (kind === 'chat' && !reading.isPublic(candidate))
+        this.#add(
+          'not_public',
+          n,
+          `Line ${n} was not received by every player that says or does something after it.`,
+        );
+      if (kind !== 'chat' && reading.isOther(candidate.agentId))
+        this.#add('speaker', n, `Line ${n} is of an agent that does not play.`);
+      if (kind !== 'chat' && !players.has(speaker))
+        this.#add(
+          'speaker',
+          n,
+          `Line ${n} is of ${JSON.stringify(speaker)}, which is not a player of the manifest.`,
+        );
+      if (players.has(speaker)) {
+        const known = pseudonyms.get(speaker) ?? candidate.agentId;
+        if (known !== candidate.agentId)
+          this.#add('speaker', n, `Line ${n}: ${speaker} stands for two agents.`);
+        pseudonyms.set(speaker, known);
+      }
+      for (const name of reading.namesIn(`${turn}\n${text}`))
+        this.#add('name', n, `Line ${n} names an agent: ${JSON.stringify(name)}.`);
+      for (const publicText of candidate.texts(kind))
+        for (const one of wordRuns(publicText)) this.#runs.delete(one);
+    }
+    for (const candidate of reading.candidates)
+      for (const kind of candidate.kinds)
+        if (
+          (kind === 'action' || (kind === 'chat' && candidate.isCall && reading.isPublic(candidate))) &&
+          !reading.isOther(candidate.agentId) &&
+          !cited.has(`${kind} ${this.#refOf(candidate.id)}`)
+        )
+          this.#add('missing', null, `The ${kind} of event ${candidate.id} is not in the packet.`);
+  }
+
+  /** A second reading of the log, after which `problems` are complete. */
+  lookForPrivateWords(reading: GameReading, event: CapturedEvent): void {
+    for (const text of reading.privateTexts(event, this.pass === 'internal'))
+      for (const one of wordRuns(text))
+        for (const line of this.#runs.get(one) ?? [])
+          if (!this.#privateRuns.has(line)) this.#privateRuns.set(line, one);
+  }
+
+  #checkManifest(events: number): void {
+    const manifest = this.#manifest;
+    const counted: Record<string, number> = {};
+    for (const { kind } of this.#lines) counted[kind] = (counted[kind] ?? 0) + 1;
+    const stated = (manifest.kinds ?? {}) as JsonObject;
+    const differing = [
+      ...(manifest.lines === this.#lines.length
+        ? []
+        : [`lines is ${manifest.lines}, counted ${this.#lines.length}`]),
+      ...(manifest.events === events ? [] : [`events is ${manifest.events}, counted ${events}`]),
+      ...[...new Set([...Object.keys(stated), ...Object.keys(counted)])]
+        .filter((kind) => (stated[kind] ?? 0) !== (counted[kind] ?? 0))
+        .map((kind) => `kinds.${kind} is ${stated[kind] ?? 0}, counted ${counted[kind] ?? 0}`),
+    ];
+    for (const difference of differing) this.#add('counts', null, `In the manifest ${difference}.`);
+    const sum = createHash('sha256').update(this.#text).digest('hex');
+    if (manifest.sha256 !== sum)
+      this.#add('checksum', null, 'The checksum of the manifest is of other lines.');
+    for (const [at, { n }] of this.#lines.entries())
+      if (n !== at + 1) this.#add('numbering', n, `Line ${at + 1} has the number ${n}.`);
+    if (this.pass === 'external' && counted.reasoning !== undefined)
+      this.#add('counts', null, 'An external packet has reasoning.');
+  }
+
+  #refOf(eventId: string): string {
+    return createHash('sha256').update(`${this.#dispatchId}\n${eventId}`).digest('hex').slice(0, 16);
+  }
+
+  #object(text: string, what: string, line: number | null = null): JsonObject | null {
+    try {
+      const value: JsonValue = JSON.parse(text);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+    } catch {
+      // Reported below.
+    }
+    this.#add('malformed', line, `${what} is not a JSON object.`);
+    return null;
+  }
+
+  #add(kind: PacketProblem['kind'], line: number | null, message: string): void {
+    this.#problems.push({ kind, line, message });
+  }
+}
+
+function isLine(line: JsonObject): boolean {
+  const fields = ['n', 'turn', 'speaker', 'kind', 'text', 'ref'];
+  return (
+    Object.keys(line).length === fields.length &&
+    fields.every((field) => typeof line[field] === (field === 'n' ? 'number' : 'string'))
+  );
+}
+
+function listOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+function push(lists: Map<string, number[]>, key: string, value: number): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}

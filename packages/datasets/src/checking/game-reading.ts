@@ -1,0 +1,218 @@
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+
+/** The parts of a mapping that say what is public, as they are written. */
+export interface PacketMapping {
+  readonly chat?: { readonly tools?: Readonly<Record<string, string>>; readonly utterances?: boolean };
+  readonly whispers?: {
+    readonly tools?: Readonly<Record<string, { readonly message: string }>>;
+    readonly piecesOfText?: boolean;
+  };
+  readonly actions?: Readonly<
+    Record<string, { readonly payload?: Readonly<Record<string, string>> | undefined }>
+  >;
+  readonly names?: { readonly others?: Readonly<Record<string, string>> };
+}
+
+/** An event that a packet can cite. */
+export interface Candidate {
+  readonly id: string;
+  readonly agentId: string;
+  readonly position: number;
+  readonly isCall: boolean;
+  /** The kinds of lines that it can have. */
+  readonly kinds: ReadonlySet<string>;
+  /** The agents that received it. */
+  readonly receivers: ReadonlySet<string>;
+  /** What a line of a kind may show of it. */
+  texts(kind: string): readonly string[];
+}
+
+interface Noted extends Candidate {
+  readonly kinds: Set<string>;
+  readonly receivers: Set<string>;
+}
+
+interface OpenCall {
+  readonly event: CapturedEvent;
+  readonly position: number;
+  input: JsonValue | undefined;
+  readonly receivers: Set<string>;
+}
+
+/** What the log of a game says and does, read for a check alone. */
+export class GameReading {
+  readonly #mapping: PacketMapping;
+  readonly #candidates = new Map<string, Noted>();
+  readonly #messages = new Map<string, Noted[]>();
+  readonly #texts: [Noted, messageId: string][] = [];
+  readonly #calls = new Map<string, OpenCall>();
+  readonly #pieces = new Map<string, OpenCall>();
+  readonly #created = new Map<string, { readonly name: string; readonly from: number; until: number }>();
+  /** By player: the position of the last thing that it said or did in the packet. Others need not receive anything. */
+  readonly lastDeed = new Map<string, number>();
+  /** The messages with a call, whose text goes to nobody. */
+  readonly #withCalls = new Set<string>();
+  /** Words that texts have in lower case. */
+  readonly #lowerCase = new Set<string>();
+  #position = -1;
+
+  constructor(mapping: PacketMapping) {
+    this.#mapping = mapping;
+  }
+
+  get candidates(): Iterable<Candidate> {
+    return this.#candidates.values();
+  }
+
+  add(event: CapturedEvent): void {
+    this.#position += 1;
+    const { type, agentId = '', id, messageId, data, substance, cause } = event;
+    for (const text of textsIn(data))
+      for (const word of text.match(/\b\p{Ll}+\b/gu) ?? []) this.#lowerCase.add(word);
+    if (type === 'agent:created')
+      this.#created.set(agentId, { name: String(data.name ?? ''), from: this.#position, until: Infinity });
+    else if (type === 'agent:terminated') {
+      const created = this.#created.get(agentId);
+      if (created !== undefined) created.until = this.#position;
+    } else if (type === 'agent:text' || type === 'agent:thinking') {
+      const isText = type === 'agent:text';
+      const noted = this.#note(event, false, () => [String(data.text ?? '')]);
+      noted.kinds.add('reasoning');
+      if (isText && this.#mapping.chat?.utterances === true) noted.kinds.add('chat');
+      if (isText) {
+        this.#texts.push([noted, messageId ?? id]);
+        for (const key of new Set([id, messageId ?? id]))
+          this.#messages.set(key, [...(this.#messages.get(key) ?? []), noted]);
+      }
+    } else if (type === 'agent:tool_call') {
+      if (messageId !== undefined) this.#withCalls.add(messageId);
+      const input = data.input;
+      this.#calls.set(`${agentId} ${data.toolCallId}`, {
+        event,
+        position: this.#position,
+        input,
+        receivers: new Set(),
+      });
+    } else if (type === 'harness:hook_decision') {
+      const call = this.#calls.get(`${agentId} ${data.toolCallId}`);
+      if (call !== undefined && data.decision === 'alter' && data.input !== undefined)
+        call.input = data.input;
+    } else if (type === 'agent:tool_result') this.#finish(event);
+    else if (type === 'agent:piece_of_text') {
+      for (const call of this.#calls.values())
+        if ([cause].flat().includes(call.event.id)) this.#pieces.set(id, call);
+    } else if (type === 'user:message') {
+      for (const noted of this.#messages.get(substance ?? '') ?? []) noted.receivers.add(agentId);
+      if (substance !== undefined) this.#pieces.get(substance)?.receivers.add(agentId);
+      for (const call of this.#calls.values())
+        if ([cause].flat().includes(call.event.id)) call.receivers.add(agentId);
+    }
+  }
+
+  /** After the last event: text beside a call is a thought, and any other one an utterance. */
+  end(): void {
+    for (const [noted, messageId] of this.#texts)
+      noted.kinds.delete(this.#withCalls.has(messageId) ? 'chat' : 'reasoning');
+  }
+
+  /** Whether an utterance reached each player that was created before it and said or did something later. A call without any delivery went to all. */
+  isPublic({ agentId, receivers, position, isCall }: Candidate): boolean {
+    if (isCall && receivers.size === 0) return true;
+    return [...this.#created].every(
+      ([other, { from, until }]) =>
+        other === agentId ||
+        receivers.has(other) ||
+        this.isOther(other) ||
+        from > position ||
+        until < position ||
+        (this.lastDeed.get(other) ?? -1) <= position,
+    );
+  }
+
+  /** Whether the mapping says that an agent does not play. */
+  isOther(agentId: string): boolean {
+    const { others = {} } = this.#mapping.names ?? {};
+    const name = this.#created.get(agentId)?.name;
+    return Object.hasOwn(others, agentId) || (name !== undefined && Object.hasOwn(others, name));
+  }
+
+  /** The names and ids of agents in a text, word for word. A name that the log also writes in lower case can be a common word. */
+  namesIn(text: string): string[] {
+    const names = [...this.#created].flatMap(([agentId, { name }]) => [agentId, name]);
+    return names.filter((name) => {
+      const isWord = /^\p{L}+$/u.test(name);
+      if (name.length < 3 || (isWord && this.#lowerCase.has(name.toLowerCase()))) return false;
+      const at = text.indexOf(name);
+      return at >= 0 && !isLetter(text[at - 1]) && !isLetter(text[at + name.length]);
+    });
+  }
+
+  /** The texts of an event that no line of a packet may show. */
+  privateTexts({ type, id, agentId = '', data }: CapturedEvent, isInternal: boolean): readonly string[] {
+    // A judge quotes packets.
+    if (type === 'judge:verdict') return [];
+    const noted = this.#candidates.get(id);
+    const shown = new Set(
+      [...(noted?.kinds ?? [])].flatMap((kind) => {
+        if (noted === undefined || (kind === 'chat' && !this.isPublic(noted))) return [];
+        if (kind === 'reasoning' && !isInternal) return [];
+        return kind !== 'chat' && this.isOther(agentId) ? [] : noted.texts(kind);
+      }),
+    );
+    // A name that is given is looked for as a name.
+    const texts = textsIn(type === 'agent:created' ? { ...data, name: null } : data);
+    return texts.filter((text) => !shown.has(text));
+  }
+
+  /** A call that was carried out. */
+  #finish({ agentId = '', data }: CapturedEvent): void {
+    const key = `${agentId} ${data.toolCallId}`;
+    const call = this.#calls.get(key);
+    this.#calls.delete(key);
+    if (call === undefined || data.status !== 'completed' || call.input === undefined) return;
+    const { tools = {} } = this.#mapping.chat ?? {};
+    const { actions = {} } = this.#mapping;
+    const tool = String(call.event.data.tool);
+    const input = (typeof call.input === 'object' && call.input !== null ? call.input : {}) as JsonObject;
+    const field = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+    const message = field === undefined ? undefined : input[field];
+    const action = Object.hasOwn(actions, tool) ? actions[tool] : undefined;
+    if (typeof message !== 'string' && action === undefined) return;
+    const payload = Object.values(action?.payload ?? {}).flatMap((name) =>
+      textsIn({ value: input[name] ?? null }),
+    );
+    const noted = this.#note(
+      call.event,
+      true,
+      (kind) => (kind === 'chat' ? [String(message)] : payload),
+      call.position,
+      call.receivers,
+    );
+    if (typeof message === 'string') noted.kinds.add('chat');
+    if (action !== undefined) noted.kinds.add('action');
+  }
+
+  #note(
+    { id, agentId = '' }: CapturedEvent,
+    isCall: boolean,
+    texts: Candidate['texts'],
+    position = this.#position,
+    receivers = new Set<string>(),
+  ): Noted {
+    const noted = { id, agentId, position, isCall, kinds: new Set<string>(), receivers, texts };
+    this.#candidates.set(id, noted);
+    return noted;
+  }
+}
+
+/** All texts of a value, and the keys of its objects. */
+function textsIn(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return Object.entries(value).flatMap(([key, item]) => [key, ...textsIn(item ?? null)]);
+}
+
+function isLetter(character: string | undefined): boolean {
+  return character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+}

@@ -1,0 +1,15 @@
+/** So many words in a row are found again, or one word of at least so many characters. */
+const run = 4;
+const rareWord = 12;
+
+/**
+ * The runs of words of a text that identify it: each four words in a row, and each long word. Numbers, case and marks between words do not count,
+ * because packets replace names by pseudonyms.
+ */
+export function* wordRuns(text: string): Generator<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  for (const [at, word] of words.entries()) {
+    if (word.length >= rareWord) yield word;
+    if (at + run <= words.length) yield words.slice(at, at + run).join(' ');
+  }
+}
