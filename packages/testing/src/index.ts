@@ -15,6 +15,14 @@ export {
   isCorpusThere,
   skipped,
 } from './corpus.ts';
+export {
+  type IssuedSecret,
+  issue,
+  issuedSecrets,
+  type Lengths,
+  nearMisses,
+  type SecretText,
+} from './issued-secrets.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { randomFrom } from './random-from.ts';
