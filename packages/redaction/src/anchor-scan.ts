@@ -24,7 +24,8 @@ export class AnchorScan {
   readonly #anchors = new Map<number, Anchor[]>();
 
   constructor(owners: readonly Anchored[]) {
-    for (const [owner, { anchors }] of owners.entries()) for (const text of anchors) this.#add({ text, owner });
+    for (const [owner, { anchors }] of owners.entries())
+      for (const text of anchors) this.#add({ text, owner });
   }
 
   /** The places of the owners whose anchors occur in the text, in ascending order. Null: none. */

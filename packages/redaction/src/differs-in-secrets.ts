@@ -2,9 +2,6 @@ import { type CapturedEvent, type JsonObject, type JsonValue, redactionsField } 
 import type { Redactor } from './create-redactor.ts';
 
 const marker = /\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/;
-/** Fields of data that count characters and secrets, and differ where markers do. */
-const countFields: ReadonlySet<string> = new Set([redactionsField, 'leftOut']);
-
 /** Whether a text holds the marker of a redaction. */
 export function hasMarker(text: string): boolean {
   return text.includes('[REDACTED:') && marker.test(text);
@@ -27,8 +24,10 @@ export function differsInSecretsOnly(
   );
 }
 
-function withoutCounts(data: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(data).filter(([key]) => !countFields.has(key)));
+/** Counts of secrets and, in a narrative, of omitted characters differ where markers do. */
+function withoutCounts({ [redactionsField]: _, leftOut, ...data }: JsonObject): JsonObject {
+  const omitted = typeof leftOut === 'object' && leftOut !== null ? Object.keys(leftOut) : (leftOut ?? null);
+  return { ...data, leftOut: omitted };
 }
 
 /** Equal, with the order of keys, but for texts with a marker on both sides. */

@@ -89,7 +89,11 @@ export const secretFormats: readonly SecretFormat[] = [
     'gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat)-[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.?[0-9a-z]{9})?',
     hasLetterAndDigit,
   ),
-  token('slack-token', [...'abeoprs'].map((type) => `xox${type}-`), 'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}'),
+  token(
+    'slack-token',
+    [...'abeoprs'].map((type) => `xox${type}-`),
+    'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}',
+  ),
   token('slack-token', 'xoxe', 'xoxe(?:\\.xox[bp])?-[0-9]-[A-Za-z0-9]{140,180}'),
   token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
   format(

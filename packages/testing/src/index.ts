@@ -29,4 +29,11 @@ export { randomFrom } from './random-from.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
 export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
 export { sampleEvents } from './sample-events.ts';
+export {
+  foundIn,
+  type SecretCanaries,
+  type SecretCanary,
+  sampleEventOfEachType,
+  secretCanaries,
+} from './secret-canaries.ts';
 export { appendEvent, appendEvents, createDispatch, updateDispatch } from './written-dispatches.ts';

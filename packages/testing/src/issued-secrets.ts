@@ -175,8 +175,20 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'].map(
     (prefix): IssuedSecret => ({ kind: 'stripe-key', anchor: 'k_live_', parts: [prefix, [alnum, 24, 247]] }),
   ),
-  { kind: 'stripe-key', anchor: 'whsec_', parts: ['whsec_', [alnum, 32]], finish: mixed, refused: lettersOnly },
-  { kind: 'google-api-key', anchor: 'AIza', parts: ['AIza', [url64, 35]], finish: mixed, refused: lettersOnly },
+  {
+    kind: 'stripe-key',
+    anchor: 'whsec_',
+    parts: ['whsec_', [alnum, 32]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'google-api-key',
+    anchor: 'AIza',
+    parts: ['AIza', [url64, 35]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
   { kind: 'google-client-secret', anchor: 'GOCSPX-', parts: ['GOCSPX-', [url64, 28]] },
   {
     kind: 'anthropic-key',
@@ -237,7 +249,13 @@ export const issuedSecrets: readonly IssuedSecret[] = [
       ['=', 1, 2],
     ],
   },
-  { kind: 'azure-key', anchor: 'AccountKey=', before: 'SharedAccessKey=', parts: [[base64, 43], '='], isLoose: true },
+  {
+    kind: 'azure-key',
+    anchor: 'AccountKey=',
+    before: 'SharedAccessKey=',
+    parts: [[base64, 43], '='],
+    isLoose: true,
+  },
   {
     kind: 'authorization',
     anchor: 'uthorization',
