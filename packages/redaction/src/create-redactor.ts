@@ -1,11 +1,15 @@
 import {
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
   type JsonObject,
   type JsonValue,
   type RedactionCounts,
   redactionsField,
   redactionsOf,
+  type TaskRecord,
 } from '@hansard/events';
 import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
+import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
 import { ValueRedaction } from './redact-value.ts';
 import { type ReplaceSecrets, replaceFormats } from './replace-formats.ts';
 import { secretFormats } from './secret-formats.ts';
@@ -58,6 +62,10 @@ export interface Redactor {
    * stay.
    */
   readonly event: <E extends { readonly data: JsonObject }>(event: E) => E;
+  /** The same for an envelope, or a change to one. Ids, times and choices stay. */
+  readonly envelope: <T extends DispatchEnvelope | EnvelopeUpdates>(envelope: T) => RedactedValue<T>;
+  /** The same for a task record. Its slug and time stay. */
+  readonly task: (task: TaskRecord) => RedactedValue<TaskRecord>;
   /** The secrets in every text of a value, keys included, in the order of the value. */
   readonly find: (value: JsonValue) => SecretFinding[];
 }
@@ -92,6 +100,10 @@ export function createRedactor({
     return replaceKnown(replaced, mark);
   };
   const begin = () => new ValueRedaction(replace, formats);
+  const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
+    const redaction = begin();
+    return { value: redactRecord(fields, kept, redaction), counts: redaction.counts ?? {} };
+  };
 
   const redactText = (text: string): RedactedText => {
     const redaction = begin();
@@ -132,6 +144,8 @@ export function createRedactor({
       const data = redaction.object(event.data);
       return redaction.counts === null ? event : { ...event, data: withCounts(data, redaction.counts) };
     },
+    envelope: (envelope) => record(envelope, keptOfEnvelope),
+    task: (task) => record(task, keptOfTask),
     find: (value) => find(value, ''),
   };
 }

@@ -8,6 +8,7 @@ export {
 } from './create-redactor.ts';
 export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
 export type { OwnPatterns } from './own-patterns.ts';
+export { type RedactedSource, redactSource } from './redact-source.ts';
 export {
   isRedactionError,
   RedactionError,

@@ -41,7 +41,7 @@ export class ValueRedaction {
     for (const key in object) {
       const value = object[key] as JsonValue;
       if (key === redactionsField && isRedactionCounts(value)) continue;
-      const redacted = this.#field(key, value);
+      const redacted = this.field(key, value);
       const name = this.text(key);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }
@@ -54,7 +54,8 @@ export class ValueRedaction {
     return `[REDACTED:${kind}]`;
   };
 
-  #field(key: string, value: JsonValue): JsonValue {
+  /** The value of a key: a text can be a secret because of it. */
+  field(key: string, value: JsonValue): JsonValue {
     if (typeof value !== 'string') return typeof value === 'object' ? this.value(value) : value;
     const redacted = this.text(value);
     return redacted === value && this.#namesSecrets && isNamedSecret(key, value)

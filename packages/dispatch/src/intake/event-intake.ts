@@ -24,6 +24,8 @@ export interface EventIntakeOptions {
 /** How an event without an id or a time gets one. */
 export interface EventMinting {
   readonly createId?: IdSource | undefined;
+  /** `false`: the event is not redacted. */
+  readonly redact?: boolean;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
@@ -47,7 +49,7 @@ export class EventIntake {
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
    */
   take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
-    if (this.#redaction === null) return this.#own(this.#mint(event, minting));
+    if (this.#redaction === null || minting.redact === false) return this.#own(this.#mint(event, minting));
     const captured = this.#redaction.checked(event, (given) => this.#own(this.#mint(given, minting)));
     const redacted = this.#redaction.event(captured);
     return redacted === captured ? captured : copyJson(parseEvent(redacted, this.#schemas));

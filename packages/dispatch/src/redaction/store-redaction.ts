@@ -14,17 +14,6 @@ import type { Redactor } from '@hansard/redaction';
 /** What removes secrets, or a function that loads it before the first write. */
 export type RedactorSource = Redactor | (() => Awaitable<Redactor>);
 
-/** Ids, times and choices, on which links and lists depend. */
-const keptOfEnvelope: ReadonlySet<string> = new Set([
-  'dispatchId',
-  'taskSlug',
-  'parentDispatchId',
-  'startedAt',
-  'completedAt',
-  'status',
-  'fidelity',
-]);
-const keptOfTask: ReadonlySet<string> = new Set(['slug', 'created']);
 /** Deeper values stay in the error that refuses them, which does not show them. */
 const deepest = 50;
 
@@ -54,7 +43,7 @@ export class StoreRedaction {
 
   /** Every text of an envelope, or of a change to one, except ids, times and choices. */
   envelope<T extends DispatchEnvelope | EnvelopeUpdates>(envelope: T): T {
-    return this.#fields(envelope, keptOfEnvelope);
+    return this.redactor.envelope(envelope).value;
   }
 
   /** The agents that a session announces. */
@@ -64,7 +53,7 @@ export class StoreRedaction {
 
   /** Every text of a task record, except its slug and time. */
   task(task: TaskRecord): TaskRecord {
-    return this.#fields(task, keptOfTask);
+    return this.redactor.task(task).value;
   }
 
   /**
@@ -78,14 +67,6 @@ export class StoreRedaction {
       if (!isEventError(error)) throw error;
       throw this.#withoutSecrets(error, () => check(this.#cleaned(value, new Set()) as I));
     }
-  }
-
-  #fields<T extends object>(fields: T, kept: ReadonlySet<string>): T {
-    const redacted = Object.entries(fields).map(([key, value]) => [
-      key,
-      kept.has(key) ? value : this.redactor.value(value as JsonValue).value,
-    ]);
-    return Object.fromEntries(redacted) as T;
   }
 
   #withoutSecrets(error: EventError, again: () => unknown): unknown {

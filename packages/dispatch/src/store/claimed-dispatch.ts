@@ -57,7 +57,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     this.#recorder = new DispatchRecorder(context, stored, this, options);
     this.#live = context.feeds.open(stored);
     const { redaction } = context;
-    this.#deltas = redaction === null ? null : new RedactedDeltas(redaction.redactor);
+    this.#deltas =
+      redaction === null || options.redact === false ? null : new RedactedDeltas(redaction.redactor);
     this.#isOurs = isBegun;
   }
 

@@ -45,7 +45,8 @@ export class DispatchRecorder {
     this.#log = log;
     this.#options = options;
     const { redaction } = context;
-    this.#redacted = redaction === null ? null : new RedactedAppends(stored, redaction.redactor);
+    this.#redacted =
+      redaction === null || options.redact === false ? null : new RedactedAppends(stored, redaction.redactor);
     this.#writes = new WriteQueue(options.haltsOnFailure === true);
   }
 
