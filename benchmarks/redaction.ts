@@ -1,7 +1,7 @@
 /**
- * Measures what redaction costs an import, a run and two exports of the corpus's transcripts (or of generated ones), in processor time: without a redactor, with it, and,
- * if the folder of another checkout is named, as that checkout does them. Each work runs in a process of its own; the variants take
- * turns, and the ratios are medians of the rounds. `HANSARD_BENCH_ROUNDS` sets how many there are (default: 5).
+ * Measures what redaction costs an import, a run and two exports of transcripts, in processor time: with a redactor and without, and, if the
+ * folder of another checkout is named, as that checkout does them without one. The transcripts are those of the corpus, or generated. A
+ * process does one work many times; its variants take turns, after a round that is not counted. The processes of the two checkouts take turns as well.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -13,6 +13,7 @@ import type * as formats from '@hansard/formats';
 import type * as importPackage from '@hansard/import';
 import type { AgentProvider } from '@hansard/provider';
 import type * as redaction from '@hansard/redaction';
+import { createRedactor, redactSource } from '@hansard/redaction';
 import type * as jsonFile from '@hansard/store-jsonfile';
 import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
 import { median } from './measure.ts';
@@ -24,22 +25,28 @@ const taskDir = 'benchmarks/tasks/redaction';
 const megabytes = 6;
 const here = join(import.meta.dirname, '..');
 
+const rounds = 5;
+const processes = 2;
+
 interface Place {
   /** The checkout whose packages do the work. */
   readonly root: string;
-  readonly isRedacted: boolean;
   readonly transcript: string;
   readonly folder: string;
 }
 
+interface Variant extends Place {
+  readonly redactor: redaction.Redactor | null;
+}
+
 /** Prepares a work, which is then measured. */
-type Work = (place: Place) => Promise<() => Promise<unknown>>;
+type Work = (place: Variant) => Promise<() => Promise<unknown>>;
 
 const works: Readonly<Record<string, Work>> = {
   import: async (place) => {
     const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
     const { recordLog } = await packageOf<typeof importPackage>(place, 'packages/import');
-    const store = await openStore(place, place.isRedacted);
+    const store = await openStore(place, place.redactor);
     return async () => recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
   },
   run: async (place) => {
@@ -51,7 +58,7 @@ const works: Readonly<Record<string, Work>> = {
         for (const event of events) yield { kind: 'event', event };
       },
     };
-    const store = await openStore(place, place.isRedacted);
+    const store = await openStore(place, place.redactor);
     return () =>
       runDispatch({
         store,
@@ -81,19 +88,18 @@ const works: Readonly<Record<string, Work>> = {
 };
 
 /** An export of a transcript that was imported without redaction. */
-function exported(open: (place: Place) => Promise<(source: TaskSource) => Promise<unknown>>): Work {
+function exported(open: (place: Variant) => Promise<(source: TaskSource) => Promise<unknown>>): Work {
   return async (place) => {
     const { openTaskSource } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
-    const store = await openStore(place, false);
+    const store = await openStore(place, null);
     const { recordLog } = await packageOf<typeof importPackage>(place, 'packages/import');
     const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
     await recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
     const write = await open(place);
     return async () => {
       const source = await openTaskSource(store, taskDir, {});
-      if (!place.isRedacted) return write(source);
-      const { createRedactor, redactSource } = await packageOf<typeof redaction>(place, 'packages/redaction');
-      return write(redactSource(source, createRedactor()).source);
+      const { redactor } = place;
+      return write(redactor === null ? source : redactSource(source, redactor).source);
     };
   };
 }
@@ -102,13 +108,14 @@ function packageOf<T>({ root }: Place, folder: string): Promise<T> {
   return import(join(root, folder, 'src/index.ts')) as Promise<T>;
 }
 
-async function openStore(place: Place, isRedacted: boolean): Promise<dispatchPackage.DispatchStore> {
+async function openStore(
+  place: Place,
+  redactor: redaction.Redactor | null,
+): Promise<dispatchPackage.DispatchStore> {
   const { openDispatchStore } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
   const { openJsonFileStore } = await packageOf<typeof jsonFile>(place, 'plugins/store-jsonfile');
   const provider = openJsonFileStore({ root: place.folder });
-  if (!isRedacted) return openDispatchStore(provider);
-  const { createRedactor } = await packageOf<typeof redaction>(place, 'packages/redaction');
-  return openDispatchStore(provider, { redact: createRedactor() });
+  return openDispatchStore(provider, redactor === null ? {} : { redact: redactor });
 }
 
 async function eventsOf(place: Place): Promise<CapturedEvent[]> {
@@ -118,48 +125,56 @@ async function eventsOf(place: Place): Promise<CapturedEvent[]> {
   return events;
 }
 
+/** Milliseconds of each round, by variant. */
+type Times = Record<'off' | 'on', number[]>;
+
 const [name, given] = process.argv.slice(2);
 const work = works[name ?? ''];
 if (work !== undefined && given !== undefined) {
-  const place = JSON.parse(given) as Place;
-  const measured = await work(place);
-  const before = process.cpuUsage();
-  await measured();
-  const { user, system } = process.cpuUsage(before);
-  process.stdout.write(JSON.stringify({ milliseconds: (user + system) / 1e3 }));
+  process.stdout.write(JSON.stringify(await timesOf(work, JSON.parse(given) as Place)));
   process.exit();
 } else {
-  measureAll(name === undefined ? null : name);
+  measureAll(name ?? null);
+}
+
+async function timesOf(work: Work, place: Place): Promise<Times> {
+  const times: Times = { off: [], on: [] };
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const variant of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
+      const isOn = variant === 'on' && place.root === here;
+      const folder = join(place.folder, `${round}-${variant}`);
+      const measured = await work({ ...place, folder, redactor: isOn ? createRedactor() : null });
+      globalThis.gc?.();
+      const before = process.cpuUsage();
+      await measured();
+      const { user, system } = process.cpuUsage(before);
+      if (round > 0) times[variant].push((user + system) / 1e3);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  return times;
 }
 
 function measureAll(other: string | null): void {
   const folder = temporaryFolder('bench-redaction');
   const transcript = join(folder, 'session.jsonl');
   const bytes = (isCorpusThere ? writeCorpusTranscript : writeTranscript)(transcript, megabytes * 1e6);
-  const variants: Record<string, Pick<Place, 'root' | 'isRedacted'>> = {
-    off: { root: here, isRedacted: false },
-    on: { root: here, isRedacted: true },
-    ...(other === null ? {} : { before: { root: other, isRedacted: false } }),
-  };
   for (const step of Object.keys(works)) {
-    const times: Record<string, number[]> = {};
-    for (let round = 0; round < Number(process.env.HANSARD_BENCH_ROUNDS ?? 5); round += 1) {
-      // In another order each time, so that no variant always follows the same one.
-      const order = Object.keys(variants).toSorted((a, b) => (round % 2 === 0 ? 1 : -1) * (a < b ? -1 : 1));
-      for (const variant of order) {
-        const place = {
-          ...variants[variant],
-          transcript,
-          folder: join(folder, `${step}-${variant}-${round}`),
-        };
-        const args = [...process.execArgv, import.meta.filename, step, JSON.stringify(place)];
-        const { milliseconds } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
-        times[variant] = [...(times[variant] ?? []), milliseconds];
-        rmSync(place.folder, { recursive: true, force: true });
-      }
+    const measured = (root: string, index: number): Times => {
+      const place: Place = { root, transcript, folder: join(folder, `${step}-${index}`) };
+      const args = [...process.execArgv, '--expose-gc', import.meta.filename, step, JSON.stringify(place)];
+      return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    };
+    const own: Times = { off: [], on: [] };
+    const before: number[] = [];
+    for (let index = 0; index < processes; index += 1) {
+      if (other !== null) before.push(...Object.values(measured(other, index)).flat());
+      const { off, on } = measured(here, index);
+      own.off.push(...off);
+      own.on.push(...on);
     }
-    const ratio = (one: string, to: string) =>
-      rounded(median((times[one] ?? []).map((time, round) => time / (times[to]?.[round] ?? Number.NaN))));
+    const off = median(own.off);
+    const on = median(own.on);
     const targets: Target[] = [{ key: 'onToOff', atMost: 1.15 }];
     if (other !== null) targets.push({ key: 'offToBefore', atMost: 1.02 });
     report(
@@ -168,10 +183,10 @@ function measureAll(other: string | null): void {
         transcript: isCorpusThere ? 'corpus' : 'made',
         work: step,
         megabytes: rounded(bytes / 1e6),
-        millisecondsOff: rounded(median(times.off ?? [])),
-        millisecondsOn: rounded(median(times.on ?? [])),
-        onToOff: ratio('on', 'off'),
-        ...(other === null ? {} : { offToBefore: ratio('off', 'before') }),
+        millisecondsOff: rounded(off),
+        millisecondsOn: rounded(on),
+        onToOff: rounded(on / off),
+        ...(other === null ? {} : { offToBefore: rounded(off / median(before)) }),
       },
       targets,
     );

@@ -10,7 +10,7 @@ import {
 } from '@hansard/events';
 import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
-import { ValueRedaction } from './redact-value.ts';
+import { KnownKeys, ValueRedaction } from './redact-value.ts';
 import { type ReplaceSecrets, replaceFormats } from './replace-formats.ts';
 import { secretFormats } from './secret-formats.ts';
 
@@ -92,6 +92,7 @@ export function createRedactor({
   const replaceKnown = replaceFormats(formats ? secretFormats : []);
 
   const replace: ReplaceSecrets = (text, mark) => {
+    if (own.length + values.length === 0) return replaceKnown(text, mark);
     let replaced = text;
     for (const pattern of own) replaced = pattern.replace(replaced, mark);
     if (replaced.length < shortestValue) return replaced;
@@ -99,7 +100,8 @@ export function createRedactor({
       if (replaced.includes(value)) replaced = replaced.replaceAll(value, () => mark(kind));
     return replaceKnown(replaced, mark);
   };
-  const begin = () => new ValueRedaction(replace, formats);
+  const keys = new KnownKeys(replace, formats);
+  const begin = () => new ValueRedaction(replace, keys);
   const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
     const redaction = begin();
     return { value: redactRecord(fields, kept, redaction), counts: redaction.counts ?? {} };

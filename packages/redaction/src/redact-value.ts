@@ -7,16 +7,49 @@ import { secretKeyOnly } from './secret-formats.ts';
 const shortestNamedValue = 12;
 const longestNamedValue = 200;
 
-/** Replaces the secrets of one value, and counts them. */
-export class ValueRedaction {
+const mostKeys = 5_000;
+const longestKey = 100;
+
+/** What is known of keys: the same few occur in all events. */
+export class KnownKeys {
   readonly #replace: ReplaceSecrets;
   readonly #namesSecrets: boolean;
-  #counts: Record<string, number> | null = null;
+  /** Of each key without a secret, whether it names one. */
+  readonly #clean = new Map<string, boolean>();
 
   /** `namesSecrets`: a value can be a secret because of its key. */
   constructor(replace: ReplaceSecrets, namesSecrets: boolean) {
     this.#replace = replace;
     this.#namesSecrets = namesSecrets;
+  }
+
+  /** Whether a key is known to have no secret. */
+  isClean(key: string): boolean {
+    return this.#clean.has(key) || this.#learn(key);
+  }
+
+  /** Whether the value of a key is a secret if it looks random. */
+  namesSecret(key: string): boolean {
+    return this.#clean.get(key) ?? (this.#namesSecrets && secretKeyOnly.test(key));
+  }
+
+  #learn(key: string): boolean {
+    if (key.length > longestKey || this.#clean.size >= mostKeys) return false;
+    if (this.#replace(key, () => '\0') !== key) return false;
+    this.#clean.set(key, this.#namesSecrets && secretKeyOnly.test(key));
+    return true;
+  }
+}
+
+/** Replaces the secrets of one value, and counts them. */
+export class ValueRedaction {
+  readonly #replace: ReplaceSecrets;
+  readonly #keys: KnownKeys;
+  #counts: Record<string, number> | null = null;
+
+  constructor(replace: ReplaceSecrets, keys: KnownKeys) {
+    this.#replace = replace;
+    this.#keys = keys;
   }
 
   /** By kind. Null: there was none. */
@@ -42,7 +75,7 @@ export class ValueRedaction {
       const value = object[key] as JsonValue;
       if (key === redactionsField && isRedactionCounts(value)) continue;
       const redacted = this.field(key, value);
-      const name = this.text(key);
+      const name = this.#keys.isClean(key) ? key : this.text(key);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }
     return changed === null ? object : renamed(object, changed);
@@ -58,7 +91,7 @@ export class ValueRedaction {
   field(key: string, value: JsonValue): JsonValue {
     if (typeof value !== 'string') return typeof value === 'object' ? this.value(value) : value;
     const redacted = this.text(value);
-    return redacted === value && this.#namesSecrets && isNamedSecret(key, value)
+    return redacted === value && this.#keys.namesSecret(key) && isNamedSecret(value)
       ? this.#mark('secret-value')
       : redacted;
   }
@@ -75,11 +108,10 @@ export class ValueRedaction {
   }
 }
 
-function isNamedSecret(key: string, value: string): boolean {
+function isNamedSecret(value: string): boolean {
   return (
     value.length >= shortestNamedValue &&
     value.length <= longestNamedValue &&
-    secretKeyOnly.test(key) &&
     !value.includes('[REDACTED:') &&
     !/\s/.test(value) &&
     isRandom(value)

@@ -11,10 +11,11 @@ export type ReplaceSecrets = (text: string, mark: (kind: string) => string) => s
 export function replaceFormats(formats: readonly SecretFormat[]): ReplaceSecrets {
   const scan = new AnchorScan(formats);
   return (text, mark) => {
-    if (text.length < shortest && !text.includes('://')) return text;
+    if (text.length < shortest && (text.indexOf(':') < 0 || !text.includes('://'))) return text;
+    const found = scan.find(text);
+    if (found === null) return text;
     let replaced = text;
-    for (const index of scan.find(text) ?? [])
-      replaced = replaceFormat(replaced, formats[index] as SecretFormat, mark);
+    for (const index of found) replaced = replaceFormat(replaced, formats[index] as SecretFormat, mark);
     return replaced;
   };
 }

@@ -3,7 +3,7 @@ import { hasBase62Checksum, isRandom } from './secret-checks.ts';
 /** A kind of secret with a form of its own. */
 export interface SecretFormat {
   readonly kind: string;
-  /** Of these one is a part of every text in which the format occurs (see `AnchorScan`). */
+  /** Of these one is a part of every text in which the format occurs. They begin with rare pairs of letters (see `AnchorScan`). */
   readonly anchors: readonly string[];
   /** Global. Takes linear time. Its group `secret`, or else the whole match, is the secret. */
   readonly expression: RegExp;
@@ -47,7 +47,7 @@ const secretKey =
 
 /** The ends of these keys, with the quotation mark after them. */
 const secretKeyAnchors = [
-  ...['assword', 'asswd', 'assphrase', 'ecret', 'pwd', 'Key', 'key', 'oken'],
+  ...['ssword', 'sswd', 'ssphrase', 'ecret', 'pwd', 'Key', 'key', 'oken'],
   ...['PASSWORD', 'PASSWD', 'PASSPHRASE', 'SECRET', 'KEY', 'TOKEN'],
 ].flatMap((end) => [`${end}"`, `${end}\\`]);
 
@@ -75,14 +75,14 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   format(
     'aws-secret-key',
-    ['secret_access_key', 'SECRET_ACCESS_KEY', 'ecretAccessKey'],
+    ['t_access_key', 'T_ACCESS_KEY', 'tAccessKey'],
     `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((prefix) =>
     token('github-token', prefix, `${prefix}[A-Za-z0-9]{36,250}`, hasBase62Checksum),
   ),
-  token('github-token', 'github_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
+  token('github-token', 'b_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
   token(
     'gitlab-token',
     ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map((type) => `gl${type}-`),
@@ -98,7 +98,7 @@ export const secretFormats: readonly SecretFormat[] = [
   token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
   format(
     'slack-webhook',
-    'hooks.slack.com',
+    '.slack.com',
     'hooks\\.slack\\.com/services/(?<secret>T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{24})(?![A-Za-z0-9])',
   ),
   token('stripe-key', ['k_live_', 'k_test_'], '[sr]k_(?:live|test)_[A-Za-z0-9]{24,247}'),
@@ -112,11 +112,11 @@ export const secretFormats: readonly SecretFormat[] = [
   token('pypi-token', 'pypi-Ag', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
   token('sendgrid-key', 'SG.', 'SG\\.[\\w-]{22}\\.[\\w-]{43}'),
   token('huggingface-token', 'hf_', 'hf_[A-Za-z]{34}'),
-  token('digitalocean-token', ['dop_v1_', 'doo_v1_', 'dor_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
+  token('digitalocean-token', ['p_v1_', 'o_v1_', 'r_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
   token('docker-token', 'dckr_', 'dckr_[po]at_[\\w-]{27}', hasLetterAndDigit),
-  token('linear-key', 'lin_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
+  token('linear-key', 'n_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
   token('shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
-  format('1password-token', 'ops_eyJ', '(?<![A-Za-z0-9_-])ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])'),
+  format('1password-token', 's_eyJ', '(?<![A-Za-z0-9_-])ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])'),
   format(
     'url-password',
     '://',
@@ -130,7 +130,7 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   format(
     'authorization',
-    'uthorization',
+    'ization',
     '[Aa]uthorization(?:\\\\{0,7}["\'])?:\\s{0,4}(?:\\\\{0,7}["\'])?(?:Bearer|Basic|token) {1,4}(?<secret>[A-Za-z0-9._~+/-]{20,2000}={0,2})(?![A-Za-z0-9._~+/=-])',
     isRandom,
   ),

@@ -106,7 +106,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ),
   {
     kind: 'aws-secret-key',
-    anchor: 'secret_access_key',
+    anchor: 't_access_key',
     before: 'aws_secret_access_key = ',
     parts: [[base64, 40]],
     refused: () => 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
@@ -114,7 +114,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['AWS_SECRET_ACCESS_KEY=', "'SecretAccessKey': '"].map(
     (before): IssuedSecret => ({
       kind: 'aws-secret-key',
-      anchor: 'secret_access_key',
+      anchor: 't_access_key',
       before,
       parts: [[base64, 40]],
     }),
@@ -128,7 +128,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
       refused: withOtherEnd,
     }),
   ),
-  { kind: 'github-token', anchor: 'github_pat_', parts: ['github_pat_', [alnum, 22], '_', [alnum, 59]] },
+  { kind: 'github-token', anchor: 'b_pat_', parts: ['github_pat_', [alnum, 22], '_', [alnum, 59]] },
   {
     kind: 'gitlab-token',
     anchor: 'glpat-',
@@ -168,7 +168,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'slack-webhook',
-    anchor: 'hooks.slack.com',
+    anchor: '.slack.com',
     before: 'https://hooks.slack.com/services/',
     parts: ['T', [upper + digits, 8, 12], '/B', [upper + digits, 8, 12], '/', [alnum, 24]],
   },
@@ -210,7 +210,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['dop_v1_', 'doo_v1_', 'dor_v1_'].map(
     (prefix): IssuedSecret => ({
       kind: 'digitalocean-token',
-      anchor: 'dop_v1_',
+      anchor: 'p_v1_',
       parts: [prefix, [hex, 64]],
     }),
   ),
@@ -223,7 +223,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'linear-key',
-    anchor: 'lin_api_',
+    anchor: 'n_api_',
     parts: ['lin_api_', [alnum, 40]],
     finish: mixed,
     refused: lettersOnly,
@@ -231,7 +231,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['shpat_', 'shpca_', 'shppa_', 'shpss_'].map(
     (prefix): IssuedSecret => ({ kind: 'shopify-token', anchor: 'shpat_', parts: [prefix, [hex, 32]] }),
   ),
-  { kind: '1password-token', anchor: 'ops_eyJ', parts: ['ops_eyJ', [`${base64}_-`, 250, 2000], ['=', 0, 3]] },
+  { kind: '1password-token', anchor: 's_eyJ', parts: ['ops_eyJ', [`${base64}_-`, 250, 2000], ['=', 0, 3]] },
   {
     kind: 'url-password',
     anchor: '://',
@@ -258,7 +258,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'authorization',
-    anchor: 'uthorization',
+    anchor: 'ization',
     before: '-H "Authorization: Bearer ',
     parts: [
       [alnum, 20, 2000],
@@ -270,7 +270,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'secret-value',
-    anchor: 'assword"',
+    anchor: 'ssword"',
     before: '{"clientSecret": "',
     parts: [[alnum, 12, 200]],
     behind: '"}',
@@ -281,7 +281,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
     ['"', '\\\\\\"'].map(
       (quote): IssuedSecret => ({
         kind: 'secret-value',
-        anchor: 'assword"',
+        anchor: 'ssword"',
         before: `"${key}${quote}: ${quote}`,
         parts: [[alnum, 12, 200]],
         behind: quote,
