@@ -2,6 +2,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
+import type { LanguageModelProvider } from '@hansard/provider';
+import { createRedactor } from '@hansard/redaction';
+import { createSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { foundIn, type SecretCanary, sampleEventOfEachType, secretCanaries } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -194,6 +197,34 @@ describe('an export of a log that has secrets', () => {
     expect(foundIn(plain.written, canaries).length).toBeGreaterThan(7);
     expect(plain.err).not.toContain('Secrets replaced');
   });
+});
+
+it('the context of a call is verified with redaction, and says that its hash is of the redacted text', async () => {
+  using line = commandLine();
+  const canaries = secretCanaries(seed).all();
+  const received: string[] = [];
+  const model: LanguageModelProvider = {
+    contract: 1,
+    async generate({ messages }) {
+      received.push(JSON.stringify(messages));
+      const text = `I heard ${canaries[received.length]?.text}`;
+      return { text, toolCalls: [], model: 'm', usage: { inputTokens: 1, outputTokens: 1 } };
+    },
+  };
+  await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }), {
+    redact: createRedactor(),
+  });
+  const session = await createSession({ store, taskDir: 'lab/tasks/talk', role: 'host', model });
+  for (let turn = 20; turn < 24; turn += 1) {
+    await session.root.harken(canaries[turn]?.text ?? '');
+    await session.root.response();
+  }
+  await session.session.complete('completed');
+  expect(received).toHaveLength(4);
+  expect(foundIn(received.join('') + storedIn(line), canaries)).toEqual([]);
+  const verified = await line.hansard('context', 'lab/talk', 'latest', 'latest', '--verify');
+  expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/^Identical: 7 messages, /) });
+  expect(verified.err).toContain('the context has 7 markers of redaction. Its hash is of the redacted text');
 });
 
 it('the message of an error has no secret of a known format', async () => {
