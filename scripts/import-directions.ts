@@ -8,7 +8,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/provider$/, ['events']],
   [/^packages\/(redaction|views)$/, ['events']],
   [/^packages\/(store-kit|store-conformance|provider-conformance|plugin-loader)$/, ['events', 'provider']],
-  [/^packages\/dispatch$/, ['events', 'provider', 'views']],
+  [/^packages\/dispatch$/, ['events', 'provider', 'redaction', 'views']],
   [/^packages\/(claude|formats|traces)$/, ['events', 'views']],
   [/^packages\/datasets$/, ['events', 'views', 'formats']],
   [/^packages\/(session|viewer)$/, ['events', 'provider', 'views', 'dispatch']],

@@ -4,6 +4,7 @@ import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
 import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/views/basics';
 import { z } from 'zod';
+import { redactionSchema } from './configured-redactor.ts';
 import { type Base, configFileName, findBase } from './find-base.ts';
 import { mistypedKeys } from './mistyped-keys.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
@@ -112,6 +113,7 @@ export const configSchema = z.strictObject({
     .describe(
       'Estimates the cost of imported model calls that have none: the path of a JSON file with a price table, or false for no estimates. Absent: list prices of public models.',
     ),
+  redact: redactionSchema,
   loopDetector: z
     .union([
       z.literal(false),

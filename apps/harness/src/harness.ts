@@ -18,6 +18,7 @@ import {
 } from '@hansard/plugin-loader';
 import type { AgentProvider, StoreError } from '@hansard/provider';
 import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from './config.ts';
+import { configuredRedactor, type RedactorLoader } from './configured-redactor.ts';
 import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { lookedIn } from './store-place.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
@@ -28,6 +29,8 @@ export interface Harness {
   readonly loaded: LoadedConfig;
   readonly plugins: LoadedPlugins;
   readonly store: DispatchStore;
+  /** Null: nothing is redacted. */
+  readonly redactor: RedactorLoader | null;
   readonly communication: CommunicationHub;
   /** The dispatches that were opened or read. */
   readonly read: ReadonlyMap<string, DispatchRef>;
@@ -53,7 +56,9 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     throw plugins.report.plugins[0]?.state === 'loaded' ? notAStore(loaded) : (error ?? notAStore(loaded));
   }
   const read = new Map<string, DispatchRef>();
+  const redactor = configuredRedactor(loaded.config.redact, context);
   const store = openDispatchStore(provider, {
+    ...(redactor === null ? {} : { redact: redactor }),
     onRead: ({ taskDir, dispatchId }) => read.set(`${taskDir}/${dispatchId}`, { taskDir, dispatchId }),
   });
   // `plugins` can also name a communication provider, such as the console with its configuration.
@@ -71,6 +76,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     loaded,
     plugins,
     store,
+    redactor,
     communication,
     read,
     agent: (name) => findAgent(plugins, agentId(name)),

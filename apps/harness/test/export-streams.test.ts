@@ -100,6 +100,7 @@ describe('hansard export --as streams', () => {
         format: 'streams',
         path: join(cli.cwd, 'streams'),
         runs: 2,
+        redactions: {},
         lines: {
           game_events: 1,
           chat: 2,

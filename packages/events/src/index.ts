@@ -13,6 +13,12 @@ export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
 export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
 export { firstLine, toNarrative } from './fidelity/narrative.ts';
+export {
+  isRedactionCounts,
+  type RedactionCounts,
+  redactionsField,
+  redactionsOf,
+} from './fidelity/redaction-counts.ts';
 export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';

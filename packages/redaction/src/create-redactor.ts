@@ -1,8 +1,18 @@
-import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  type JsonObject,
+  type JsonValue,
+  type RedactionCounts,
+  redactionsField,
+  redactionsOf,
+  type TaskRecord,
+} from '@hansard/events';
 import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
-import { replaceFormats } from './replace-formats.ts';
-import { isRandom } from './secret-checks.ts';
-import { secretFormats, secretKeyOnly } from './secret-formats.ts';
+import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
+import { KnownKeys, ValueRedaction } from './redact-value.ts';
+import { type ReplaceSecrets, replaceFormats } from './replace-formats.ts';
+import { secretFormats } from './secret-formats.ts';
 
 export interface RedactorOptions {
   /** Whether the known formats of secrets are replaced. Absent: true. */
@@ -22,7 +32,13 @@ export interface RedactorOptions {
 export interface RedactedText {
   readonly text: string;
   /** How many secrets of each kind were replaced. */
-  readonly counts: Readonly<Record<string, number>>;
+  readonly counts: RedactionCounts;
+}
+
+export interface RedactedValue<T> {
+  readonly value: T;
+  /** How many secrets of each kind were replaced. */
+  readonly counts: RedactionCounts;
 }
 
 /** A secret in a value, without the secret. */
@@ -33,23 +49,29 @@ export interface SecretFinding {
   readonly count: number;
 }
 
+/** Replaces each secret with `[REDACTED:kind]`, in linear time. What has no secret is returned itself. Changes no argument. */
 export interface Redactor {
-  /** Replaces each secret with `[REDACTED:kind]`. Text without a secret is returned as it is. Takes linear time. */
-  text(text: string): RedactedText;
+  readonly text: (text: string) => RedactedText;
   /**
-   * The same for every text in the data of an event, keys included, at any depth. The event itself if it has no secret. Its own
-   * fields, such as ids, stay. Two keys that become equal are numbered: `[REDACTED:kind] (2)`.
+   * The same for every text of a JSON value, keys included, at any depth, and for the values of keys such as `password`. Two keys
+   * that become equal are numbered: `[REDACTED:kind] (2)`.
    */
-  readonly event: (event: CapturedEvent) => CapturedEvent;
+  readonly value: <T extends JsonValue>(value: T) => RedactedValue<T>;
+  /**
+   * The same for the data of an event, with the counts added in its field `redactions`. The own fields of the event, such as ids,
+   * stay.
+   */
+  readonly event: <E extends { readonly data: JsonObject }>(event: E) => E;
+  /** The same for an envelope, or a change to one. Ids, times and choices stay. */
+  readonly envelope: <T extends DispatchEnvelope | EnvelopeUpdates>(envelope: T) => RedactedValue<T>;
+  /** The same for a task record. Its slug and time stay. */
+  readonly task: (task: TaskRecord) => RedactedValue<TaskRecord>;
   /** The secrets in every text of a value, keys included, in the order of the value. */
   readonly find: (value: JsonValue) => SecretFinding[];
 }
 
 /** Shorter values occur in texts by chance. */
 const shortestValue = 8;
-/** Lengths of a value that is a secret because of its key. */
-const shortestNamedValue = 12;
-const longestNamedValue = 200;
 
 interface NamedValue {
   readonly kind: string;
@@ -67,59 +89,28 @@ export function createRedactor({
   // The longest first: one can be a part of another.
   values.sort((a, b) => b.value.length - a.value.length);
   const own = compilePatterns(patterns);
-  const known = formats ? secretFormats : [];
+  const replaceKnown = replaceFormats(formats ? secretFormats : []);
+
+  const replace: ReplaceSecrets = (text, mark) => {
+    if (own.length + values.length === 0) return replaceKnown(text, mark);
+    let replaced = text;
+    for (const pattern of own) replaced = pattern.replace(replaced, mark);
+    if (replaced.length < shortestValue) return replaced;
+    for (const { kind, value } of values)
+      if (replaced.includes(value)) replaced = replaced.replaceAll(value, () => mark(kind));
+    return replaceKnown(replaced, mark);
+  };
+  const keys = new KnownKeys(replace, formats);
+  const begin = () => new ValueRedaction(replace, keys);
+  const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
+    const redaction = begin();
+    return { value: redactRecord(fields, kept, redaction), counts: redaction.counts ?? {} };
+  };
 
   const redactText = (text: string): RedactedText => {
-    const counts: Record<string, number> = {};
-    const count = (kind: string) => {
-      counts[kind] = (counts[kind] ?? 0) + 1;
-      return `[REDACTED:${kind}]`;
-    };
-    let redacted = text;
-    for (const pattern of own) redacted = pattern.replace(redacted, count);
-    if (redacted.length < shortestValue) return { text: redacted, counts };
-    for (const { kind, value } of values)
-      if (redacted.includes(value)) redacted = redacted.replaceAll(value, () => count(kind));
-    return { text: replaceFormats(redacted, known, count), counts };
+    const redaction = begin();
+    return { text: redaction.text(text), counts: redaction.counts ?? {} };
   };
-
-  const redactValue = (value: JsonValue): JsonValue => {
-    if (typeof value === 'string') return redactText(value).text;
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) {
-      const items = value.map(redactValue);
-      return items.some((item, index) => item !== value[index]) ? items : value;
-    }
-    return redactObject(value as JsonObject);
-  };
-
-  const isNamedSecret = (key: string, value: unknown) =>
-    formats &&
-    typeof value === 'string' &&
-    value.length >= shortestNamedValue &&
-    value.length <= longestNamedValue &&
-    !value.includes('[REDACTED:') &&
-    secretKeyOnly.test(key) &&
-    !/\s/.test(value) &&
-    redactText(value).text === value &&
-    isRandom(value);
-
-  const redactObject = (object: JsonObject): JsonObject => {
-    const entries: [string, JsonValue][] = [];
-    const keys = new Set<string>();
-    let isChanged = false;
-    for (const [key, value] of Object.entries(object)) {
-      const name = unused(redactText(key).text, keys);
-      const redacted = isNamedSecret(key, value)
-        ? '[REDACTED:secret-value]'
-        : redactValue(value as JsonValue);
-      keys.add(name);
-      entries.push([name, redacted]);
-      isChanged ||= name !== key || redacted !== value;
-    }
-    return isChanged ? Object.fromEntries(entries) : object;
-  };
-
   const findIn = (text: string, field: string): SecretFinding[] =>
     Object.entries(redactText(text).counts).map(([kind, count]) => ({ field, kind, count }));
 
@@ -129,19 +120,46 @@ export function createRedactor({
     return Object.entries(value).flatMap(([key, one]) => {
       const step = redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
       const place = `${field}/${step}`;
-      const named = isNamedSecret(key, one) ? [{ field: place, kind: 'secret-value', count: 1 }] : null;
-      return [...findIn(key, field), ...(named ?? find(one as JsonValue, place))];
+      return [...findIn(key, field), ...findField(key, one as JsonValue, place)];
     });
+  };
+
+  /** A text can be a secret because of its key. */
+  const findField = (key: string, value: JsonValue, field: string): SecretFinding[] => {
+    if (typeof value !== 'string') return find(value, field);
+    const redaction = begin();
+    redaction.object({ [key]: value });
+    const ofKey = redactText(key).counts;
+    return Object.entries(redaction.counts ?? {})
+      .map(([kind, count]) => ({ field, kind, count: count - (ofKey[kind] ?? 0) }))
+      .filter(({ count }) => count > 0);
   };
 
   return {
     text: redactText,
-    find: (value) => find(value, ''),
-    event: (event) => {
-      const data = redactObject(event.data as JsonObject);
-      return data === event.data ? event : ({ ...event, data } as CapturedEvent);
+    value: <T extends JsonValue>(value: T) => {
+      const redaction = begin();
+      return { value: redaction.value(value) as T, counts: redaction.counts ?? {} };
     },
+    event: (event) => {
+      const redaction = begin();
+      const data = redaction.object(event.data);
+      return redaction.counts === null ? event : { ...event, data: withCounts(data, redaction.counts) };
+    },
+    envelope: (envelope) => record(envelope, keptOfEnvelope),
+    task: (task) => record(task, keptOfTask),
+    find: (value) => find(value, ''),
   };
+}
+
+/** Adds counts to those that the data has. A field of the same name that has no counts stays, and the counts are left out. */
+function withCounts(data: JsonObject, counts: RedactionCounts): JsonObject {
+  const before = redactionsOf(data);
+  if (before === null && Object.hasOwn(data, redactionsField)) return data;
+  const sums: Record<string, number> = { ...before };
+  for (const [kind, count] of Object.entries(counts)) sums[kind] = (sums[kind] ?? 0) + count;
+  const { [redactionsField]: _, ...rest } = data;
+  return { ...rest, [redactionsField]: sums };
 }
 
 /** The value as it is, in a JSON text, and in a URL. */
@@ -153,11 +171,4 @@ function formsOf(name: string, value: string): NamedValue[] {
     encodeURIComponent(value.toWellFormed()),
   ]);
   return [...forms].map((form) => ({ kind: `env-${name}`, value: form }));
-}
-
-function unused(name: string, keys: ReadonlySet<string>): string {
-  if (!keys.has(name)) return name;
-  let number = 2;
-  while (keys.has(`${name} (${number})`)) number += 1;
-  return `${name} (${number})`;
 }

@@ -1,20 +1,23 @@
+import { AnchorScan } from './anchor-scan.ts';
 import type { SecretFormat } from './secret-formats.ts';
 
 /** Shorter texts, such as most keys and ids, have no secret other than the password of a URL. */
 const shortest = 20;
 
-/** Replaces the secrets of the formats by what `mark` returns for their kind. */
-export function replaceFormats(
-  text: string,
-  formats: readonly SecretFormat[],
-  mark: (kind: string) => string,
-): string {
-  if (text.length < shortest && !text.includes('://')) return text;
-  let replaced = text;
-  const lower = formats.length === 0 ? '' : text.toLowerCase();
-  for (const format of formats)
-    if (lower.includes(format.hint)) replaced = replaceFormat(replaced, format, mark);
-  return replaced;
+/** Replaces the secrets in a text by what `mark` returns for their kind. */
+export type ReplaceSecrets = (text: string, mark: (kind: string) => string) => string;
+
+/** Replaces the secrets of some formats. */
+export function replaceFormats(formats: readonly SecretFormat[]): ReplaceSecrets {
+  const scan = new AnchorScan(formats);
+  return (text, mark) => {
+    if (text.length < shortest && (text.indexOf(':') < 0 || !text.includes('://'))) return text;
+    const found = scan.find(text);
+    if (found === null) return text;
+    let replaced = text;
+    for (const index of found) replaced = replaceFormat(replaced, formats[index] as SecretFormat, mark);
+    return replaced;
+  };
 }
 
 function replaceFormat(

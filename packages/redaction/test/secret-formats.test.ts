@@ -1,16 +1,16 @@
-import { randomFrom } from '@hansard/testing';
+import { issue, issuedSecrets, nearMisses, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { replaceFormats } from '../src/replace-formats.ts';
 import { type SecretFormat, secretFormats } from '../src/secret-formats.ts';
-import { issue, issuedSecrets, nearMisses } from './issued-secrets.ts';
 
 const seed = 2315;
 
 /** The first text for which a format does not agree with what its issuer issues; null if it always agrees. */
-function disagreement(format: SecretFormat, { kind, hint }: SecretFormat): string | null {
+function disagreement(format: SecretFormat, { kind, anchors }: SecretFormat): string | null {
   const random = randomFrom(seed);
-  const marked = (text: string) => replaceFormats(text, [format], () => '<secret>');
-  const issued = issuedSecrets.filter((one) => one.kind === kind && one.hint === hint);
+  const replace = replaceFormats([format]);
+  const marked = (text: string) => replace(text, () => '<secret>');
+  const issued = issuedSecrets.filter((one) => one.kind === kind && one.anchor === anchors[0]);
   if (issued.length === 0) return 'nothing is issued';
   for (const one of issued) {
     for (const lengths of ['least', 'most', 'any', 'any', 'any'] as const) {
@@ -39,7 +39,13 @@ function mutantsOf(format: SecretFormat): (readonly [name: string, mutant: Secre
   if (withoutEnd !== source) changed.push(['no end', withoutEnd]);
   return [
     ...changed.map(([name, one]) => [name, { ...format, expression: new RegExp(one, 'g') }] as const),
-    ['another hint', { ...format, hint: `${format.hint}\0` }],
+    ...format.anchors.map(
+      (anchor, index) =>
+        [
+          `another anchor than ${anchor}`,
+          { ...format, anchors: format.anchors.with(index, `${anchor}\0`) },
+        ] as const,
+    ),
     ...(accepts === undefined ? [] : [['everything is accepted', everything] as const]),
   ];
 }
@@ -65,7 +71,7 @@ function lengthMutants({ kind, expression: { source } }: SecretFormat): [name: s
 }
 
 describe('the formats of secrets', () => {
-  it.each(secretFormats.map((format) => [`${format.kind} (${format.hint})`, format] as const))(
+  it.each(secretFormats.map((format) => [`${format.kind} (${format.anchors[0]})`, format] as const))(
     'agree with what the issuer issues: %s',
     (_, format) => expect(disagreement(format, format)).toBeNull(),
   );
@@ -73,7 +79,7 @@ describe('the formats of secrets', () => {
   it('would be found if they had a mistake', () => {
     const mutants = secretFormats.flatMap((format) =>
       mutantsOf(format).map(([name, mutant]) => ({
-        name: `${format.kind} (${format.hint}): ${name}`,
+        name: `${format.kind} (${format.anchors[0]}): ${name}`,
         format,
         mutant,
       })),

@@ -15,10 +15,25 @@ export {
   isCorpusThere,
   skipped,
 } from './corpus.ts';
+export {
+  type IssuedSecret,
+  issue,
+  issuedSecrets,
+  type Lengths,
+  nearMisses,
+  type SecretText,
+} from './issued-secrets.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { randomFrom } from './random-from.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
 export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
 export { sampleEvents } from './sample-events.ts';
+export {
+  foundIn,
+  type SecretCanaries,
+  type SecretCanary,
+  sampleEventOfEachType,
+  secretCanaries,
+} from './secret-canaries.ts';
 export { appendEvent, appendEvents, createDispatch, updateDispatch } from './written-dispatches.ts';

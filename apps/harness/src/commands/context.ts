@@ -153,7 +153,7 @@ function contextAnswer(rendered: RenderedCall, { policy }: ContextCommandOptions
   return {
     rows: [{ inference: inference.id, agentId, basis, recorded, manifest, messages }],
     text: [call, renderContextText({ messages, manifest: shown })],
-    notesBefore: differencesInWords(rendered, policy !== undefined),
+    notesBefore: [...differencesInWords(rendered, policy !== undefined), ...redactionNote(messages)],
   };
 }
 
@@ -167,7 +167,16 @@ function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: b
   );
 }
 
-function verifiedAnswer({ inference, recorded, manifest }: RenderedCall): Answer {
+/** Models of sessions receive the text of the log, so the recorded hash is of the redacted text. */
+function redactionNote(messages: RenderedCall['messages']): string[] {
+  const markers = JSON.stringify(messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g) ?? [];
+  if (markers.length === 0) return [];
+  return [
+    `hansard: the context has ${markers.length} markers of redaction. Its hash is of the redacted text, which the model received.`,
+  ];
+}
+
+function verifiedAnswer({ inference, recorded, manifest, messages }: RenderedCall): Answer {
   if (recorded === null)
     throw new CliError(
       exitCode.failed,
@@ -183,6 +192,7 @@ function verifiedAnswer({ inference, recorded, manifest }: RenderedCall): Answer
   );
   return {
     rows: [{ inference: inference.id, isSame, differences }],
+    notesBefore: redactionNote(messages),
     text: isSame ? `Identical: ${manifest.messages} messages, ${manifest.hash}.` : [],
     failure: isSame ? null : failure,
   };

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { type ChosenTask, chooseTasks } from '../exports/choose-tasks.ts';
 import { openExportSource } from '../exports/export-source.ts';
 import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
+import { redactionNotes, sumOfCounts } from '../exports/redaction-notes.ts';
 import type { ExportSource, ExportSummary, StoreExport, TaskExport } from '../exports/task-export.ts';
 import { taskExports } from '../exports/task-exports.ts';
 import type { Harness } from '../harness.ts';
@@ -45,22 +46,26 @@ export const addExport: AddCommand = (command, context) => {
       ].join('\n'),
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ExportOptions) =>
-      withStore(context, options, async ({ store }) => {
+      withStore(context, options, async (harness) => {
         const format = taskExports.find(({ id }) => id === options.as);
         if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
         assertOwnOptions(command, format);
-        const chosen = await chooseTasks(store, format, { task, dispatch, ...options });
+        const chosen = await chooseTasks(harness.store, format, { task, dispatch, ...options });
         const target = openExportTarget(context, options.out, format);
         const progress = createExportProgress(context, task ?? `${chosen.tasks.length} tasks`, target);
         try {
-          const sources = openSources(context, store, chosen.tasks, progress);
+          const opened: ExportSource[] = [];
+          const sources = openSources(context, harness, chosen.tasks, progress, opened);
           const { summary, notes } = await writeFormat(format, sources, target, options);
           await target.close();
           progress.end();
+          const redactions = sumOfCounts(opened.map((source) => source.redactions()));
           await printAnswer(context, options, {
-            rows: target.isOnOutput ? [] : [{ format: format.id, ...pathOf(target.path), ...summary }],
+            rows: target.isOnOutput
+              ? []
+              : [{ format: format.id, ...pathOf(target.path), ...summary, redactions }],
             text: target.path === null ? [] : `${format.id}: ${target.path}`,
-            notesAfter: notes.map((line) => `hansard: ${line}`),
+            notesAfter: [...notes, ...redactionNotes(redactions)].map((line) => `hansard: ${line}`),
             failure: chosen.failure,
           });
         } finally {
@@ -71,12 +76,13 @@ export const addExport: AddCommand = (command, context) => {
     );
 };
 
-/** The sources of tasks, each opened when the one before has been read. */
+/** The sources of tasks, each opened when the one before has been read, and then added to `opened`. */
 async function* openSources(
   context: CliContext,
-  store: Harness['store'],
+  harness: Harness,
   tasks: readonly ChosenTask[],
   progress: Progress,
+  opened: ExportSource[],
 ): AsyncGenerator<ExportSource> {
   let before = 0;
   for (const { taskDir, envelopes } of tasks) {
@@ -88,7 +94,9 @@ async function* openSources(
         progress.update(before + count);
       },
     };
-    yield await openExportSource(context, store, taskDir, envelopes, ownProgress);
+    const source = await openExportSource(context, harness, taskDir, envelopes, ownProgress);
+    opened.push(source);
+    yield source;
     before += events;
   }
 }

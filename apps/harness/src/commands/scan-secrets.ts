@@ -1,12 +1,13 @@
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
-import { createRedactor } from '@hansard/redaction';
+import { createRedactor, type RedactorOptions } from '@hansard/redaction';
 import { neutraliseControlsInLine } from '@hansard/views/basics';
+import type { HarnessConfig } from '../config.ts';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { note } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { withStore } from '../terminal/with-store.ts';
 
@@ -17,10 +18,14 @@ interface ScanOptions extends CommonOptions {
 
 export const addScanSecrets: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--env <name>', 'also find the value of this environment variable; can be repeated', repeated)
+    .option(
+      '--env <name>',
+      'also find the value of this environment variable, besides those of the configuration; can be repeated',
+      repeated,
+    )
     .option(
       '--pattern <kind=expression>',
-      'also find matches of this regular expression (RE2); can be repeated',
+      'also find matches of this regular expression (RE2), besides those of the configuration; can be repeated',
       repeated,
     )
     .addHelpText(
@@ -28,12 +33,8 @@ export const addScanSecrets: AddCommand = (command, context) => {
       "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ScanOptions) =>
-      withStore(context, options, async ({ store }) => {
-        const redactor = createRedactor({
-          environment: options.env ?? [],
-          env: context.env,
-          patterns: patternsOf(options.pattern ?? []),
-        });
+      withStore(context, options, async ({ store, loaded }) => {
+        const redactor = createRedactor(redactorOptions(loaded.config, context, options));
         const taskDir = task === undefined ? undefined : toTaskDir(task);
         const scope = {
           ...(taskDir === undefined ? {} : { taskDir }),
@@ -60,6 +61,20 @@ export const addScanSecrets: AddCommand = (command, context) => {
       }),
     );
 };
+
+/** Every known format, with the variables and patterns of the configuration and of the options. */
+function redactorOptions(
+  { redact }: HarnessConfig,
+  { env }: CliContext,
+  options: ScanOptions,
+): RedactorOptions {
+  const { environment = [], patterns = {} } = redact === false ? {} : redact;
+  return {
+    environment: [...new Set([...environment, ...(options.env ?? [])])],
+    patterns: { ...patterns, ...patternsOf(options.pattern ?? []) },
+    env,
+  };
+}
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {

@@ -1,5 +1,6 @@
-import { type DispatchStore, openTaskSource } from '@hansard/dispatch';
+import { openTaskSource } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import type { Harness } from '../harness.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -10,10 +11,13 @@ const consequences = {
   task: 'The export does not have the name of the task.',
 } as const;
 
-/** Reads the given dispatches of a task for an export, shows the progress and stops at Ctrl-C. */
+/**
+ * Reads the given dispatches of a task for an export, without the secrets that the configuration replaces. Shows the progress, and
+ * stops at Ctrl-C.
+ */
 export async function openExportSource(
   context: CliContext,
-  store: DispatchStore,
+  { store, redactor }: Pick<Harness, 'store' | 'redactor'>,
   taskDir: string,
   envelopes: readonly DispatchEnvelope[],
   progress: Progress,
@@ -26,5 +30,8 @@ export async function openExportSource(
       await letInterrupt(context);
     },
   });
-  return { context, ...source };
+  if (redactor === null) return { context, ...source, redactions: () => ({}) };
+  const { redactSource } = await import('@hansard/redaction');
+  const redacted = redactSource(source, await redactor());
+  return { context, ...redacted.source, redactions: redacted.counts };
 }

@@ -7,17 +7,20 @@ import {
   readPseudonyms,
   type WrittenLine,
 } from '@hansard/datasets';
-import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
 import type { GameMapping } from '@hansard/formats';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { redactionNotes } from './redaction-notes.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
 
 /** The result of packing a dispatch. */
 export interface Packed {
   readonly manifests: readonly PacketManifest[];
   readonly leftOut: Readonly<Record<string, number>>;
+  /** The secrets that were replaced in texts, by their kind. */
+  readonly secrets: RedactionCounts;
   /** What still looks like a name in the packets. The places are lines of the internal packet. */
   readonly suspects: readonly NameSuspect[];
 }
@@ -29,7 +32,7 @@ export async function writePackets(
   mapping: GameMapping,
   target: ExportTarget,
   { isStrict }: { readonly isStrict: boolean },
-): Promise<Packed> {
+): Promise<Omit<Packed, 'secrets'>> {
   const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
   const suspects = pseudonyms.suspects();
   const packets = judgePasses.map((pass) => ({
@@ -105,7 +108,7 @@ function suspectNotes(suspects: readonly NameSuspect[]): string[] {
 /** The answer about written packets, with notes. */
 export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
-  { manifests, leftOut, suspects }: Packed,
+  { manifests, leftOut, suspects, secrets }: Packed,
   path: string | null,
 ): Answer {
   const counts = manifests.map(
@@ -114,10 +117,11 @@ export function packedAnswer(
   );
   const [external, internal] = manifests;
   return {
-    rows: [{ path, dispatchId, packets: manifests, suspects }],
+    rows: [{ path, dispatchId, packets: manifests, suspects, secrets }],
     text: [`Packets of ${dispatchId}:`, ...counts],
     notesAfter: [
       ...suspectNotes(suspects),
+      ...redactionNotes(secrets).map((line) => `hansard: ${line}`),
       ...Object.entries(leftOut).map(
         ([tool, count]) => `hansard: ${count} calls of ${tool} omitted: the log does not have their input.`,
       ),

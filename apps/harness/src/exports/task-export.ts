@@ -1,4 +1,4 @@
-import type { JsonObject, TaskSource } from '@hansard/events';
+import type { JsonObject, RedactionCounts, TaskSource } from '@hansard/events';
 import type { Option } from 'commander';
 import type { CliContext } from '../terminal/context.ts';
 
@@ -40,6 +40,8 @@ export interface StoreExport extends ExportFormat {
 /** The dispatches of a task that are exported. Reading their events ends with an AbortError at Ctrl-C. */
 export interface ExportSource extends TaskSource {
   readonly context: CliContext;
+  /** The secrets that were replaced in what was read, by their kind. */
+  redactions(): RedactionCounts;
 }
 
 export interface ExportTarget {

@@ -10,18 +10,22 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
+import type { StoreRedaction } from '../redaction/store-redaction.ts';
 import { copyJson, ownPlainJson, ownValues } from './copy-json.ts';
 
 export interface EventIntakeOptions {
   readonly clock: Clock;
   readonly createId: IdSource;
   readonly schemas: EventDataSchemas | undefined;
-  readonly redact: ((event: CapturedEvent) => CapturedEvent) | undefined;
+  /** Null: nothing is redacted. */
+  readonly redaction: StoreRedaction | null;
 }
 
 /** How an event without an id or a time gets one. */
 export interface EventMinting {
   readonly createId?: IdSource | undefined;
+  /** `false`: the event is not redacted. */
+  readonly redact?: boolean;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
@@ -31,13 +35,13 @@ export class EventIntake {
   readonly #clock: Clock;
   readonly #createId: IdSource;
   readonly #schemas: EventDataSchemas;
-  readonly #redact: EventIntakeOptions['redact'];
+  readonly #redaction: StoreRedaction | null;
 
-  constructor({ clock, createId, schemas, redact }: EventIntakeOptions) {
+  constructor({ clock, createId, schemas, redaction }: EventIntakeOptions) {
     this.#clock = clock;
     this.#createId = createId;
     this.#schemas = schemas === undefined ? eventDataSchemas : { ...schemas, ...eventDataSchemas };
-    this.#redact = redact;
+    this.#redaction = redaction;
   }
 
   /**
@@ -45,9 +49,10 @@ export class EventIntake {
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
    */
   take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
-    const captured = this.#own(this.#mint(event, minting));
-    if (this.#redact === undefined) return captured;
-    return copyJson(parseEvent(this.#redact(captured), this.#schemas));
+    if (this.#redaction === null || minting.redact === false) return this.#own(this.#mint(event, minting));
+    const captured = this.#redaction.checked(event, (given) => this.#own(this.#mint(given, minting)));
+    const redacted = this.#redaction.event(captured);
+    return redacted === captured ? captured : copyJson(parseEvent(redacted, this.#schemas));
   }
 
   /** The event with values of its own. Nearly all events take the fast path; the full check throws the errors. */

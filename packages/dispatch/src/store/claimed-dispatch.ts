@@ -10,6 +10,7 @@ import {
 import { type AgentInfo, StoreError } from '@hansard/provider';
 import { DispatchTotals } from '@hansard/views/basics';
 import { describeFailure } from '../describe-failure.ts';
+import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import type { OpenFeed } from '../streams/live-feeds.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
@@ -33,6 +34,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   readonly #options: WriterOptions;
   readonly #recorder: DispatchRecorder;
   readonly #live: OpenFeed;
+  /** Null: nothing is redacted. */
+  readonly #deltas: RedactedDeltas | null;
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
   #isEnding = false;
@@ -53,6 +56,9 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     this.#options = options;
     this.#recorder = new DispatchRecorder(context, stored, this, options);
     this.#live = context.feeds.open(stored);
+    const { redaction } = context;
+    this.#deltas =
+      redaction === null || options.redact === false ? null : new RedactedDeltas(redaction.redactor);
     this.#isOurs = isBegun;
   }
 
@@ -65,10 +71,11 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   async append(input: NewEvent | readonly NewEvent[]): Promise<CapturedEvent | CapturedEvent[]> {
     this.#assertWritable();
     if (isList(input)) {
-      const { events, recorded } = this.#recorder.record(input);
+      const { events, recorded } = this.accept(input);
       if (recorded !== null) await recorded;
       return [...events];
     }
+    this.#finishDeltas([input]);
     const { event, recorded } = this.#recorder.recordOne(input);
     if (recorded !== null) await recorded;
     return event;
@@ -80,6 +87,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   accept(events: readonly NewEvent[]): AcceptedEvents {
     this.#assertWritable();
+    this.#finishDeltas(events);
     return this.#recorder.record(events);
   }
 
@@ -124,14 +132,13 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     this.#options.communication?.dispatchStarted({
       taskDir,
       envelope,
-      ...(agents === undefined ? {} : { agents }),
+      ...(agents === undefined ? {} : { agents: this.context.redaction?.agents(agents) ?? agents }),
     });
   }
 
   publish(delta: Delta): void {
-    const { taskDir, envelope } = this;
-    this.#live.feed.publish(delta);
-    this.#options.communication?.deltaReceived({ taskDir, envelope, delta });
+    if (this.#deltas === null) this.#publish(delta);
+    else for (const redacted of this.#deltas.take(delta)) this.#publish(redacted);
   }
 
   fail(error: unknown): void {
@@ -154,6 +161,18 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   [Symbol.asyncDispose](): Promise<void> {
     this.#left ??= this.#leave();
     return this.#left;
+  }
+
+  #publish(delta: Delta): void {
+    const { taskDir, envelope } = this;
+    this.#live.feed.publish(delta);
+    this.#options.communication?.deltaReceived({ taskDir, envelope, delta });
+  }
+
+  /** Publishes the end of the text that an agent streamed, before its event is. */
+  #finishDeltas(events: readonly NewEvent[]): void {
+    if (this.#deltas === null) return;
+    for (const event of events) for (const rest of this.#deltas.finish(event?.agentId)) this.#publish(rest);
   }
 
   /** Never rejects. */

@@ -34,8 +34,11 @@ export class DispatchClaims implements StoreClaims {
 
   /** @throws STORE_LOCKED, STORE_DISPATCH_EXISTS, EVENT_ENVELOPE_INVALID */
   async begin(taskDir: string, dispatch: NewDispatch, options: WriterOptions): Promise<Dispatch> {
-    const { createId, clock } = this.#context;
-    const envelope = newEnvelope(taskDir, dispatch, createId, options.now ?? (() => clock.now()));
+    const { createId, clock, redaction } = this.#context;
+    const toEnvelope = (begun: NewDispatch) =>
+      newEnvelope(taskDir, begun, createId, options.now ?? (() => clock.now()));
+    await redaction?.ready();
+    const envelope = redaction?.envelope(redaction.checked(dispatch, toEnvelope)) ?? toEnvelope(dispatch);
     const stored = this.#stored({ ...envelope, taskDir });
     return this.#claim(stored, options, async () => {
       await stored.create(envelope);
@@ -47,6 +50,7 @@ export class DispatchClaims implements StoreClaims {
   async claim(dispatch: DispatchRef, options: Omit<WriteAccess, 'write'>): Promise<Dispatch> {
     const stored = this.#stored(dispatch);
     return this.#claim(stored, options, async () => {
+      await this.#context.redaction?.ready();
       const { envelope } = await this.#claimStored(stored, options);
       return new ClaimedDispatch(this.#context, stored, envelope, options, false);
     });

@@ -9,6 +9,7 @@ import {
 import type { Awaitable } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
+import { RedactedAppends } from '../redaction/redacted-appends.ts';
 import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
@@ -27,6 +28,8 @@ export class DispatchRecorder {
   /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
   #narrowing = 0;
   readonly #titles = new TitleFinder();
+  /** Null: nothing is redacted. */
+  readonly #redacted: RedactedAppends | null;
   /** The lists that `check` returned, each with the fidelity at which its events were taken. */
   readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
 
@@ -41,6 +44,9 @@ export class DispatchRecorder {
     this.#stored = stored;
     this.#log = log;
     this.#options = options;
+    const { redaction } = context;
+    this.#redacted =
+      redaction === null || options.redact === false ? null : new RedactedAppends(stored, redaction.redactor);
     this.#writes = new WriteQueue(options.haltsOnFailure === true);
   }
 
@@ -55,7 +61,7 @@ export class DispatchRecorder {
     const taken = this.#take(event);
     const recorded = this.#write(
       [taken],
-      () => this.#stored.appendEvent(taken),
+      () => (this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.append([taken])),
       () => this.#publish(taken),
     );
     return { event: taken, recorded };
@@ -69,7 +75,7 @@ export class DispatchRecorder {
         : events.map((event) => this.#take(event));
     const recorded = this.#write(
       taken,
-      () => this.#stored.appendEvents(taken),
+      () => (this.#redacted === null ? this.#stored.appendEvents(taken) : this.#redacted.append(taken)),
       () => {
         for (const event of taken) this.#publish(event);
       },
@@ -82,7 +88,9 @@ export class DispatchRecorder {
     updates: EnvelopeUpdates,
     onUpdated: (envelope: DispatchEnvelope) => void,
   ): Promise<DispatchEnvelope> {
-    const checked = checkUpdates(this.#withTitle(updates));
+    const { redaction } = this.#context;
+    const titled = this.#withTitle(updates);
+    const checked = redaction?.envelope(redaction.checked(titled, checkUpdates)) ?? checkUpdates(titled);
     const narrows = checked.fidelity === 'narrative' ? 1 : 0;
     let updated = this.#log.envelope;
     this.#narrowing += narrows;

@@ -116,6 +116,8 @@ export interface WriterOptions {
   readonly communication?: CommunicationHub | undefined;
   /** Writes that wait for a failed one fail with its error, instead of being made. */
   readonly haltsOnFailure?: boolean;
+  /** `false`: its events and deltas are not redacted, because they must be read back as they are. Absent: as the store does. */
+  readonly redact?: boolean;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;
   /** Mints the ids of events that have none. Absent: as the store does. */

@@ -154,7 +154,9 @@ class CheckedStore implements DispatchStore {
 
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {
     this.#context.assertOpen();
-    const record = checkTask(task);
+    const { redaction } = this.#context;
+    await redaction?.ready();
+    const record = redaction?.task(redaction.checked(task, checkTask)) ?? checkTask(task);
     await this.#taskWrites.run(taskDir, () => this.#provider.putTask(taskDir, record));
   }
 
@@ -225,6 +227,7 @@ class CheckedStore implements DispatchStore {
   async acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification> {
     this.#context.assertOpen();
     const found = await this.#context.claims.without(dispatch, 'a repair', async (stored) => {
+      await this.#context.redaction?.ready();
       const { damages, wholeEvents } = await stored.verify();
       const lostEvents = damages.some((damage) => damage.lostEvents === null)
         ? null

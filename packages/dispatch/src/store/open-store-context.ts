@@ -3,6 +3,7 @@ import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from 
 import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
 import { EventIntake } from '../intake/event-intake.ts';
+import { StoreRedaction } from '../redaction/store-redaction.ts';
 import { LiveFeeds } from '../streams/live-feeds.ts';
 import { DispatchClaims } from './dispatch-claims.ts';
 import { Retries } from './retries.ts';
@@ -17,6 +18,7 @@ export class OpenStoreContext implements StoreContext {
   readonly retries: Retries;
   readonly createId: IdSource;
   readonly intake: EventIntake;
+  readonly redaction: StoreRedaction | null;
   readonly pollIntervalMs: number;
   readonly notifiers = new Notifiers();
   readonly feeds = new LiveFeeds();
@@ -32,7 +34,8 @@ export class OpenStoreContext implements StoreContext {
     this.provider = withRetries(provider, this.retries);
     this.clock = clock;
     this.createId = options.createId ?? createIdSource({ now: () => clock.now() });
-    this.intake = new EventIntake({ clock, createId: this.createId, schemas, redact });
+    this.redaction = redact === undefined ? null : new StoreRedaction(redact);
+    this.intake = new EventIntake({ clock, createId: this.createId, schemas, redaction: this.redaction });
     this.pollIntervalMs = pollIntervalMs;
   }
 

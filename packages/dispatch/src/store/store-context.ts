@@ -2,6 +2,7 @@ import type { IdSource } from '@hansard/events';
 import type { Clock, DispatchStoreProvider } from '@hansard/provider';
 import type { Notifiers } from '../async/notifier.ts';
 import type { EventIntake } from '../intake/event-intake.ts';
+import type { StoreRedaction } from '../redaction/store-redaction.ts';
 import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -15,6 +16,8 @@ export interface StoreContext {
   readonly clock: Clock;
   readonly createId: IdSource;
   readonly intake: EventIntake;
+  /** Null: nothing is redacted. Every object that writes was made after it was ready. */
+  readonly redaction: StoreRedaction | null;
   readonly pollIntervalMs: number;
   readonly notifiers: Notifiers;
   readonly feeds: LiveFeeds;

@@ -1,5 +1,6 @@
-import type { CapturedEvent, EventDataSchemas, IdSource } from '@hansard/events';
+import type { EventDataSchemas, IdSource } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
+import type { RedactorSource } from '../redaction/store-redaction.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 
 export interface DispatchStoreOptions {
@@ -8,8 +9,12 @@ export interface DispatchStoreOptions {
   readonly createId?: IdSource;
   /** Schemas for the data of further event types, by type. The types of Hansard keep theirs. */
   readonly schemas?: EventDataSchemas;
-  /** Removes what must not be recorded. It may change the event that it receives; what it returns is checked again. */
-  readonly redact?: (event: CapturedEvent) => CapturedEvent;
+  /**
+   * Removes secrets from events, envelopes, task records and deltas before they are recorded or published: `createRedactor` of
+   * `@hansard/redaction`. A function is called once, before the first write. Each replaced secret is counted in the field
+   * `redactions` of its event. Absent: nothing is removed.
+   */
+  readonly redact?: RedactorSource;
   /** Receives each dispatch when it is opened or read, such as to look for its malformed events after an error. */
   readonly onRead?: (dispatch: DispatchRef) => void;
   /** How often a follower looks for new events in a store that cannot watch, in milliseconds. Absent: 250. */

@@ -1,5 +1,6 @@
 import { type Dispatch, openDispatchStore } from '@hansard/dispatch';
-import type { NewEvent } from '@hansard/events';
+import type { CapturedEvent, NewEvent } from '@hansard/events';
+import { createRedactor, type Redactor } from '@hansard/redaction';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +9,12 @@ import { changedStore } from '../support/changed-store.ts';
 import { codeOf } from '../support/code-of.ts';
 import { Gate } from '../support/gate.ts';
 import { begin, say, task } from '../support/route-models.ts';
+
+/** A redactor that changes events by a function. */
+const redactBy = (event: (event: CapturedEvent) => CapturedEvent): Redactor => ({
+  ...createRedactor(),
+  event: event as Redactor['event'],
+});
 
 describe('an event that is appended', () => {
   it('gets an id and the time where it has none, and keeps those it came with', async () => {
@@ -94,20 +101,10 @@ describe('an event that is appended', () => {
     expect(await codeOf(dispatch.append({ type: 'agent:text', data: {} }))).toBe('EVENT_INVALID');
   });
 
-  it('is redacted before it is recorded', async () => {
-    const store = openDispatchStore(createMemoryStore(), {
-      redact: (event) => ({ ...event, data: { ...event.data, text: '[redacted]' } }),
-    });
-    const dispatch = await begin(store);
-    const original = say('my key is 1234');
-    const captured = await dispatch.append(original);
-    expect(original.data).toEqual({ text: 'my key is 1234' });
-    expect(captured.data).toEqual({ text: '[redacted]' });
-    expect(await store.getDispatchEvents(task, dispatch.dispatchId)).toEqual([captured]);
-  });
-
   it('is refused where redaction makes it invalid', async () => {
-    const store = openDispatchStore(createMemoryStore(), { redact: (event) => ({ ...event, data: {} }) });
+    const store = openDispatchStore(createMemoryStore(), {
+      redact: redactBy((event) => ({ ...event, data: {} })),
+    });
     const dispatch = await begin(store);
     expect(await codeOf(dispatch.append(say('a')))).toBe('EVENT_INVALID');
   });
@@ -140,10 +137,10 @@ describe('events that are checked before they are appended', () => {
     });
     const store = openDispatchStore(createMemoryStore(), {
       schemas: { 'game:vote': vote },
-      redact: (event) => {
+      redact: redactBy((event) => {
         counts.redactions += 1;
-        return event;
-      },
+        return { ...event };
+      }),
     });
     const dispatch = await begin(store);
     return { counts, store, dispatch };

@@ -17,7 +17,7 @@ const intake = new EventIntake({
   clock: new ManualClock(),
   createId: () => 'minted',
   schemas: undefined,
-  redact: undefined,
+  redaction: null,
 });
 
 /** What the schemas alone say of an event: its line, or the code of what is amiss. */

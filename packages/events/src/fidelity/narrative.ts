@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../json/json.ts';
 import type { NewEvent } from '../types/event.ts';
 import { withoutCommandOutput } from './command-output.ts';
 import { type KeptFields, type NarrativeRules, narrativeRules, type Treatment } from './narrative-fields.ts';
+import { isRedactionCounts, redactionsField } from './redaction-counts.ts';
 
 /** The maximum length in characters of a line or a short text that a narrative keeps. */
 const longestLine = 200;
@@ -17,7 +18,7 @@ type Narrowing = <E extends Pick<NewEvent, 'type' | 'data'>>(event: E) => E;
 
 /**
  * The event for a dispatch of `narrative` fidelity: the fields of `narrativeRules`, and in `leftOut` the number of characters
- * that are missing of each field. Returns the same object if nothing is left out. Idempotent.
+ * that are missing of each field. The counts of redaction stay. Returns the same object if nothing is left out. Idempotent.
  */
 export const toNarrative: Narrowing = narrowBy(narrativeRules);
 
@@ -30,6 +31,10 @@ export function narrowBy(rules: NarrativeRules): Narrowing {
     const kept: [string, JsonValue][] = [];
     for (const [key, value] of fieldsOf(data)) {
       if (key === countField && isCount(value)) continue;
+      if (key === redactionsField && isRedactionCounts(value)) {
+        kept.push([key, value]);
+        continue;
+      }
       const left = narrowed.field(rule, key, value);
       if (left !== undefined) kept.push([key, left]);
     }

@@ -23,6 +23,11 @@ export interface SessionStoreOptions {
    * have both in one place. Absent: one task for each project, below `claude-sessions`.
    */
   readonly taskDir?: string | ((projectKey: string) => string);
+  /**
+   * Whether the store redacts the entries, if it redacts at all. A session that is resumed then differs from the one that was
+   * recorded: the engine reads markers in place of secrets. Absent: false, and the entries stay as they are.
+   */
+  readonly redact?: boolean;
   /** The clock of `mtime`, in milliseconds since 1970. Absent: the system clock. */
   readonly now?: () => number;
 }
@@ -49,11 +54,16 @@ class DispatchSessionStore implements Required<SessionStore> {
   readonly #writer: TranscriptWriter;
   readonly #turns: Turns;
 
-  constructor({ store, taskDir = defaultTaskDir, now = Date.now }: SessionStoreOptions) {
+  constructor({ store, taskDir = defaultTaskDir, redact = false, now = Date.now }: SessionStoreOptions) {
     this.#log = store;
     this.#taskDirOf = typeof taskDir === 'string' ? () => taskDir : taskDir;
     const { known, turns } = sharedOn(store);
-    this.#writer = new TranscriptWriter(store, known, now);
+    this.#writer = new TranscriptWriter({ log: store, known, now, redact });
+    if (redact)
+      process.emitWarning(
+        'The entries of this session store are redacted: a resumed session reads markers in place of secrets, and may differ.',
+        { code: 'HANSARD_REDACTED_SESSIONS' },
+      );
     this.#turns = turns;
   }
 

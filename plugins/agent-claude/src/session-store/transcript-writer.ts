@@ -9,17 +9,27 @@ import { nameOf, type TranscriptPlace } from './transcript-place.ts';
 export const mainRole = 'claude-session';
 export const partRole = 'claude-session-part';
 
+export interface TranscriptWriterOptions {
+  readonly log: SessionLog;
+  readonly known: KnownTranscripts;
+  readonly now: () => number;
+  /** Whether the entries are redacted as other events of the store are. */
+  readonly redact: boolean;
+}
+
 /** Appends to the transcripts of one store. */
 export class TranscriptWriter {
   readonly #log: SessionLog;
   readonly #now: () => number;
   readonly #createId: IdSource;
   readonly #known: KnownTranscripts;
+  readonly #redact: boolean;
 
-  constructor(log: SessionLog, known: KnownTranscripts, now: () => number) {
+  constructor({ log, known, now, redact }: TranscriptWriterOptions) {
     this.#log = log;
     this.#known = known;
     this.#now = now;
+    this.#redact = redact;
     this.#createId = createIdSource({ now });
   }
 
@@ -61,12 +71,12 @@ export class TranscriptWriter {
   }
 
   async #begin(place: TranscriptPlace, entries: readonly SessionStoreEntry[]): Promise<Dispatch> {
-    const holder = 'a session store';
+    const writer = { holder: 'a session store', redact: this.#redact };
     if ((await this.#log.findDispatch(place)) === null) {
       const begun = newDispatch(place, entries, toTimestamp(this.#now()));
-      return this.#log.beginDispatch(place.taskDir, begun, { holder });
+      return this.#log.beginDispatch(place.taskDir, begun, writer);
     }
-    const dispatch = await this.#log.openDispatch(place, { write: true, holder });
+    const dispatch = await this.#log.openDispatch(place, { write: true, ...writer });
     await dispatch.update({ status: 'running' });
     return dispatch;
   }

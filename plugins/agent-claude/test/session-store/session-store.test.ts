@@ -1,8 +1,9 @@
 import { foldSessionSummary, type SessionKey } from '@anthropic-ai/claude-agent-sdk';
 import { openDispatchStore } from '@hansard/dispatch';
+import { createRedactor } from '@hansard/redaction';
 import { createMemoryStore } from '@hansard/store-memory';
-import { appendEvent, countEvents, createDispatch } from '@hansard/testing';
-import { describe, expect, it } from 'vitest';
+import { appendEvent, countEvents, createDispatch, secretCanaries } from '@hansard/testing';
+import { describe, expect, it, vi } from 'vitest';
 import { createSessionStore } from '../../src/session-store.ts';
 import { closedAtEnd, newFolder, openFolder, providers } from './open-stores.ts';
 import { entry } from './session-store-contract.ts';
@@ -242,4 +243,34 @@ it('reads nothing of a session again that it has read or written', async () => {
   expect(read).toBe(200);
   for (let n = 0; n < 100; n += 1) await second.append(main, [entry({ uuid: `b-${n}` })]);
   expect(read).toBe(200);
+});
+
+describe('a session store on a store that redacts', () => {
+  const [canary] = secretCanaries(8).all();
+  const secret = [entry({ uuid: 'u1', message: { role: 'user', content: canary?.text } })];
+
+  it('keeps its entries as they are', async () => {
+    const store = closedAtEnd(openDispatchStore(createMemoryStore(), { redact: createRedactor() }));
+    const sessions = createSessionStore({ store, taskDir: task });
+    await sessions.append(main, secret);
+    expect(await sessions.load(main)).toEqual(secret);
+    // Other records of the same store are redacted.
+    const { dispatchId } = await createDispatch(store, task, { role: 'worker' });
+    const said = { type: 'agent:text', data: { text: canary?.text ?? '' } } as const;
+    await appendEvent(store, task, dispatchId, said);
+    expect(JSON.stringify(await store.getDispatchEvents(task, dispatchId))).not.toContain(canary?.needle);
+  });
+
+  it('redacts them on request, with a warning that a resumed session may differ', async () => {
+    const store = closedAtEnd(openDispatchStore(createMemoryStore(), { redact: createRedactor() }));
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const sessions = createSessionStore({ store, taskDir: task, redact: true });
+    await sessions.append(main, secret);
+    const loaded = JSON.stringify(await sessions.load(main));
+    expect(loaded).not.toContain(canary?.needle);
+    expect(loaded).toContain(`[REDACTED:${canary?.kind}]`);
+    const about = expect.stringContaining('a resumed session');
+    expect(warn.mock.calls).toEqual([[about, { code: 'HANSARD_REDACTED_SESSIONS' }]]);
+    warn.mockRestore();
+  });
 });

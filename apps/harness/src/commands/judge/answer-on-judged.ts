@@ -25,12 +25,13 @@ export async function answerOnJudged(
   options: JudgedOptions,
   ask: (source: ExportSource, log: DispatchLog, store: DispatchStore) => Promise<Answer>,
 ): Promise<void> {
-  await answerFromStore(context, options, async ({ store }) => {
+  await answerFromStore(context, options, async (harness) => {
+    const { store } = harness;
     const taskDir = await findTask(store, task);
     const log = await findDispatch(store, taskDir, options.dispatch);
     const progress = createProgress(context, `judging ${task}: events`);
     try {
-      const source = await openExportSource(context, store, taskDir, [log.envelope], progress);
+      const source = await openExportSource(context, harness, taskDir, [log.envelope], progress);
       return await ask(source, log, store);
     } finally {
       progress.end();

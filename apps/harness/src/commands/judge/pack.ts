@@ -32,7 +32,7 @@ export function addPack(judge: Command, context: CliContext): void {
             isStrict: options.strict === true,
           });
           await target.close();
-          return packedAnswer(envelope, packed, target.path);
+          return packedAnswer(envelope, { ...packed, secrets: source.redactions() }, target.path);
         } finally {
           await target.discard();
         }

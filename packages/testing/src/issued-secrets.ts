@@ -15,8 +15,8 @@ type Part = string | readonly [alphabet: string, least: number, most?: number];
 /** How an issuer makes secrets, written without regular expressions: what the formats are tested against. */
 export interface IssuedSecret {
   readonly kind: string;
-  /** Names the format of the kind. */
-  readonly hint: string;
+  /** Names the format of the kind: its first anchor. */
+  readonly anchor: string;
   readonly before?: string;
   readonly parts: readonly Part[];
   readonly behind?: string;
@@ -46,10 +46,16 @@ const mixed = (secret: string) => `${secret.slice(0, -2)}a1`;
 const lettersOnly = (secret: string) => secret.replace(/[0-9]/g, 'a');
 const alternating = (secret: string) => `${secret.slice(0, 2)}7h2k9Qw4${secret.slice(10)}`;
 
+/** Keys whose value is a secret: each word in each case that occurs. */
+const secretKeys = [
+  ...['password', 'dbPasswd', 'app_passphrase', 'client_secret', 'pwd', 'apiKey', 'private_key', 'authToken'],
+  ...['DB_PASSWORD', 'X_PASSWD', 'PASSPHRASE', 'SECRET', 'API_KEY', 'ACCESS_TOKEN'],
+];
+
 export const issuedSecrets: readonly IssuedSecret[] = [
   {
     kind: 'private-key',
-    hint: 'private key',
+    anchor: 'PRIVATE KEY',
     parts: [
       '-----BEGIN RSA PRIVATE KEY-----\n',
       [base64, 64],
@@ -62,18 +68,18 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'private-key',
-    hint: 'private key',
+    anchor: 'PRIVATE KEY',
     parts: ['-----BEGIN OPENSSH PRIVATE KEY-----\\n', [base64, 70], '\\n', [base64, 30]],
     isLoose: true,
   },
   {
     kind: 'age-key',
-    hint: 'age-secret-key-1',
+    anchor: 'AGE-SECRET-KEY-1',
     parts: ['AGE-SECRET-KEY-1', ['QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 58]],
   },
   {
     kind: 'github-token',
-    hint: '_eyj',
+    anchor: '_eyJ',
     parts: [
       'ghs_',
       [digits, 1, 12],
@@ -87,103 +93,148 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'jwt',
-    hint: 'eyj',
+    anchor: '.eyJ',
     parts: ['eyJ', [url64, 8, unlimited], '.eyJ', [url64, 8, unlimited], '.', [url64, 16, unlimited]],
   },
   ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map(
     (prefix): IssuedSecret => ({
       kind: 'aws-access-key',
-      hint: prefix.toLowerCase(),
+      anchor: prefix,
       parts: [prefix, [base32, 16]],
       refused: () => `${prefix}IOSFODNN7EXAMPLE`,
     }),
   ),
   {
     kind: 'aws-secret-key',
-    hint: 'secret',
+    anchor: 't_access_key',
     before: 'aws_secret_access_key = ',
     parts: [[base64, 40]],
     refused: () => 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   },
+  ...['AWS_SECRET_ACCESS_KEY=', "'SecretAccessKey': '"].map(
+    (before): IssuedSecret => ({
+      kind: 'aws-secret-key',
+      anchor: 't_access_key',
+      before,
+      parts: [[base64, 40]],
+    }),
+  ),
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map(
     (prefix): IssuedSecret => ({
       kind: 'github-token',
-      hint: prefix,
+      anchor: prefix,
       parts: [prefix, [alnum, 36, 250]],
       finish: withChecksum,
       refused: withOtherEnd,
     }),
   ),
-  { kind: 'github-token', hint: 'github_pat_', parts: ['github_pat_', [alnum, 22], '_', [alnum, 59]] },
+  { kind: 'github-token', anchor: 'b_pat_', parts: ['github_pat_', [alnum, 22], '_', [alnum, 59]] },
   {
     kind: 'gitlab-token',
-    hint: 'gl',
+    anchor: 'glpat-',
     parts: ['glpat-', [url64, 20, 300]],
     finish: mixed,
     refused: lettersOnly,
   },
   {
     kind: 'gitlab-token',
-    hint: 'gl',
+    anchor: 'glpat-',
     parts: ['glpat-', [url64, 27, 300], '.', [`${digits}${lower}`, 2], '.', [`${digits}${lower}`, 9]],
     finish: mixed,
     isLoose: true,
   },
-  { kind: 'slack-token', hint: 'xox', parts: ['xoxb-', [digits, 8, 14], '-', [`${alnum}-`, 16, 200]] },
-  { kind: 'slack-token', hint: 'xoxe', parts: ['xoxe.xoxp-1-', [alnum, 140, 180]] },
-  { kind: 'slack-token', hint: 'xoxe', parts: ['xoxe-1-', [alnum, 140, 180]] },
+  ...['dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map(
+    (type): IssuedSecret => ({
+      kind: 'gitlab-token',
+      anchor: 'glpat-',
+      parts: [`gl${type}-`, [url64, 20, 300]],
+      finish: (secret) => `${secret.slice(0, -2)}a1`,
+      isLoose: true,
+    }),
+  ),
+  ...[...'abeoprs'].map(
+    (type): IssuedSecret => ({
+      kind: 'slack-token',
+      anchor: 'xoxa-',
+      parts: [`xox${type}-`, [digits, 8, 14], '-', [`${alnum}-`, 16, 200]],
+    }),
+  ),
+  { kind: 'slack-token', anchor: 'xoxe', parts: ['xoxe.xoxp-1-', [alnum, 140, 180]] },
+  { kind: 'slack-token', anchor: 'xoxe', parts: ['xoxe-1-', [alnum, 140, 180]] },
   {
     kind: 'slack-token',
-    hint: 'xapp-',
+    anchor: 'xapp-',
     parts: ['xapp-1-', [upper + digits, 8, 14], '-', [digits, 8, 14], '-', [hex, 64]],
   },
   {
     kind: 'slack-webhook',
-    hint: 'hooks.slack.com',
+    anchor: '.slack.com',
     before: 'https://hooks.slack.com/services/',
     parts: ['T', [upper + digits, 8, 12], '/B', [upper + digits, 8, 12], '/', [alnum, 24]],
   },
-  { kind: 'stripe-key', hint: 'k_', parts: ['sk_live_', [alnum, 24, 247]] },
-  { kind: 'stripe-key', hint: 'whsec_', parts: ['whsec_', [alnum, 32]], finish: mixed, refused: lettersOnly },
-  { kind: 'google-api-key', hint: 'aiza', parts: ['AIza', [url64, 35]], finish: mixed, refused: lettersOnly },
-  { kind: 'google-client-secret', hint: 'gocspx-', parts: ['GOCSPX-', [url64, 28]] },
+  ...['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'].map(
+    (prefix): IssuedSecret => ({ kind: 'stripe-key', anchor: 'k_live_', parts: [prefix, [alnum, 24, 247]] }),
+  ),
+  {
+    kind: 'stripe-key',
+    anchor: 'whsec_',
+    parts: ['whsec_', [alnum, 32]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  {
+    kind: 'google-api-key',
+    anchor: 'AIza',
+    parts: ['AIza', [url64, 35]],
+    finish: mixed,
+    refused: lettersOnly,
+  },
+  { kind: 'google-client-secret', anchor: 'GOCSPX-', parts: ['GOCSPX-', [url64, 28]] },
   {
     kind: 'anthropic-key',
-    hint: 'sk-ant-',
+    anchor: 'sk-ant-',
     parts: ['sk-ant-', [lower, 3, 5], [digits, 2], '-', [url64, 80, 120]],
   },
-  { kind: 'openai-key', hint: 't3blbkfj', parts: ['sk-', [url64, 20, 108], 'T3BlbkFJ', [url64, 20, 100]] },
-  { kind: 'openrouter-key', hint: 'sk-or-v1-', parts: ['sk-or-v1-', [hex, 64]] },
+  { kind: 'openai-key', anchor: 'T3BlbkFJ', parts: ['sk-', [url64, 20, 108], 'T3BlbkFJ', [url64, 20, 100]] },
+  { kind: 'openrouter-key', anchor: 'sk-or-v1-', parts: ['sk-or-v1-', [hex, 64]] },
   {
     kind: 'npm-token',
-    hint: 'npm_',
+    anchor: 'npm_',
     parts: ['npm_', [alnum, 36]],
     finish: withChecksum,
     refused: withOtherEnd,
   },
-  { kind: 'pypi-token', hint: 'pypi-', parts: ['pypi-AgEIcHlwaS5vcmc', [url64, 50, 1000]] },
-  { kind: 'sendgrid-key', hint: 'sg.', parts: ['SG.', [url64, 22], '.', [url64, 43]] },
-  { kind: 'huggingface-token', hint: 'hf_', parts: ['hf_', [upper + lower, 34]] },
-  { kind: 'digitalocean-token', hint: '_v1_', parts: ['dop_v1_', [hex, 64]] },
+  { kind: 'pypi-token', anchor: 'pypi-Ag', parts: ['pypi-AgEIcHlwaS5vcmc', [url64, 50, 1000]] },
+  { kind: 'sendgrid-key', anchor: 'SG.', parts: ['SG.', [url64, 22], '.', [url64, 43]] },
+  { kind: 'huggingface-token', anchor: 'hf_', parts: ['hf_', [upper + lower, 34]] },
+  ...['dop_v1_', 'doo_v1_', 'dor_v1_'].map(
+    (prefix): IssuedSecret => ({
+      kind: 'digitalocean-token',
+      anchor: 'p_v1_',
+      parts: [prefix, [hex, 64]],
+    }),
+  ),
   {
     kind: 'docker-token',
-    hint: 'dckr_',
+    anchor: 'dckr_',
     parts: ['dckr_pat_', [url64, 27]],
     finish: mixed,
     refused: lettersOnly,
   },
   {
     kind: 'linear-key',
-    hint: 'lin_api_',
+    anchor: 'n_api_',
     parts: ['lin_api_', [alnum, 40]],
     finish: mixed,
     refused: lettersOnly,
   },
-  { kind: 'shopify-token', hint: 'shp', parts: ['shpat_', [hex, 32]] },
-  { kind: '1password-token', hint: 'ops_eyj', parts: ['ops_eyJ', [`${base64}_-`, 250, 2000], ['=', 0, 3]] },
+  ...['shpat_', 'shpca_', 'shppa_', 'shpss_'].map(
+    (prefix): IssuedSecret => ({ kind: 'shopify-token', anchor: 'shpat_', parts: [prefix, [hex, 32]] }),
+  ),
+  { kind: '1password-token', anchor: 's_eyJ', parts: ['ops_eyJ', [`${base64}_-`, 250, 2000], ['=', 0, 3]] },
   {
     kind: 'url-password',
-    hint: '://',
+    anchor: '://',
     before: 'postgres://jill:',
     parts: [[`${alnum}!`, 1, 200]],
     behind: '@db.example:5432/x',
@@ -191,17 +242,23 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'azure-key',
-    hint: 'key=',
+    anchor: 'AccountKey=',
     before: 'AccountName=a;AccountKey=',
     parts: [
       [base64, 43, 86],
       ['=', 1, 2],
     ],
   },
-  { kind: 'azure-key', hint: 'key=', before: 'SharedAccessKey=', parts: [[base64, 43], '='], isLoose: true },
+  {
+    kind: 'azure-key',
+    anchor: 'AccountKey=',
+    before: 'SharedAccessKey=',
+    parts: [[base64, 43], '='],
+    isLoose: true,
+  },
   {
     kind: 'authorization',
-    hint: 'authorization',
+    anchor: 'ization',
     before: '-H "Authorization: Bearer ',
     parts: [
       [alnum, 20, 2000],
@@ -213,21 +270,25 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'secret-value',
-    hint: '":',
+    anchor: 'ssword"',
     before: '{"clientSecret": "',
     parts: [[alnum, 12, 200]],
     behind: '"}',
     finish: alternating,
     refused: lettersOnly,
   },
-  {
-    kind: 'secret-value',
-    hint: '":',
-    before: '"DB_PASSWORD\\\\\\": \\\\\\"',
-    parts: [[alnum, 12, 200]],
-    behind: '\\\\\\"',
-    finish: alternating,
-  },
+  ...secretKeys.flatMap((key) =>
+    ['"', '\\\\\\"'].map(
+      (quote): IssuedSecret => ({
+        kind: 'secret-value',
+        anchor: 'ssword"',
+        before: `"${key}${quote}: ${quote}`,
+        parts: [[alnum, 12, 200]],
+        behind: quote,
+        finish: alternating,
+      }),
+    ),
+  ),
 ];
 
 export interface SecretText {

@@ -1,0 +1,22 @@
+import type { JsonObject, JsonValue } from '../json/json.ts';
+
+/** The field of an event's data that counts what redaction replaced: secrets by their kind. */
+export const redactionsField = 'redactions';
+
+export type RedactionCounts = Readonly<Record<string, number>>;
+
+const kindPattern = /^[A-Za-z0-9_][\w.-]{0,99}$/;
+
+/** How many secrets of each kind were replaced in an event; null if none was. */
+export function redactionsOf(data: JsonObject): RedactionCounts | null {
+  const counts = data[redactionsField];
+  return isRedactionCounts(counts) ? counts : null;
+}
+
+/** Whether a value can only be counts: an agent or a source may use the same name for something else. */
+export function isRedactionCounts(value: JsonValue | undefined): value is Record<string, number> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(
+    ([kind, count]) => kindPattern.test(kind) && Number.isSafeInteger(count) && (count as number) > 0,
+  );
+}

@@ -1,0 +1,27 @@
+import type { JsonValue } from '@hansard/events';
+import type { ValueRedaction } from './redact-value.ts';
+
+/** Ids, times and choices, on which links and lists depend. */
+export const keptOfEnvelope: ReadonlySet<string> = new Set([
+  'dispatchId',
+  'taskSlug',
+  'parentDispatchId',
+  'startedAt',
+  'completedAt',
+  'status',
+  'fidelity',
+]);
+export const keptOfTask: ReadonlySet<string> = new Set(['slug', 'created']);
+
+/** A record without secrets in its fields, except those that are kept. The record itself if it has none. */
+export function redactRecord<T extends object>(
+  record: T,
+  kept: ReadonlySet<string>,
+  redaction: ValueRedaction,
+): T {
+  const fields = Object.entries(record).map(([key, value]) => [
+    key,
+    kept.has(key) ? value : redaction.field(key, value as JsonValue),
+  ]);
+  return redaction.counts === null ? record : (Object.fromEntries(fields) as T);
+}

@@ -1,0 +1,76 @@
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type RedactionCounts,
+  redactionsOf,
+  type TaskSource,
+} from '@hansard/events';
+import type { Redactor } from './create-redactor.ts';
+
+/** A source without secrets, and how many were replaced in what was read of it. */
+export interface RedactedSource {
+  readonly source: TaskSource;
+  /** Secrets by their kind. An event that is read several times counts once. */
+  counts(): RedactionCounts;
+}
+
+/**
+ * The source of an export without the secrets that its log still has, such as those recorded before a pattern was
+ * configured.
+ */
+export function redactSource(source: TaskSource, redactor: Redactor): RedactedSource {
+  const ofRecords: Record<string, number> = {};
+  /** Of each dispatch the counts of the longest reading. */
+  const ofEvents = new Map<string, RedactionCounts>();
+  const envelope = (one: DispatchEnvelope): DispatchEnvelope => redactor.envelope(one).value;
+  const envelopes = source.envelopes.map((one) => {
+    const { value, counts } = redactor.envelope(one);
+    addTo(ofRecords, counts);
+    return value;
+  });
+  const task = source.task === null ? null : redactor.task(source.task);
+  if (task !== null) addTo(ofRecords, task.counts);
+
+  async function* readEvents(dispatchId: string): AsyncGenerator<CapturedEvent> {
+    const counts: Record<string, number> = {};
+    try {
+      for await (const event of source.readEvents(dispatchId)) {
+        const redacted = redactor.event(event);
+        if (redacted !== event) addTo(counts, redactionsOf(redacted.data), redactionsOf(event.data));
+        yield redacted;
+      }
+    } finally {
+      if (sumOf(counts) > sumOf(ofEvents.get(dispatchId))) ofEvents.set(dispatchId, counts);
+    }
+  }
+
+  return {
+    source: {
+      ...source,
+      task: task?.value ?? null,
+      envelopes,
+      ...(source.relatives === undefined ? {} : { relatives: source.relatives.map(envelope) }),
+      readEvents,
+    },
+    counts() {
+      const sums = { ...ofRecords };
+      for (const counts of ofEvents.values()) addTo(sums, counts);
+      return sums;
+    },
+  };
+}
+
+function addTo(
+  sums: Record<string, number>,
+  counts: RedactionCounts | null,
+  without: RedactionCounts | null = null,
+): void {
+  for (const [kind, count] of Object.entries(counts ?? {})) {
+    const added = count - (without?.[kind] ?? 0);
+    if (added > 0) sums[kind] = (sums[kind] ?? 0) + added;
+  }
+}
+
+function sumOf(counts: RedactionCounts = {}): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
