@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { EventDetail, NamedAgent, ReaderRow } from '../answers.ts';
+import type { EventDetail, History, NamedAgent, ReaderRow } from '../answers.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -51,6 +51,9 @@ export const readRows = (name: DispatchName, from: number, count: number, signal
 
 export const readEvent = (name: DispatchName, position: number) =>
   ask<EventDetail>(`${pathOf(name)}/event/${position}`);
+
+export const readHistory = (name: DispatchName, position: number) =>
+  ask<History>(`${pathOf(name)}/history?to=${position}`);
 
 export const readAgents = (name: DispatchName) =>
   ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);

@@ -1,11 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
 import { type DispatchName, readAgents, readLast, readRows } from './api.ts';
-import { isEverything, type Query, Search } from './find.ts';
+import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
+import { Search } from './find/search.ts';
 import { followRows } from './live.ts';
 import { pageSize } from './page-cache.ts';
 import { RowOrder, type ShownRow } from './row-order.ts';
-import { type Place, rowsInView, type View } from './scroll-map.ts';
+import { type Place, rowsInView } from './scroll-map.ts';
 import { ScrollPlace } from './scroll-place.ts';
 
 /** Pages that are further away are no longer waited for. */
@@ -42,25 +43,13 @@ export class ReaderState {
     this.#onChange = onChange;
   }
 
-  get view(): View {
-    return this.scroll.view;
-  }
-
-  get place(): Place {
-    return this.scroll.place;
-  }
-
   /** How many events there are; null: not known yet. */
   get count(): number | null {
     return this.#order.count;
   }
 
   get topPosition(): number {
-    return this.#order.positionAt(this.place.top);
-  }
-
-  get showsHitsOnly(): boolean {
-    return this.#order.hits !== null;
+    return this.#order.positionAt(this.scroll.place.top);
   }
 
   /** Reads the last rows first, then what comes. */
@@ -91,7 +80,12 @@ export class ReaderState {
   }
 
   scrolled(scrollTop: number): void {
-    if (scrollTop !== this.place.scrollTop) this.#moveTo(this.scroll.moved(scrollTop));
+    if (scrollTop !== this.scroll.place.scrollTop) this.#moveTo(this.scroll.moved(scrollTop));
+  }
+
+  /** Shows the row with an event at the top; null: the end. */
+  show(position: number | null): void {
+    this.jump(position === null ? Number.MAX_SAFE_INTEGER : this.#order.placeOf(position));
   }
 
   /** Shows a place at the top. */
@@ -101,7 +95,7 @@ export class ReaderState {
 
   /** Moves the focus by rows, from the row that has it, otherwise from the first one or, at the end, from the last. */
   move(rows: number): void {
-    const { top } = this.place;
+    const { top } = this.scroll.place;
     const start =
       this.current === null ? (this.isFollowing ? this.#order.size : top) : this.#order.placeOf(this.current);
     this.#focusPlace(this.#order.step(start, rows));
@@ -112,40 +106,46 @@ export class ReaderState {
     this.#focusPlace(this.#order.placeOf(position));
   }
 
+  /** Gives the row with an event the focus, wherever it is. */
+  mark(position: number): void {
+    this.current = this.#order.rowWith(position);
+  }
+
   #focusPlace(place: number): void {
     if (this.#order.size === 0) return;
     this.current = this.#order.positionAt(place);
-    const shown = rowsInView(this.view);
+    const shown = rowsInView(this.scroll.view);
     const end = this.rows().slice(0, shown).at(-1)?.place ?? -1;
-    if (place < this.place.top) this.jump(place);
+    if (place < this.scroll.place.top) this.jump(place);
     else if (place > end) this.jump(this.#order.step(place, 1 - shown));
     else this.#onChange();
   }
 
-  /** Looks for rows, from the beginning of the log. */
-  find(query: Query): void {
-    this.search?.close();
-    this.search = isEverything(query) ? null : new Search(this.name, query, () => this.#changed());
-    if (this.showsHitsOnly) this.showOnlyHits(this.search !== null);
+  /** Looks for rows, from the beginning of the log, and shows those alone, or all. */
+  find(query: Query, isOnly: boolean): void {
+    if (!isSameQuery(query, this.search?.query ?? everything)) {
+      this.search?.close();
+      this.search = isEverything(query) ? null : new Search(this.name, query, () => this.#changed());
+    }
+    const hits = isOnly ? (this.search?.positions ?? null) : null;
+    if (hits !== this.#order.hits) {
+      // The row with the focus, or the topmost one, stays in the window.
+      const kept = this.current ?? this.topPosition;
+      this.#order.hits = hits;
+      this.show(this.isFollowing ? null : kept);
+    }
     this.#onChange();
   }
 
   /** Gives the next or the previous row that was found the focus. */
   next(direction: 1 | -1): void {
-    const hit = this.search?.from(this.current ?? this.topPosition - direction, direction) ?? null;
-    if (hit !== null) this.focus(hit);
-  }
-
-  /** Shows the rows that were found, or all. The row with the focus, or the topmost one, stays in the window. */
-  showOnlyHits(isOnly: boolean): void {
-    const kept = this.current ?? this.topPosition;
-    this.#order.hits = isOnly ? (this.search?.positions ?? []) : null;
-    this.jump(this.isFollowing ? this.view.last : this.#order.placeOf(kept));
+    const hit = this.search?.from(this.current ?? this.topPosition - direction, direction);
+    if (hit !== undefined) this.focus(hit);
   }
 
   /** The rows in the window. */
   rows(): readonly ShownRow[] {
-    return this.#order.window(this.place.top, this.view.height);
+    return this.#order.window(this.scroll.place.top, this.scroll.view.height);
   }
 
   /** Changes when the row that has an event does. */
@@ -160,7 +160,7 @@ export class ReaderState {
   #counted(count: number): void {
     this.#order.count = count;
     if (this.#wanted !== null) {
-      this.scroll.place = this.scroll.jumped(this.#wanted);
+      this.scroll.place = this.scroll.jumped(this.#order.placeOf(this.#wanted));
       this.isFollowing = false;
     }
     this.#wanted = null;
@@ -179,10 +179,7 @@ export class ReaderState {
         this.tree = tree;
         this.#onChange();
       },
-      onEnd: (message) => {
-        this.problem = message;
-        this.#onChange();
-      },
+      onEnd: (message) => this.#fail(message),
     });
   }
 
@@ -209,7 +206,7 @@ export class ReaderState {
 
   #moveTo(place: Place): void {
     this.scroll.place = place;
-    this.isFollowing = place.top >= this.view.last;
+    this.isFollowing = place.top >= this.scroll.view.last;
     if (this.isFollowing) this.unseen = 0;
     this.#read();
     this.#onChange();
