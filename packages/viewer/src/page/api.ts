@@ -22,7 +22,9 @@ export function pathOf({ task, id }: DispatchName): string {
 }
 
 async function ask<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-  const answer = await fetch(path, signal === undefined ? {} : { signal });
+  const answer = await fetch(path, signal === undefined ? {} : { signal }).catch((cause) => {
+    throw new Refused('The viewer does not answer.', { cause });
+  });
   if (answer.ok) return (await answer.json()) as Answer;
   const text = await answer.text();
   throw new Refused(messageIn(text) ?? `The viewer answered ${answer.status}.`);

@@ -1,16 +1,17 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
-import { type DispatchName, readAgents, readLast, readRows } from './api.ts';
+import { type DispatchName, readAgents, readLast } from './api.ts';
 import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
 import { Search } from './find/search.ts';
 import { followRows } from './live.ts';
 import { pageSize } from './page-cache.ts';
+import { PageReader } from './page-reader.ts';
 import { RowOrder, type ShownRow } from './row-order.ts';
 import { type Place, rowsInView } from './scroll-map.ts';
 import { ScrollPlace } from './scroll-place.ts';
 
-/** Pages that are further away are no longer waited for. */
-const nearPages = 2;
+/** Milliseconds. A dispatch that cannot be read is tried again. */
+const openMs = 2_000;
 /** How many places are read first. */
 const lastPositions = 200;
 
@@ -30,10 +31,11 @@ export class ReaderState {
   search: Search | null = null;
   readonly #onChange: () => void;
   readonly #order = new RowOrder();
-  readonly #reading = new Map<number, AbortController>();
+  readonly #pages: PageReader;
   #wanted: number | null;
   #stop = () => {};
   #isClosed = false;
+  #opening: number | undefined;
   readonly scroll = new ScrollPlace(this.#order, () => this.#changed());
 
   constructor(name: DispatchName, at: number | null, onChange: () => void) {
@@ -41,6 +43,14 @@ export class ReaderState {
     this.#wanted = at;
     this.isFollowing = at === null;
     this.#onChange = onChange;
+    this.#pages = new PageReader(name, {
+      onRows: ({ first, size, rows }) => {
+        this.#order.rows.add(first, size, rows);
+        // Rows can take less room than their places: then more are in the window.
+        this.#changed();
+      },
+      onError: (error) => this.#fail(error),
+    });
   }
 
   /** How many events there are; null: not known yet. */
@@ -56,21 +66,25 @@ export class ReaderState {
   async open(): Promise<void> {
     try {
       const last = await readLast(this.name, lastPositions);
+      if (this.#isClosed) return;
+      this.problem = null;
       this.#order.rows.add(last.first, last.size, last.rows);
       this.#counted(last.first + last.size);
       this.#follow(last.first + last.size - 1);
       await this.#learnAgents();
     } catch (error) {
       this.#fail(error);
+      if (this.count === null) this.#opening = setTimeout(() => void this.open(), openMs);
     }
   }
 
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#opening);
     this.scroll.close();
     this.#stop();
     this.search?.close();
-    for (const reading of this.#reading.values()) reading.abort();
+    this.#pages.close();
   }
 
   resize(height: number): void {
@@ -179,7 +193,16 @@ export class ReaderState {
         this.tree = tree;
         this.#onChange();
       },
-      onEnd: (message) => this.#fail(message),
+      onConnection: (problem) => {
+        this.problem = problem;
+        // What could not be read meanwhile is read again.
+        if (problem === null) this.#changed();
+        else this.#onChange();
+      },
+      onEnd: (message) => {
+        this.search?.close();
+        this.#fail(message);
+      },
     });
   }
 
@@ -217,25 +240,10 @@ export class ReaderState {
     if (count === null || count === 0) return;
     const wanted = this.rows().map(({ position }) => Math.floor(position / pageSize));
     const pages = new Set([Math.floor(this.topPosition / pageSize), ...wanted]);
-    for (const [page, reading] of this.#reading)
-      if (wanted.every((near) => Math.abs(page - near) > nearPages)) reading.abort();
-    for (const page of pages) if (!this.#order.rows.isComplete(page, count)) void this.#readPage(page);
-  }
-
-  async #readPage(page: number): Promise<void> {
-    if (this.#reading.has(page)) return;
-    const reading = new AbortController();
-    this.#reading.set(page, reading);
-    try {
-      const { first, size, rows } = await readRows(this.name, page * pageSize, pageSize, reading.signal);
-      this.#order.rows.add(first, size, rows);
-    } catch (error) {
-      if (!reading.signal.aborted) this.#fail(error);
-    } finally {
-      this.#reading.delete(page);
-    }
-    // Rows can take less room than their places: then more are in the window.
-    if (this.problem === null) this.#changed();
+    this.#pages.read(
+      [...pages].filter((page) => !this.#order.rows.isComplete(page, count)),
+      wanted,
+    );
   }
 
   #fail(error: unknown): void {

@@ -58,6 +58,7 @@ export class Search {
     const source = new EventSource(`${pathOf(this.#name)}/find?${parameters}`);
     this.#source = source;
     this.isDone = false;
+    this.problem = null;
     let isFirst = true;
     const add = ({ data }: MessageEvent<string>) => {
       const { positions, scanned } = JSON.parse(data) as FoundRows;
@@ -81,6 +82,9 @@ export class Search {
     });
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));
     // The browser would begin again, and find everything twice.
-    source.onerror = () => end('The connection was lost before the end of the log.');
+    source.onerror = () => {
+      end('The connection was lost before the end of the log. Trying again.');
+      this.continue();
+    };
   }
 }
