@@ -89,8 +89,8 @@ it('`npx hansard view` of the packed packages shows the page in an empty folder'
   });
   const browser = await openBrowser();
   try {
-    const [line] = await Array.fromAsync(firstLine(viewing.stdout));
-    const { address } = JSON.parse(line ?? '{}') as { readonly address: string };
+    const lines = createInterface({ input: viewing.stdout })[Symbol.asyncIterator]();
+    const { address } = JSON.parse((await lines.next()).value) as { readonly address: string };
     const page = await browser.newPage();
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(String(error)));
@@ -108,10 +108,6 @@ it('`npx hansard view` of the packed packages shows the page in an empty folder'
     process.kill(-(viewing.pid ?? 0), 'SIGKILL');
   }
 }, 60_000);
-
-async function* firstLine(output: NodeJS.ReadableStream): AsyncGenerator<string> {
-  for await (const line of createInterface({ input: output })) return yield line;
-}
 
 it('the page of the packed package is small, and has nothing from the sources', () => {
   const page = join(modules, '@hansard/viewer/dist/page');

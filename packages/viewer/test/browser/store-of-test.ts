@@ -21,7 +21,8 @@ export class LineProcess implements AsyncDisposable {
   readonly #ended: Promise<unknown>;
 
   constructor(role: 'write' | 'view', store: StoreOfTest, port = 0) {
-    const args = ['--conditions=@hansard/source', program, role, JSON.stringify(store), String(port)];
+    // The built packages, which start faster than their sources.
+    const args = [program, role, JSON.stringify(store), String(port)];
     this.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#ended = new Promise((resolve) => this.#child.once('exit', resolve));
     if (this.#child.stdout === null) throw new Error('The process has no output.');
