@@ -20,6 +20,7 @@ export interface Answer {
 interface StartOptions {
   readonly signal: AbortSignal;
   readonly onOutput?: (text: string) => void;
+  readonly onError?: (text: string) => void;
   readonly stdin?: CliContext['stdin'];
   readonly env?: CliContext['env'];
   /** The output is a terminal of so many columns. */
@@ -61,9 +62,9 @@ export async function hansardIn(
   args: readonly string[],
   options: StartOptions = { signal: new AbortController().signal },
 ): Promise<Answer> {
-  const { signal, onOutput, stdin = new PassThrough(), columns, env = {} } = options;
+  const { signal, onOutput, onError, stdin = new PassThrough(), columns, env = {} } = options;
   const out = collect(onOutput);
-  const err = collect();
+  const err = collect(onError);
   const context = {
     stdout: columns === undefined ? out.stream : Object.assign(out.stream, { isTTY: true, columns }),
     stderr: err.stream,

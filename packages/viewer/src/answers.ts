@@ -76,6 +76,13 @@ export interface EventDetail {
   readonly effects: readonly EventLink[];
 }
 
+/** What happened up to an event. */
+export interface History {
+  /** The position of the first event that it has. */
+  readonly first: number;
+  readonly text: string;
+}
+
 /** Rows that were found, in order. */
 export interface FoundRows {
   readonly positions: readonly number[];

@@ -74,6 +74,23 @@ it('takes the token from the address once, and out of it', async () => {
   expect(tasks.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
 });
 
+it('has addresses for one opening each, because others can read the arguments of the program that opens them', async () => {
+  const { viewer, origin, running } = await startedViewer(await openStore());
+  const [one, other] = [running.openOnce(), running.openOnce()];
+  expect([one === other, one.includes(viewer.token)]).toEqual([false, false]);
+  expect((await fetch(one, { method: 'HEAD', redirect: 'manual' })).status).toBe(401);
+  const first = await fetch(one, { redirect: 'manual' });
+  expect([first.status, first.headers.get('location')]).toEqual([303, '/']);
+  expect(first.headers.get('set-cookie')).toContain(`hansard-${running.port}=${viewer.token};`);
+  expect((await fetch(one, { redirect: 'manual' })).status).toBe(401);
+  const code = new URL(other).searchParams.get('once');
+  for (const path of [`/api/tasks?once=${code}`, `/?once=${code}x`, '/?once=', `/?t=${code}`])
+    expect([path, (await fetch(`${origin}${path}`, { redirect: 'manual' })).status]).toEqual([path, 401]);
+  const foreign = { path: `/?once=${code}`, headers: { 'sec-fetch-site': 'cross-site' } };
+  expect(await send(running.port, foreign)).toBe(403);
+  expect((await fetch(other, { redirect: 'manual' })).status).toBe(303);
+});
+
 it('serves two viewers to one browser', async () => {
   const first = await startedViewer(await openStore());
   const second = await startedViewer(await openStore());

@@ -124,3 +124,41 @@ it('shows a call with its outcome on one row, wherever the window is', async () 
   });
   expect(await json(`${place}/event/700`)).toMatchObject({ row: { position: 651 } });
 });
+
+it('answers the history up to an event as text, without anything later', async () => {
+  const { dispatch, json, get } = await viewed(2_700);
+  const call = { tool: 'Bash', toolCallId: 'c1', target: 'npm test', metadata: {} };
+  await dispatch.append([
+    { type: 'agent:tool_call', agentId: 'a1', data: { ...call, input: { command: 'npm test' } } },
+    { type: 'agent:text', agentId: 'a1', data: { text: 'I wait \u202e.' } },
+    { type: 'agent:tool_result', agentId: 'a1', data: { ...call, status: 'error', error: 'one failed' } },
+  ]);
+  const history = async (to: number) =>
+    (await json(`${place}/history?to=${to}`)) as { readonly first: number; readonly text: string };
+  const then = await history(2_701);
+  expect(then.first).toBe(702);
+  const lines = then.text.trimEnd().split('\n');
+  expect(lines[0]).toBe('… 702 earlier events are left out …');
+  expect(lines[1]).toContain('text 702');
+  expect(lines.at(-2)).toContain('Bash npm test');
+  expect(lines.at(-1)).toContain('I wait <U+202E>.');
+  expect(then.text).not.toContain('one failed');
+  expect((await history(2_702)).text).toContain('one failed');
+  const begun = await history(3);
+  expect([begun.first, begun.text.split('\n').length]).toEqual([0, 5]);
+  for (const to of ['2703', 'x', '-1', ''])
+    expect([to, (await get(`${place}/history?to=${to}`)).status]).toEqual([to, to === '2703' ? 404 : 400]);
+});
+
+it('cuts a long history at rows, and keeps the last row whole', async () => {
+  const { dispatch, json } = await viewed(3);
+  const long = 'x'.repeat(400_000);
+  await dispatch.append(
+    Array.from({ length: 4 }, (): NewEvent => ({ type: 'agent:text', data: { text: long } })),
+  );
+  const cut = (await json(`${place}/history?to=6`)) as { readonly first: number; readonly text: string };
+  expect([cut.first, cut.text.split(long).length - 1]).toEqual([5, 2]);
+  await dispatch.append({ type: 'agent:text', data: { text: long.repeat(3) } });
+  const whole = (await json(`${place}/history?to=7`)) as { readonly first: number; readonly text: string };
+  expect([whole.first, whole.text.includes(long.repeat(3))]).toEqual([7, true]);
+});

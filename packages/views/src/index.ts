@@ -104,6 +104,7 @@ export {
   rowKinds,
 } from './rows/row.ts';
 export { type RowLine, rowLine, rowText } from './rows/row-line.ts';
+export { type RowConditions, RowQuery } from './rows/row-query.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';

@@ -7,9 +7,11 @@ import { type AddCommand, type CommonOptions, withCommonOptions } from '../termi
 import { note, printJson, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { withStore } from '../terminal/with-store.ts';
+import { openAddress } from '../view/open-address.ts';
 
 interface ViewOptions extends CommonOptions {
   readonly port: number;
+  readonly open?: boolean;
 }
 
 export const addView: AddCommand = (command, context) => {
@@ -20,9 +22,10 @@ export const addView: AddCommand = (command, context) => {
       parseCount({ example: 4700 }),
       0,
     )
+    .option('--open', 'open the page in your browser')
     .addHelpText(
       'after',
-      '\nThe page reads the log and changes nothing. Who has the printed address can read everything in the store; it is valid until the command ends.\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700',
+      '\nThe page reads the log and changes nothing. Who has the printed address can read everything in the store; it is valid until the command ends.\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open',
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ViewOptions) =>
       withStore(context, options, async ({ store }) => {
@@ -32,6 +35,7 @@ export const addView: AddCommand = (command, context) => {
           const address = `${running.url}${place}`;
           if (options.json === true) printJson(context, { address });
           else printLine(context, address);
+          if (options.open === true) openAddress(context, `${running.openOnce()}${place}`);
           note(context, 'Open this address in a browser of this machine. Ctrl-C ends the viewer.');
           await aborted(context.readSignal);
         } finally {

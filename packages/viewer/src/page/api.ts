@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { EventDetail, NamedAgent, ReaderRow } from '../answers.ts';
+import type { EventDetail, History, NamedAgent, ReaderRow } from '../answers.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -22,7 +22,9 @@ export function pathOf({ task, id }: DispatchName): string {
 }
 
 async function ask<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-  const answer = await fetch(path, signal === undefined ? {} : { signal });
+  const answer = await fetch(path, signal === undefined ? {} : { signal }).catch((cause) => {
+    throw new Refused('The viewer does not answer.', { cause });
+  });
   if (answer.ok) return (await answer.json()) as Answer;
   const text = await answer.text();
   throw new Refused(messageIn(text) ?? `The viewer answered ${answer.status}.`);
@@ -51,6 +53,9 @@ export const readRows = (name: DispatchName, from: number, count: number, signal
 
 export const readEvent = (name: DispatchName, position: number) =>
   ask<EventDetail>(`${pathOf(name)}/event/${position}`);
+
+export const readHistory = (name: DispatchName, position: number) =>
+  ask<History>(`${pathOf(name)}/history?to=${position}`);
 
 export const readAgents = (name: DispatchName) =>
   ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);

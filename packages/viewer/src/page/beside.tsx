@@ -1,10 +1,15 @@
 import type { DispatchName } from './api.ts';
-import { addressOf } from './place-in-address.ts';
+import { addressOf, type ReaderPlace } from './place-in-address.ts';
 import type { ReaderState } from './reader-state.ts';
 import { colourOf, dollars } from './words.ts';
 
+interface BesideProps {
+  readonly reader: ReaderState;
+  readonly place: ReaderPlace;
+}
+
 /** Beside the rows: the dispatches above and below this one, and its agents. Each is a link. */
-export function Beside({ reader }: { readonly reader: ReaderState }) {
+export function Beside({ reader, place }: BesideProps) {
   const { name, tree, agents } = reader;
   return (
     <nav class="beside" aria-label="Dispatches and agents">
@@ -32,10 +37,7 @@ export function Beside({ reader }: { readonly reader: ReaderState }) {
       <ul>
         {agents.map(({ id, name: agent, hasEnded, position }) => (
           <li key={id}>
-            <a
-              class={`colour-${colourOf(id)}`}
-              href={addressOf({ kind: 'reader', task: name.task, id: name.id, at: position })}
-            >
+            <a class={`colour-${colourOf(id)}`} href={addressOf({ ...place, at: position, open: null })}>
               {agent || 'dispatched agent'}
             </a>
             {hasEnded ? <span class="ended"> ended</span> : null}

@@ -1,7 +1,7 @@
 import type { Row } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { EventDetail, EventLink } from '../answers.ts';
-import { type DispatchName, readEvent } from './api.ts';
+import { type DispatchName, readEvent, readHistory } from './api.ts';
 import { Parts } from './row-parts.tsx';
 import { durationText, timeText } from './words.ts';
 
@@ -20,6 +20,7 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
   const [detail, setDetail] = useState<EventDetail | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [isJson, setJson] = useState(false);
+  const [copied, setCopied] = useState('');
   useEffect(() => {
     let isOver = false;
     setProblem(null);
@@ -31,7 +32,15 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
       isOver = true;
     };
   }, [name, position, version]);
-  const copy = (text: string) => void navigator.clipboard.writeText(text);
+  useEffect(() => setCopied(''), [name, position]);
+  const copy = async (what: string, text: string | Promise<string>) => {
+    try {
+      await navigator.clipboard.writeText(await text);
+      setCopied(`${what} copied.`);
+    } catch (error) {
+      setCopied(`${what} not copied: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
   return (
     <aside aria-label={`Event ${position}`}>
       <header>
@@ -58,12 +67,24 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
           <Links title="Brought about" links={detail.effects} onShow={onShow} />
           <h3>Copy</h3>
           <p class="buttons">
-            <button type="button" onClick={() => copy(textOf(detail))}>
+            <button type="button" onClick={() => copy('Text', textOf(detail))}>
               Text
             </button>
-            <button type="button" onClick={() => copy(JSON.stringify(detail.event))}>
+            <button type="button" onClick={() => copy('JSON line', JSON.stringify(detail.event))}>
               JSON line
             </button>
+            <button
+              type="button"
+              onClick={() =>
+                copy(
+                  'History',
+                  readHistory(name, position).then(({ text }) => text),
+                )
+              }
+            >
+              History up to here
+            </button>
+            <output>{copied}</output>
           </p>
           <p class="command">
             The same in a terminal: <code>{commandOf(name, position)}</code>

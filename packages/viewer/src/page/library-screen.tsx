@@ -1,13 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Listing, readDispatches } from './api.ts';
+import { goTo } from './go-to.ts';
 import { addressOf } from './place-in-address.ts';
 import { costText, timeText } from './words.ts';
 
+interface LibraryProps {
+  readonly task: string | null;
+  readonly filter: string;
+}
+
 /** The dispatches of the store, or of a task, newest first. It updates itself. */
-export function LibraryScreen({ task }: { readonly task: string | null }) {
+export function LibraryScreen({ task, filter }: LibraryProps) {
   const [listings, setListings] = useState<readonly Listing[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const [filter, setFilter] = useState('');
   useEffect(() => {
     document.title = task === null ? 'Hansard' : `${task} · Hansard`;
     const read = () =>
@@ -34,7 +39,9 @@ export function LibraryScreen({ task }: { readonly task: string | null }) {
           aria-label="Filter"
           placeholder="Filter"
           value={filter}
-          onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+          onInput={({ currentTarget: { value } }) =>
+            goTo({ kind: 'library', task, filter: value }, 'replace')
+          }
         />
       </header>
       {problem === null ? null : <p role="alert">{problem}</p>}

@@ -7,19 +7,31 @@ export interface LiveListener {
   onRows(rows: LiveRows, first: number): void;
   onEnvelope(envelope: DispatchEnvelope): void;
   onTree(tree: readonly TreeEntry[]): void;
+  /** The viewer does not answer, and why; null: it answers again, and nothing is missing. */
+  onConnection(problem: string | null): void;
   /** The rows end, and why. */
   onEnd(message: string): void;
 }
 
+/** Milliseconds between attempts to reach a viewer that does not answer. */
+const againMs = 1_000;
+
 /** Milliseconds. A page that nobody sees gives its connection back: a browser has six for one address. */
 const hiddenMs = 30_000;
 
-/** Follows a dispatch from a position, also over lost connections. Returns the function that ends it. */
+/**
+ * Follows a dispatch from a position, also over lost connections and a viewer that was ended and started again. It continues after the last
+ * event that it has, so that no row is lost or comes twice. Returns the function that ends it.
+ */
 export function followRows(name: DispatchName, after: number, listener: LiveListener): () => void {
   let position = after;
   let source: EventSource | null = null;
-  let timer: number | undefined;
+  let hiding: number | undefined;
+  let waiting: number | undefined;
+  let isLost = false;
+  let isOver = false;
   const close = () => {
+    clearTimeout(waiting);
     source?.close();
     source = null;
   };
@@ -27,9 +39,27 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     stop();
     listener.onEnd(message);
   };
+  const lost = async () => {
+    close();
+    const answer = await whyLost(name);
+    // Meanwhile the page can be closed, or hidden and shown again.
+    if (isOver || source !== null) return;
+    if (answer.isGone) return end(answer.problem);
+    if (answer.problem !== '') {
+      isLost = true;
+      listener.onConnection(answer.problem);
+    }
+    waiting = setTimeout(open, againMs);
+  };
   const open = () => {
     if (source !== null) return;
+    clearTimeout(waiting);
     source = new EventSource(`${pathOf(name)}/live?after=${position}`);
+    source.onerror = () => void lost();
+    source.onopen = () => {
+      if (isLost) listener.onConnection(null);
+      isLost = false;
+    };
     source.onmessage = ({ data }) => {
       const rows = JSON.parse(data) as LiveRows;
       if (rows.end <= position) return;
@@ -44,16 +74,45 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));
   };
   const onVisibility = () => {
-    clearTimeout(timer);
+    clearTimeout(hiding);
     if (document.visibilityState === 'visible') open();
-    else timer = setTimeout(close, hiddenMs);
+    else hiding = setTimeout(close, hiddenMs);
   };
   const stop = () => {
-    clearTimeout(timer);
+    isOver = true;
+    clearTimeout(hiding);
     document.removeEventListener('visibilitychange', onVisibility);
     close();
   };
   document.addEventListener('visibilitychange', onVisibility);
   open();
   return stop;
+}
+
+interface Lost {
+  /** '': the viewer answers. */
+  readonly problem: string;
+  /** There is no such dispatch any more. */
+  readonly isGone: boolean;
+}
+
+/** An event source does not say what was answered. */
+async function whyLost(name: DispatchName): Promise<Lost> {
+  try {
+    const answer = await fetch(pathOf(name));
+    if (answer.ok) return { problem: '', isGone: false };
+    if (answer.status === 404) return { problem: 'This dispatch was deleted.', isGone: true };
+    if (answer.status === 401)
+      return {
+        problem:
+          'The viewer was started again. Open the address that it printed in this browser; this page then continues.',
+        isGone: false,
+      };
+    return {
+      problem: `The viewer cannot read this dispatch (${answer.status}). Trying again.`,
+      isGone: false,
+    };
+  } catch {
+    return { problem: 'The viewer does not answer. This page continues when it does.', isGone: false };
+  }
 }

@@ -12,7 +12,8 @@ function App() {
     return () => removeEventListener('hashchange', onChange);
   }, []);
   const screen = parseAddress(hash);
-  if (screen.kind === 'library') return <LibraryScreen key={screen.task ?? ''} task={screen.task} />;
+  if (screen.kind === 'library')
+    return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
   return <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />;
 }
 

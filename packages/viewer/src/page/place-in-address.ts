@@ -1,24 +1,78 @@
+import { everything, kinds, type Query } from './find/query.ts';
+
+/** One dispatch, and what of it is shown. */
+export interface ReaderPlace {
+  readonly kind: 'reader';
+  readonly task: string;
+  readonly id: string;
+  /** The topmost event. Null: the end, following. */
+  readonly at: number | null;
+  /** The event that is open beside the rows. */
+  readonly open?: number | null;
+  readonly query?: Query;
+  /** Only the rows that were found are shown. */
+  readonly isOnlyHits?: boolean;
+}
+
 /** What the page shows, as it is in the address after `#`. */
 export type Screen =
-  | { readonly kind: 'library'; readonly task: string | null }
-  | { readonly kind: 'reader'; readonly task: string; readonly id: string; readonly at: number | null };
+  | { readonly kind: 'library'; readonly task: string | null; readonly filter?: string }
+  | ReaderPlace;
 
 export function parseAddress(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const parts = path.split('/').filter((part) => part !== '');
   const [kind, task, id] = parts.map(decode);
-  if (kind === 'd' && task !== undefined && id !== undefined) {
-    const at = new URLSearchParams(query).get('at');
-    return { kind: 'reader', task, id, at: at !== null && /^\d{1,15}$/.test(at) ? Number(at) : null };
-  }
-  return { kind: 'library', task: kind === 't' && task !== undefined ? task : null };
+  const fields = new URLSearchParams(query);
+  if (kind === 'd' && task !== undefined && id !== undefined)
+    return {
+      kind: 'reader',
+      task,
+      id,
+      at: positionIn(fields, 'at'),
+      open: positionIn(fields, 'open'),
+      query: {
+        text: fields.get('text') ?? '',
+        agentId: fields.get('agent'),
+        kind: kinds.find(([known]) => known === fields.get('kind'))?.[0] ?? null,
+        failed: fields.get('failed') === '1',
+      },
+      isOnlyHits: fields.get('only') === '1',
+    };
+  return {
+    kind: 'library',
+    task: kind === 't' && task !== undefined ? task : null,
+    filter: fields.get('filter') ?? '',
+  };
 }
 
 export function addressOf(screen: Screen): string {
-  if (screen.kind === 'library')
-    return screen.task === null ? '#/' : `#/t/${encodeURIComponent(screen.task)}`;
-  const at = screen.at === null ? '' : `?at=${screen.at}`;
-  return `#/d/${encodeURIComponent(screen.task)}/${encodeURIComponent(screen.id)}${at}`;
+  if (screen.kind === 'library') {
+    const path = screen.task === null ? '#/' : `#/t/${encodeURIComponent(screen.task)}`;
+    return path + queryOf({ filter: screen.filter || null });
+  }
+  const { task, id, at, open = null, query = everything, isOnlyHits = false } = screen;
+  const fields = {
+    at: at === null ? null : String(at),
+    open: open === null ? null : String(open),
+    text: query.text || null,
+    agent: query.agentId,
+    kind: query.kind,
+    failed: query.failed ? '1' : null,
+    only: isOnlyHits ? '1' : null,
+  };
+  return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}${queryOf(fields)}`;
+}
+
+function queryOf(fields: Readonly<Record<string, string | null>>): string {
+  const set = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== null) set.set(name, value);
+  return set.size === 0 ? '' : `?${set}`;
+}
+
+function positionIn(fields: URLSearchParams, name: string): number | null {
+  const text = fields.get(name);
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 function decode(part: string): string {

@@ -1,21 +1,21 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Beside } from './beside.tsx';
 import { EventPanel } from './event-panel.tsx';
-import { FindBar } from './find-bar.tsx';
-import { addressOf, parseAddress, type Screen } from './place-in-address.ts';
+import { FindBar } from './find/find-bar.tsx';
+import { everything, type Query } from './find/query.ts';
+import { goTo, isWritten } from './go-to.ts';
+import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
 import { countText } from './words.ts';
-
-type ReaderPlace = Extract<Screen, { kind: 'reader' }>;
 
 /** Milliseconds without a move after which the address has the place. */
 const addressMs = 300;
 
 /** One dispatch: its rows, at the end and following, and beside them the event that is open. */
-export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: ReaderPlace }) {
+export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
+  const { task, id, at, open = null, query = everything, isOnlyHits = false } = screen;
   const [, setVersion] = useState(0);
-  const [open, setOpen] = useState<number | null>(null);
   const isDrawing = useRef(false);
   const reader = useMemo(() => {
     // However much comes, the page is drawn once per frame.
@@ -35,23 +35,43 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
   }, [reader]);
   const shownAt = useRef(at);
   useEffect(() => {
-    // A link to another place of the same dispatch.
-    if (at !== null && at !== shownAt.current) reader.focus(at);
+    // Another place of the same dispatch: by a link, or back to where the reader was.
+    if (at !== shownAt.current) {
+      if (isWritten()) reader.show(at);
+      else if (at !== null) reader.focus(at);
+    }
     shownAt.current = at;
   }, [reader, at]);
+  useEffect(() => reader.find(query, isOnlyHits), [reader, addressOf({ ...screen, at: null, open: null })]);
+  useEffect(() => {
+    if (open !== null) reader.mark(open);
+  }, [reader, open]);
   useEffect(() => {
     document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
   });
   const top = reader.topPosition;
+  /** Puts the place, and what is changed, into the address. */
+  const write = (change: Partial<ReaderPlace>, how: 'push' | 'replace') => {
+    const now = parseAddress(location.hash);
+    // A link may have been followed whose screen is not drawn yet.
+    if (now.kind !== 'reader' || now.task !== task || now.id !== id) return;
+    const shown = reader.isFollowing ? null : reader.topPosition;
+    const place = { ...now, at: reader.count === null ? now.at : shown };
+    shownAt.current = place.at;
+    if (how === 'push') goTo(place, 'replace');
+    goTo({ ...place, ...change }, how);
+  };
+  const setOpen = (position: number | null) =>
+    write({ open: position }, open === null || position === null ? 'push' : 'replace');
+  const setQuery = (wanted: Query) =>
+    // While somebody types, the texts are one step.
+    write(
+      { query: wanted },
+      query.text !== '' && wanted.text !== '' && query.text !== wanted.text ? 'replace' : 'push',
+    );
   useEffect(() => {
     if (reader.count === null) return;
-    const timer = setTimeout(() => {
-      const now = parseAddress(location.hash);
-      // A link may have been followed whose screen is not drawn yet.
-      if (now.kind !== 'reader' || now.task !== task || now.id !== id) return;
-      const place = addressOf({ kind: 'reader', task, id, at: reader.isFollowing ? null : top });
-      history.replaceState(null, '', place);
-    }, addressMs);
+    const timer = setTimeout(() => write({}, 'replace'), addressMs);
     return () => clearTimeout(timer);
   }, [top, reader.isFollowing, reader.count]);
   useLayoutEffect(() => {
@@ -70,13 +90,19 @@ export function ReaderScreen({ screen: { task, id, at } }: { readonly screen: Re
         <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
         {envelope === null ? null : <span class={`state ${envelope.status}`}>{envelope.status}</span>}
         <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
-        <FindBar reader={reader} />
+        <FindBar
+          reader={reader}
+          query={query}
+          isOnlyHits={isOnlyHits}
+          onQuery={setQuery}
+          onOnlyHits={(isOnly) => write({ isOnlyHits: isOnly }, 'push')}
+        />
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
-      <Beside reader={reader} />
+      <Beside reader={reader} place={screen} />
       <RowList reader={reader} onOpen={setOpen} />
       {unseen > 0 && !reader.isFollowing ? (
-        <button type="button" class="unseen" onClick={() => reader.jump(Number.MAX_SAFE_INTEGER)}>
+        <button type="button" class="unseen" onClick={() => reader.show(null)}>
           ▼ {countText(unseen)} new
         </button>
       ) : null}

@@ -1,15 +1,17 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
-import { type DispatchName, readAgents, readLast, readRows } from './api.ts';
-import { isEverything, type Query, Search } from './find.ts';
+import { type DispatchName, readAgents, readLast } from './api.ts';
+import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
+import { Search } from './find/search.ts';
 import { followRows } from './live.ts';
 import { pageSize } from './page-cache.ts';
+import { PageReader } from './page-reader.ts';
 import { RowOrder, type ShownRow } from './row-order.ts';
-import { type Place, rowsInView, type View } from './scroll-map.ts';
+import { type Place, rowsInView } from './scroll-map.ts';
 import { ScrollPlace } from './scroll-place.ts';
 
-/** Pages that are further away are no longer waited for. */
-const nearPages = 2;
+/** Milliseconds. A dispatch that cannot be read is tried again. */
+const openMs = 2_000;
 /** How many places are read first. */
 const lastPositions = 200;
 
@@ -29,10 +31,11 @@ export class ReaderState {
   search: Search | null = null;
   readonly #onChange: () => void;
   readonly #order = new RowOrder();
-  readonly #reading = new Map<number, AbortController>();
+  readonly #pages: PageReader;
   #wanted: number | null;
   #stop = () => {};
   #isClosed = false;
+  #opening: number | undefined;
   readonly scroll = new ScrollPlace(this.#order, () => this.#changed());
 
   constructor(name: DispatchName, at: number | null, onChange: () => void) {
@@ -40,14 +43,14 @@ export class ReaderState {
     this.#wanted = at;
     this.isFollowing = at === null;
     this.#onChange = onChange;
-  }
-
-  get view(): View {
-    return this.scroll.view;
-  }
-
-  get place(): Place {
-    return this.scroll.place;
+    this.#pages = new PageReader(name, {
+      onRows: ({ first, size, rows }) => {
+        this.#order.rows.add(first, size, rows);
+        // Rows can take less room than their places: then more are in the window.
+        this.#changed();
+      },
+      onError: (error) => this.#fail(error),
+    });
   }
 
   /** How many events there are; null: not known yet. */
@@ -56,32 +59,32 @@ export class ReaderState {
   }
 
   get topPosition(): number {
-    return this.#order.positionAt(this.place.top);
-  }
-
-  get showsHitsOnly(): boolean {
-    return this.#order.hits !== null;
+    return this.#order.positionAt(this.scroll.place.top);
   }
 
   /** Reads the last rows first, then what comes. */
   async open(): Promise<void> {
     try {
       const last = await readLast(this.name, lastPositions);
+      if (this.#isClosed) return;
+      this.problem = null;
       this.#order.rows.add(last.first, last.size, last.rows);
       this.#counted(last.first + last.size);
       this.#follow(last.first + last.size - 1);
       await this.#learnAgents();
     } catch (error) {
       this.#fail(error);
+      if (this.count === null) this.#opening = setTimeout(() => void this.open(), openMs);
     }
   }
 
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#opening);
     this.scroll.close();
     this.#stop();
     this.search?.close();
-    for (const reading of this.#reading.values()) reading.abort();
+    this.#pages.close();
   }
 
   resize(height: number): void {
@@ -94,6 +97,11 @@ export class ReaderState {
     if (this.scroll.isMovedTo(scrollTop)) this.#moveTo(this.scroll.moved(scrollTop));
   }
 
+  /** Shows the row with an event at the top; null: the end. */
+  show(position: number | null): void {
+    this.jump(position === null ? Number.MAX_SAFE_INTEGER : this.#order.placeOf(position));
+  }
+
   /** Shows a place at the top. */
   jump(place: number): void {
     this.#moveTo(this.scroll.jumped(place));
@@ -101,7 +109,7 @@ export class ReaderState {
 
   /** Moves the focus by rows, from the row that has it, otherwise from the first one or, at the end, from the last. */
   move(rows: number): void {
-    const { top } = this.place;
+    const { top } = this.scroll.place;
     const start =
       this.current === null ? (this.isFollowing ? this.#order.size : top) : this.#order.placeOf(this.current);
     this.#focusPlace(this.#order.step(start, rows));
@@ -112,40 +120,46 @@ export class ReaderState {
     this.#focusPlace(this.#order.placeOf(position));
   }
 
+  /** Gives the row with an event the focus, wherever it is. */
+  mark(position: number): void {
+    this.current = this.#order.rowWith(position);
+  }
+
   #focusPlace(place: number): void {
     if (this.#order.size === 0) return;
     this.current = this.#order.positionAt(place);
-    const shown = rowsInView(this.view);
+    const shown = rowsInView(this.scroll.view);
     const end = this.rows().slice(0, shown).at(-1)?.place ?? -1;
-    if (place < this.place.top) this.jump(place);
+    if (place < this.scroll.place.top) this.jump(place);
     else if (place > end) this.jump(this.#order.step(place, 1 - shown));
     else this.#onChange();
   }
 
-  /** Looks for rows, from the beginning of the log. */
-  find(query: Query): void {
-    this.search?.close();
-    this.search = isEverything(query) ? null : new Search(this.name, query, () => this.#changed());
-    if (this.showsHitsOnly) this.showOnlyHits(this.search !== null);
+  /** Looks for rows, from the beginning of the log, and shows those alone, or all. */
+  find(query: Query, isOnly: boolean): void {
+    if (!isSameQuery(query, this.search?.query ?? everything)) {
+      this.search?.close();
+      this.search = isEverything(query) ? null : new Search(this.name, query, () => this.#changed());
+    }
+    const hits = isOnly ? (this.search?.positions ?? null) : null;
+    if (hits !== this.#order.hits) {
+      // The row with the focus, or the topmost one, stays in the window.
+      const kept = this.current ?? this.topPosition;
+      this.#order.hits = hits;
+      this.show(this.isFollowing ? null : kept);
+    }
     this.#onChange();
   }
 
   /** Gives the next or the previous row that was found the focus. */
   next(direction: 1 | -1): void {
-    const hit = this.search?.from(this.current ?? this.topPosition - direction, direction) ?? null;
-    if (hit !== null) this.focus(hit);
-  }
-
-  /** Shows the rows that were found, or all. The row with the focus, or the topmost one, stays in the window. */
-  showOnlyHits(isOnly: boolean): void {
-    const kept = this.current ?? this.topPosition;
-    this.#order.hits = isOnly ? (this.search?.positions ?? []) : null;
-    this.jump(this.isFollowing ? this.view.last : this.#order.placeOf(kept));
+    const hit = this.search?.from(this.current ?? this.topPosition - direction, direction);
+    if (hit !== undefined) this.focus(hit);
   }
 
   /** The rows in the window. */
   rows(): readonly ShownRow[] {
-    return this.#order.window(this.place.top, this.view.height);
+    return this.#order.window(this.scroll.place.top, this.scroll.view.height);
   }
 
   /** Changes when the row that has an event does. */
@@ -160,7 +174,7 @@ export class ReaderState {
   #counted(count: number): void {
     this.#order.count = count;
     if (this.#wanted !== null) {
-      this.scroll.place = this.scroll.jumped(this.#wanted);
+      this.scroll.place = this.scroll.jumped(this.#order.placeOf(this.#wanted));
       this.isFollowing = false;
     }
     this.#wanted = null;
@@ -179,9 +193,15 @@ export class ReaderState {
         this.tree = tree;
         this.#onChange();
       },
+      onConnection: (problem) => {
+        this.problem = problem;
+        // What could not be read meanwhile is read again.
+        if (problem === null) this.#changed();
+        else this.#onChange();
+      },
       onEnd: (message) => {
-        this.problem = message;
-        this.#onChange();
+        this.search?.close();
+        this.#fail(message);
       },
     });
   }
@@ -209,7 +229,7 @@ export class ReaderState {
 
   #moveTo(place: Place): void {
     this.scroll.place = place;
-    this.isFollowing = place.top >= this.view.last;
+    this.isFollowing = place.top >= this.scroll.view.last;
     if (this.isFollowing) this.unseen = 0;
     this.#read();
     this.#onChange();
@@ -220,25 +240,10 @@ export class ReaderState {
     if (count === null || count === 0) return;
     const wanted = this.rows().map(({ position }) => Math.floor(position / pageSize));
     const pages = new Set([Math.floor(this.topPosition / pageSize), ...wanted]);
-    for (const [page, reading] of this.#reading)
-      if (wanted.every((near) => Math.abs(page - near) > nearPages)) reading.abort();
-    for (const page of pages) if (!this.#order.rows.isComplete(page, count)) void this.#readPage(page);
-  }
-
-  async #readPage(page: number): Promise<void> {
-    if (this.#reading.has(page)) return;
-    const reading = new AbortController();
-    this.#reading.set(page, reading);
-    try {
-      const { first, size, rows } = await readRows(this.name, page * pageSize, pageSize, reading.signal);
-      this.#order.rows.add(first, size, rows);
-    } catch (error) {
-      if (!reading.signal.aborted) this.#fail(error);
-    } finally {
-      this.#reading.delete(page);
-    }
-    // Rows can take less room than their places: then more are in the window.
-    if (this.problem === null) this.#changed();
+    this.#pages.read(
+      [...pages].filter((page) => !this.#order.rows.isComplete(page, count)),
+      wanted,
+    );
   }
 
   #fail(error: unknown): void {

@@ -12,7 +12,7 @@ interface RowListProps {
 /** The rows in the window, and a scroll bar for all of them. */
 export function RowList({ reader, onOpen }: RowListProps) {
   const element = useRef<HTMLDivElement>(null);
-  const { place, view } = reader;
+  const { place, view } = reader.scroll;
   useEffect(() => {
     const list = element.current;
     if (list === null) return;

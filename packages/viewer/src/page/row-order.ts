@@ -38,6 +38,11 @@ export class RowOrder {
     return at;
   }
 
+  /** The position of the row that has an event, as far as rows are read. */
+  rowWith(position: number): number {
+    return this.size === 0 ? position : this.positionAt(this.placeOf(position));
+  }
+
   /** The place that is so many rows further. A place that is not read counts as a row. */
   step(from: number, rows: number): number {
     const step = Math.sign(rows);

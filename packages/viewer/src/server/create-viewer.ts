@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { guard } from './guard.ts';
+import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { OpenDispatches } from './open-dispatches.ts';
 import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
@@ -24,14 +23,12 @@ export interface Viewer {
 }
 
 /** The page and its answers for one store. It reads only: it claims nothing and ends no dispatch. */
-export function createViewer({
-  store,
-  token = randomBytes(16).toString('base64url'),
-}: ViewerOptions): Viewer {
+export function createViewer({ store, token = randomToken() }: ViewerOptions): Viewer {
   let hosts: readonly string[] = [];
   const viewed = viewedStore(store);
   const app = new Hono();
-  app.use(guard({ token, hosts: () => hosts }));
+  const codes = new OneTimeCodes();
+  app.use(guard({ token, hosts: () => hosts, codes }));
   app.onError((error, context) => {
     if (error instanceof HTTPException) return context.json({ message: error.message }, error.status);
     if (isStoreError(error)) {
@@ -46,7 +43,7 @@ export function createViewer({
     app,
     token,
     start: async (options = {}) => {
-      const running = await startViewer(app, token, options);
+      const running = await startViewer(app, { token, codes }, options);
       hosts = running.hosts;
       return running;
     },

@@ -1,32 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DispatchLog } from '@hansard/dispatch';
-import { type Row, type RowKind, rowText } from '@hansard/views';
+import { type Row, type RowConditions, RowQuery } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { FoundRows } from '../answers.ts';
-import type { LogRows } from './log-rows.ts';
-
-/** The rows that are wanted. An absent condition holds for every row. */
-export interface RowQuery {
-  /** Part of the text that the row shows, in any case. */
-  readonly text?: string | undefined;
-  readonly agentId?: string | undefined;
-  readonly kind?: RowKind | undefined;
-  readonly failed?: boolean;
-  /** The first position. Absent: 0. */
-  readonly from?: number;
-}
+import type { OpenDispatch } from './open-dispatches.ts';
 
 /** Milliseconds. What is found within this time shares a message. */
 const gatherMs = 50;
 
-/** Whether a row is wanted. */
-function rowFilter({ text = '', agentId, kind, failed = false }: RowQuery): (row: Row) => boolean {
-  const wanted = text.toLowerCase();
-  return (row) =>
-    (!failed || row.isFailed) &&
-    (kind === undefined || row.kind === kind) &&
-    (agentId === undefined || row.agent.agentId === agentId) &&
-    (wanted === '' || rowText(row).toLowerCase().includes(wanted));
+interface Wanted extends RowConditions {
+  /** The first position. Absent: 0. */
+  readonly from?: number;
 }
 
 /**
@@ -35,12 +18,11 @@ function rowFilter({ text = '', agentId, kind, failed = false }: RowQuery): (row
  */
 export async function sendFoundRows(
   stream: SSEStreamingApi,
-  { log, rows }: { readonly log: DispatchLog; readonly rows: LogRows },
-  query: RowQuery,
+  { log, rows }: OpenDispatch,
+  { from = 0, ...conditions }: Wanted,
   signal: AbortSignal,
 ): Promise<void> {
-  const matches = rowFilter(query);
-  const { from = 0 } = query;
+  const query = new RowQuery(conditions);
   const start = rows.startFor(from);
   const reader = await rows.reader(start);
   let found: number[] = [];
@@ -52,21 +34,21 @@ export async function sendFoundRows(
     sentAt = performance.now();
     await stream.writeSSE(event === 'done' ? { event, data } : { data });
   };
-  const take = (settled: readonly Row[]) => {
-    for (const row of settled) if (row.position >= from && matches(row)) found.push(row.position);
+  const take = (some: readonly Row[]) => {
+    for (const row of some) if (row.position >= from) found.push(row.position);
   };
   try {
     for await (const { events, next } of log.pages({ after: start - 1 })) {
       for (const event of events) {
         reader.add(event);
-        take(reader.settled());
+        take(reader.settled(query));
       }
       scanned = next + 1;
       if (performance.now() - sentAt >= gatherMs) await send('message');
       await setImmediate();
       if (signal.aborted) return;
     }
-    take(reader.end());
+    take(reader.end(query));
     await send('done');
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

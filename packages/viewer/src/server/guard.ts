@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 
@@ -6,6 +6,30 @@ export interface GuardOptions {
   readonly token: string;
   /** The address that the server listens at, such as `127.0.0.1:4711`, and its other names. The first one names the cookie. */
   readonly hosts: () => readonly string[];
+  /** Codes that are valid once instead of the token. */
+  readonly codes: OneTimeCodes;
+}
+
+/** Codes for addresses that others can see, such as those in the arguments of a program. Each is exchanged for the cookie once. */
+export class OneTimeCodes {
+  readonly #codes = new Set<string>();
+
+  make(): string {
+    const code = randomToken();
+    this.#codes.add(code);
+    return code;
+  }
+
+  /** Whether the code was valid; it no longer is. */
+  take(given: string): boolean {
+    const code = [...this.#codes].find((known) => isEqual(given, known));
+    return code !== undefined && this.#codes.delete(code);
+  }
+}
+
+/** 128 random bits. */
+export function randomToken(): string {
+  return randomBytes(16).toString('base64url');
 }
 
 const headers: Readonly<Record<string, string>> = {
@@ -34,17 +58,18 @@ const headers: Readonly<Record<string, string>> = {
  * - 405 for a method other than GET and HEAD;
  * - 421 for another `Host`, which a name has that leads to this machine (DNS rebinding);
  * - 403 for a request that another site caused, by `Sec-Fetch-Site` or `Origin`;
- * - 401 without the token. `/?t=TOKEN` sets the cookie and leads to `/`, so that the token leaves the address bar.
+ * - 401 without the token. `/?t=TOKEN`, or `/?once=CODE` once, sets the cookie and leads to `/`, so that the token leaves the address bar.
  */
-export function guard({ token, hosts }: GuardOptions): MiddlewareHandler {
+export function guard({ token, hosts, codes }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
     const refusal = refuse(context, hosts());
     if (refusal !== null) return context.text(refusal.text, refusal.status);
     // Cookies are shared by all ports of a host: two viewers must not end each other's sessions.
     const cookie = `hansard-${hosts()[0]?.split(':').at(-1)}`;
-    const given = context.req.path === '/' ? context.req.query('t') : undefined;
-    if (given !== undefined && isEqual(given, token)) {
+    const { t: given = '', once = '' } = context.req.path === '/' ? context.req.query() : {};
+    // A program that only looks whether there is a page does not use up a code.
+    if (isEqual(given, token) || (context.req.method === 'GET' && codes.take(once))) {
       setCookie(context, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
       return context.redirect('/', 303);
     }

@@ -45,6 +45,14 @@ export class LogRows {
     return this.#rowsOf(events, first, Math.max(first, end - size), end);
   }
 
+  /** The rows that begin at the last `size` positions up to one, as they were then. Null: there is no such position. */
+  async upTo(position: number, size: number): Promise<RowPage | null> {
+    const first = Math.max(0, position + 1 - size);
+    const start = this.startFor(first);
+    const events = await this.#read(start, position + 1);
+    return start + events.length <= position ? null : this.#rowsOf(events, start, first, position + 1);
+  }
+
   /** The events around one, and their rows. */
   async around(position: number): Promise<EventsAround> {
     const first = Math.max(0, position - 3 * reach);

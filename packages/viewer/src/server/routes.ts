@@ -5,6 +5,7 @@ import { streamSSE } from 'hono/streaming';
 import { sendChanges } from './changes.ts';
 import { eventDetail } from './event-detail.ts';
 import { sendFoundRows } from './find-rows.ts';
+import { historyOf } from './history.ts';
 import { sendLiveRows } from './live-rows.ts';
 import type { RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
@@ -29,6 +30,7 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links, whole
+ *     GET /d/:task/:id/history?to=      what happened up to an event, as text
  *     GET /d/:task/:id/find?text=&agent=&kind=&failed=1&from=
  *                                       the positions of rows, as they are found, as server-sent events
  *     GET /d/:task/:id/live?after=      rows as they come, as server-sent events
@@ -80,6 +82,14 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
       const position = onePart(context.req.param('position'));
       const detail = await eventDetail(rows, position);
       return detail === null ? context.notFound() : context.json(detail);
+    }),
+  );
+
+  dispatch.get('/history', (context) =>
+    onDispatch(context, async ({ rows }) => {
+      const to = wholeNumber(context, 'to');
+      const history = to === null ? null : await historyOf(rows, to);
+      return history === null ? context.notFound() : context.json(history);
     }),
   );
 

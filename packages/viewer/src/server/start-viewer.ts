@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
+import type { GuardOptions } from './guard.ts';
 
 export interface StartOptions {
   /** Absent, or 0: any port that is free. */
@@ -10,6 +11,11 @@ export interface StartOptions {
 export interface RunningViewer {
   /** The address with the token, to open in a browser. */
   readonly url: string;
+  /**
+   * Another address, valid for one opening. Give this one to a program that opens it: other users of the machine can read the
+   * arguments of programs.
+   */
+  openOnce(): string;
   readonly port: number;
   /** The `Host` values that the viewer answers. */
   readonly hosts: readonly string[];
@@ -22,7 +28,7 @@ const loopback = '127.0.0.1';
 /** Listens on the loopback address only. */
 export async function startViewer(
   app: Hono,
-  token: string,
+  { token, codes }: Pick<GuardOptions, 'token' | 'codes'>,
   { port: wanted = 0 }: StartOptions,
 ): Promise<RunningViewer> {
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
@@ -35,6 +41,7 @@ export async function startViewer(
   const hosts = [`${loopback}:${port}`, `localhost:${port}`];
   return {
     url: `http://${hosts[0]}/?t=${token}`,
+    openOnce: () => `http://${hosts[0]}/?once=${codes.make()}`,
     port,
     hosts,
     close: () =>

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Dispatch, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openViewer, type Page } from './viewer-page.ts';
+import { faultsIn, openViewer, type Page } from './viewer-page.ts';
 
 const taskDir = 'lab/tasks/maps';
 /** More than a scroll bar with a pixel per pixel can show. */
@@ -191,14 +190,5 @@ it.each([
   await using opened = await viewer.open(hash, { dark });
   const { page } = opened;
   await page.waitForFunction(() => document.querySelectorAll('.row .what, .library a').length >= 4);
-  // In a world of its own, in which the rules of the page against foreign scripts do not hold.
-  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression:
-      'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))',
-    awaitPromise: true,
-  });
-  expect(JSON.parse(String(result.value))).toEqual([]);
+  expect(await faultsIn(page)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { RowAgents } from './row-agents.ts';
 import type { RowGroup } from './row-group.ts';
 import { hear, withhold } from './row-hearings.ts';
 import { rowOf } from './row-of.ts';
+import type { RowQuery } from './row-query.ts';
 
 export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
@@ -57,14 +58,22 @@ export class RowReader {
     return group === null ? null : rowOf(group, this.#agents);
   }
 
-  /** Takes the rows that no later event can change, in order. */
-  settled(): Row[] {
-    return this.#open.takeSettled().map((group) => rowOf(group, this.#agents));
+  /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
+  settled(query?: RowQuery): Row[] {
+    return this.#rowsOf(this.#open.takeSettled(), query);
   }
 
   /** Takes all other rows, after the last event. */
-  end(): Row[] {
-    return this.#open.takeAll().map((group) => rowOf(group, this.#agents));
+  end(query?: RowQuery): Row[] {
+    return this.#rowsOf(this.#open.takeAll(), query);
+  }
+
+  #rowsOf(groups: readonly RowGroup[], query: RowQuery | undefined): Row[] {
+    if (query === undefined) return groups.map((group) => rowOf(group, this.#agents));
+    return groups
+      .filter((group) => query.couldMatch(group))
+      .map((group) => rowOf(group, this.#agents))
+      .filter((row) => query.matches(row));
   }
 
   /** The earlier row that an event completes. */

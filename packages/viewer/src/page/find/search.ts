@@ -1,22 +1,9 @@
-import { type FoundRows, rowReach } from '../answers.ts';
-import { type DispatchName, pathOf } from './api.ts';
+import { type FoundRows, rowReach } from '../../answers.ts';
+import { type DispatchName, pathOf } from '../api.ts';
+import type { Query } from './query.ts';
 
 /** Milliseconds. */
 const continueMs = 1_000;
-
-export interface Query {
-  readonly text: string;
-  /** Null: of every agent. */
-  readonly agentId: string | null;
-  readonly kind: string | null;
-  readonly failed: boolean;
-}
-
-export const everything: Query = { text: '', agentId: null, kind: null, failed: false };
-
-export function isEverything({ text, agentId, kind, failed }: Query): boolean {
-  return text === '' && agentId === null && kind === null && !failed;
-}
 
 /** The rows of a dispatch that match a query, as they are found. */
 export class Search {
@@ -47,13 +34,11 @@ export class Search {
     }, continueMs);
   }
 
-  /** The first hit after a position, or the last one before it; null: there is none. */
-  from(position: number, direction: 1 | -1): number | null {
-    const found =
-      direction === 1
-        ? this.positions.find((hit) => hit > position)
-        : this.positions.findLast((hit) => hit < position);
-    return found ?? null;
+  /** The first hit after a position, or the last one before it; undefined: there is none. */
+  from(position: number, direction: 1 | -1): number | undefined {
+    return direction === 1
+      ? this.positions.find((hit) => hit > position)
+      : this.positions.findLast((hit) => hit < position);
   }
 
   close(): void {
@@ -73,6 +58,7 @@ export class Search {
     const source = new EventSource(`${pathOf(this.#name)}/find?${parameters}`);
     this.#source = source;
     this.isDone = false;
+    this.problem = null;
     let isFirst = true;
     const add = ({ data }: MessageEvent<string>) => {
       const { positions, scanned } = JSON.parse(data) as FoundRows;
@@ -96,6 +82,9 @@ export class Search {
     });
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));
     // The browser would begin again, and find everything twice.
-    source.onerror = () => end('The connection was lost before the end of the log.');
+    source.onerror = () => {
+      end('The connection was lost before the end of the log. Trying again.');
+      this.continue();
+    };
   }
 }

@@ -1,27 +1,37 @@
-import { useRef } from 'preact/hooks';
-import { everything, isEverything, type Query } from './find.ts';
-import type { ReaderState } from './reader-state.ts';
-import { countText } from './words.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ReaderState } from '../reader-state.ts';
+import { countText } from '../words.ts';
+import { isEverything, kinds, type Query } from './query.ts';
 
 /** Milliseconds without a key after which a text is searched for. */
 const typingMs = 200;
-const kinds = [
-  ['said', 'said'],
-  ['message', 'received'],
-  ['call', 'calls'],
-  ['thought', 'thoughts'],
-  ['aside', 'beside calls'],
-  ['noise', 'harness records'],
-  ['event', 'others'],
-] as const;
+
+interface FindBarProps {
+  readonly reader: ReaderState;
+  readonly query: Query;
+  readonly isOnlyHits: boolean;
+  onQuery(query: Query): void;
+  onOnlyHits(isOnly: boolean): void;
+}
 
 /** Finds rows by text, agent, kind and failure. Next and previous, or those rows alone. */
-export function FindBar({ reader }: { readonly reader: ReaderState }) {
+export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits }: FindBarProps) {
   const timer = useRef<number | undefined>(undefined);
+  const input = useRef<HTMLInputElement>(null);
   const { search } = reader;
-  const query = search?.query ?? everything;
-  // The query may have changed since this was drawn.
-  const change = (part: Partial<Query>) => reader.find({ ...(reader.search?.query ?? everything), ...part });
+  useEffect(() => {
+    // The address has another text, and nobody is typing.
+    if (timer.current === undefined && input.current !== null) input.current.value = query.text;
+  }, [query.text]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const change = (part: Partial<Query>) => onQuery({ ...query, ...part });
+  const look = () => {
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    if (input.current !== null && input.current.value !== query.text) change({ text: input.current.value });
+  };
+  const latest = useRef(look);
+  latest.current = look;
   return (
     <search class="find">
       <input
@@ -29,9 +39,11 @@ export function FindBar({ reader }: { readonly reader: ReaderState }) {
         id="find"
         aria-label="Find in this dispatch"
         placeholder="Find ( / )"
-        onInput={({ currentTarget: { value } }) => {
+        ref={input}
+        onInput={() => {
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => change({ text: value }), typingMs);
+          // What else is asked may change meanwhile.
+          timer.current = setTimeout(() => latest.current(), typingMs);
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter') reader.next(event.shiftKey ? -1 : 1);
@@ -85,8 +97,8 @@ export function FindBar({ reader }: { readonly reader: ReaderState }) {
           <label>
             <input
               type="checkbox"
-              checked={reader.showsHitsOnly}
-              onChange={({ currentTarget }) => reader.showOnlyHits(currentTarget.checked)}
+              checked={isOnlyHits}
+              onChange={({ currentTarget }) => onOnlyHits(currentTarget.checked)}
             />
             only these
           </label>

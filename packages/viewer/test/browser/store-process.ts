@@ -1,0 +1,44 @@
+/**
+ * Writes or shows a dispatch of a store as a process of its own: `store-process.ts write|view STORE [PORT]`, with the store as JSON.
+ *
+ * `write` begins the dispatch, appends as many events as each line of its standard input says, and answers with the count of all.
+ * `view` prints the port of the viewer; its token is `tokenOfTest`.
+ */
+import { createInterface } from 'node:readline';
+import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { openPostgresStore } from '@hansard/store-postgres';
+import { openSqliteStore } from '@hansard/store-sqlite';
+import { builtViewer } from './built-viewer.ts';
+import { dispatchId, type StoreOfTest, taskDir, tokenOfTest } from './store-of-test.ts';
+
+async function openStore(store: StoreOfTest): Promise<DispatchStore> {
+  if (store.kind === 'jsonfile') return openDispatchStore(openJsonFileStore({ root: store.root }));
+  if (store.kind === 'sqlite') return openDispatchStore(await openSqliteStore({ path: store.path }));
+  return openDispatchStore(await openPostgresStore({ url: store.url, schema: store.schema }));
+}
+
+async function write(store: DispatchStore): Promise<void> {
+  const dispatch = await store.beginDispatch(taskDir, { role: 'worker', dispatchId, title: 'Map' });
+  for await (const line of createInterface({ input: process.stdin })) {
+    const first = await dispatch.count();
+    const texts = Array.from({ length: Number(line) }, (_, at): NewEvent => {
+      return { type: 'agent:text', agentId: 'a1', data: { text: `text ${first + at}` } };
+    });
+    await dispatch.append(texts);
+    process.stdout.write(`${first + texts.length}\n`);
+  }
+  await dispatch.end({ status: 'completed' });
+  await store.close();
+}
+
+async function view(store: DispatchStore, port: number): Promise<void> {
+  const { createViewer } = await builtViewer();
+  const running = await createViewer({ store, token: tokenOfTest }).start({ port });
+  process.stdout.write(`${running.port}\n`);
+}
+
+const [role, given = '{}', port = '0'] = process.argv.slice(2);
+const store = await openStore(JSON.parse(given) as StoreOfTest);
+await (role === 'write' ? write(store) : view(store, Number(port)));
