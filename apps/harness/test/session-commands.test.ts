@@ -40,12 +40,12 @@ describe('the commands that read a session', () => {
       const { out, code, err } = await line.hansard('dialog', traders, '--agents', 'Ann,Bo');
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(out.trimEnd().split('\n')).toEqual([
-        'm12  ag_root: The market opens.',
-        '     heard by Ann, Bo',
-        'm15  Ann: Three for a coin. My cellar is number 8812.',
-        '     heard by Bo, altered: [Ann]: Three for a coin. My cellar is number ####.',
-        'm17  Bo: Two coins for seven.',
-        '     heard by Ann (wrapped)',
+        '  12  ag_root: The market opens.',
+        '      heard by Ann, Bo',
+        '  15  Ann: Three for a coin. My cellar is number 8812.',
+        '      heard by Bo, altered: [Ann]: Three for a coin. My cellar is number ####.',
+        '  17  Bo: Two coins for seven.',
+        '      heard by Ann (wrapped)',
       ]);
     });
 
@@ -89,12 +89,16 @@ describe('the commands that read a session', () => {
   describe('heard', () => {
     it('is a table of everything said against everybody', async () => {
       const { out } = await line.hansard('heard', traders);
+      const all = (await line.hansard('events', traders, 'latest', '--json')).json() as CapturedEvent[];
+      const positions = ['m02', 'm12', 'm15', 'm17', 'm22'].map((id) =>
+        all.findIndex((event) => event.id === id || event.messageId === id),
+      );
       const [head, ...body] = out
         .trimEnd()
         .split('\n')
         .map((row) => row.split(/ {2,}/));
-      expect(head).toEqual(['id', 'said by', 'text', 'ag_root', 'Ann', 'Bo']);
-      expect(body.map(([id]) => id)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
+      expect(head).toEqual(['at', 'said by', 'text', 'ag_root', 'Ann', 'Bo']);
+      expect(body.map(([at]) => Number(at))).toEqual(positions);
       expect(body[2]?.slice(3)).toEqual(['wrapped', 'said', 'altered']);
       expect(await rows('heard', traders)).toMatchObject([
         { id: 'm02', cells: { ag_root: ['same'] } },
@@ -199,7 +203,7 @@ describe('the commands that read a session', () => {
       const { out, err, code } = await line.hansard('dialog', twins);
       expect(code).toBe(0);
       expect(err).toContain('2 agents are named Kit: ag_kit_1, ag_kit_2.');
-      expect(out).toContain('w7  Kit ag_kit_1: I am the first.\n    heard by Kit ag_kit_2 (wrapped)');
+      expect(out).toContain('   7  Kit ag_kit_1: I am the first.\n      heard by Kit ag_kit_2 (wrapped)');
       expect(await ids('perspective', twins, 'ag_kit_2')).toEqual(['w8', 'w9']);
     });
 

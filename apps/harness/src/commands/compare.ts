@@ -170,7 +170,8 @@ async function inWords(
 }
 
 function nameOf({ envelope: { role, dispatchId } }: Compared): string {
-  return `${neutraliseControlsInLine(role)} ${dispatchId.slice(-shortId)}`;
+  const id = dispatchId.length <= shortId * 2 ? dispatchId : dispatchId.slice(-shortId);
+  return neutraliseControlsInLine(`${role} ${id}`);
 }
 
 type Format = (value: number) => string;

@@ -4,25 +4,43 @@ import type { KnowledgeStep, KnownRow } from '../knowledge/known-by.ts';
 import type { NeverHeardRow } from '../knowledge/never-heard.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
-import { fitColumns } from '../text/columns.ts';
+import { columnsOf, fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { HearingCell, HearingMatrix } from './hearing-matrix.ts';
 
 const textColumns = 40;
+const leastText = 12;
+/** The columns between two cells. */
+const gap = 2;
 
-/** A table: id, speaker and text of each saying, then how each agent heard it. A `·`: never. */
-export function renderHearing(index: LogIndex, { agents, rows }: HearingMatrix): string {
+/**
+ * A table: position, speaker and text of each saying, then how each agent heard it. A `·`: never. `width`: the largest width of a line in columns,
+ * to which texts are cut.
+ */
+export function renderHearing(
+  index: LogIndex,
+  { agents, rows }: HearingMatrix,
+  { width }: { readonly width?: number | undefined } = {},
+): string {
   if (rows.length === 0) return '(nothing was said)';
-  const head = ['id', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
+  const head = ['at', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
   const lines = rows.map(({ saying, cells }) => [
-    neutraliseControlsInLine(saying.id),
+    String(saying.position),
     speakerLabel(index, saying.speaker),
-    fitColumns(neutraliseControlsInLine(saying.text), textColumns),
+    neutraliseControlsInLine(saying.text),
     ...agents.map(({ agentId }) => cellInWords(cells.get(agentId))),
   ]);
-  return alignColumns([head, ...lines]);
+  const table = [head, ...lines];
+  const others = head
+    .map((_, at) => (at === textAt ? 0 : Math.max(...table.map((row) => columnsOf(row[at] ?? '')))))
+    .reduce((sum, one) => sum + one + gap, -gap);
+  const room = width === undefined ? textColumns : Math.max(leastText, width - others);
+  const cut = table.map((row) => row.with(textAt, fitColumns(row[textAt] ?? '', room)));
+  return alignColumns(cut, ['right']);
 }
+
+const textAt = 2;
 
 /** Each way once, with its count if there are several. */
 function cellInWords(cell: HearingCell = []): string {

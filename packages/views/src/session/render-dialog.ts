@@ -1,20 +1,20 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Hearing } from '../log/saying.ts';
-import { padColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DialogRow } from './dialog.ts';
 
-/** The speaker and text of each saying, and below it the agents that heard it; the received text where it was altered. */
+/** The width of a column of positions. */
+const positionColumns = 4;
+
+/** The position, speaker and text of each saying, and below it the agents that heard it; the received text where it was altered. */
 export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): string {
   if (rows.length === 0) return '(nothing was said)';
-  const ids = rows.map(({ id }) => neutraliseControlsInLine(id));
-  const width = ids.reduce((widest, id) => Math.max(widest, id.length), 0);
   return rows
-    .map((row, at) => {
-      const said = `${padColumns(ids[at] ?? '', width)}  ${speakerLabel(index, row.speaker)}: `;
-      const margin = ' '.repeat(width + 2);
+    .map((row) => {
+      const said = `${String(row.position).padStart(positionColumns)}  ${speakerLabel(index, row.speaker)}: `;
+      const margin = ' '.repeat(positionColumns + 2);
       const heard = heardLine(index, row.audience);
       const apart = row.audience
         .filter(({ how }) => how === 'altered' || how === 'withheld')

@@ -55,7 +55,8 @@ export function renderDispatchTree(
     ]),
   ];
   const shown = options.width === undefined ? rows : fitted(rows, options.width);
-  const table = alignColumns(shown, ['left', ...columns.map(({ side }) => side)]);
+  const sides = (shown[0] ?? []).map((title) => columns.find((one) => one.title === title)?.side ?? 'left');
+  const table = alignColumns(shown, sides);
   const note = explainEstimates(branches.map(({ node }) => node.envelope));
   return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
 }
@@ -67,17 +68,23 @@ const cuts = [
   { title: 'role', least: 10, keep: 'start' },
 ] as const;
 
+/** What is left out, in this order, where cells that are cut still do not fit. */
+const leftOut = ['turns', 'subtree', 'in', 'out'];
+
 function fitted(rows: readonly (readonly string[])[], width: number): string[][] {
   const shown = rows.map((row) => [...row]);
+  const head = shown[0] ?? [];
+  const widthOf = (at: number) => Math.max(...shown.map((row) => columnsOf(row[at] ?? '')));
+  const excess = () => head.map((_, at) => widthOf(at) + gap).reduce((sum, one) => sum + one, -gap) - width;
   for (const { title, least, keep } of cuts) {
-    const at = shown[0]?.indexOf(title) ?? -1;
-    const widths = (shown[0] ?? []).map((_, index) =>
-      Math.max(...shown.map((row) => columnsOf(row[index] ?? ''))),
-    );
-    const excess = widths.reduce((sum, one) => sum + one + gap, -gap) - width;
-    if (excess <= 0) break;
-    const room = Math.max(least, (widths[at] ?? 0) - excess);
+    const [at, over] = [head.indexOf(title), excess()];
+    if (over <= 0) break;
+    const room = Math.max(least, widthOf(at) - over);
     for (const row of shown) row[at] = fitColumns(row[at] ?? '', room, keep);
+  }
+  for (const title of leftOut) {
+    const at = head.indexOf(title);
+    if (excess() > 0) for (const row of shown) row.splice(at, 1);
   }
   return shown;
 }

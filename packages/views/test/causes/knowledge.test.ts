@@ -54,11 +54,13 @@ describe('hearingMatrix', () => {
     ]);
     expect(renderHearing(index, hearingMatrix(index))).toBe(
       [
-        'id  said by  text                                      Ben   Ann',
-        'e3  Ben      Rye with caraway,⏎with seeds, and with …  said  ·',
-        'e4  user     Is that all?                              ·     same',
+        'at  said by  text                                      Ben   Ann',
+        ' 2  Ben      Rye with caraway,⏎with seeds, and with …  said  ·',
+        ' 3  user     Is that all?                              ·     same',
       ].join('\n'),
     );
+    const narrow = renderHearing(index, hearingMatrix(index), { width: 42 }).split('\n');
+    expect(narrow[1]).toBe(' 2  Ben      Rye with caraway…  said  ·');
   });
 });
 

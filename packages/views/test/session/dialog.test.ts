@@ -205,20 +205,20 @@ describe('renderDialog', () => {
     const index = createLogIndex(marketLog());
     expect(renderDialog(index, dialogOf(index, ['ben', 'ann', 'carl']))).toBe(
       [
-        'e12  Olga: It is early. The stalls open.',
-        '     heard by Ben, Ann',
-        'e15  Ben: Rye with caraway, baked at 240 degrees',
-        '     heard by Ann, altered (via e16): [Ben]: Rye with caraway, baked at [hidden]',
-        '     withheld from Carl (via e18)',
-        'e27  Ann: Two loaves, please.',
-        '     heard by Ben (wrapped)',
+        '  15  Olga: It is early. The stalls open.',
+        '      heard by Ben, Ann',
+        '  18  Ben: Rye with caraway, baked at 240 degrees',
+        '      heard by Ann, altered (via e16): [Ben]: Rye with caraway, baked at [hidden]',
+        '      withheld from Carl (via e18)',
+        '  30  Ann: Two loaves, please.',
+        '      heard by Ben (wrapped)',
       ].join('\n'),
     );
   });
 
   it('indents further lines below the first and neutralises controls', () => {
     const index = createLogIndex([created('e1', 'a', 'A\u001b'), says('e2', 'a', 'one\ntwo\u001b[2J')]);
-    expect(renderDialog(index, dialogOf(index, ['a']))).toBe('e2  A␛: one\n        two␛[2J');
+    expect(renderDialog(index, dialogOf(index, ['a']))).toBe('   1  A␛: one\n          two␛[2J');
   });
 });
 

@@ -16,6 +16,7 @@ import {
 import type { Answer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type AddCommand, eventHelp } from '../../terminal/command.ts';
+import { type CliContext, terminalWidth } from '../../terminal/context.ts';
 import { explainSaying } from './explain-saying.ts';
 import { addSessionView, type SessionViewOptions } from './session-view-command.ts';
 
@@ -30,11 +31,16 @@ export const addHeard: AddCommand = (command, context) => {
     .option('--never <event>', 'list the agents that this never reached, or of which it is not known');
   addSessionView<HeardOptions>(command, context, {
     example: 'heard chat/cafe jill --at @15:04',
-    view: (log, [agent], options) => heard(log, agent, options),
+    view: (log, [agent], options) => heard(context, log, agent, options),
   });
 };
 
-async function heard(log: SessionLog, agent: string | undefined, options: HeardOptions): Promise<Answer> {
+async function heard(
+  context: CliContext,
+  log: SessionLog,
+  agent: string | undefined,
+  options: HeardOptions,
+): Promise<Answer> {
   const { index, envelope } = log;
   const { at, never } = options;
   if (at !== undefined && agent === undefined) wrongWords('--at needs an agent.');
@@ -51,7 +57,7 @@ async function heard(log: SessionLog, agent: string | undefined, options: HeardO
     const { agents, rows: all } = hearingMatrix(index);
     const matrix = { agents, rows: all.filter(({ saying }) => filter.passes(saying.event)) };
     const rows = matrix.rows.map(({ saying, cells }) => ({ ...saying, cells: Object.fromEntries(cells) }));
-    return { rows, text: renderHearing(index, matrix) };
+    return { rows, text: renderHearing(index, matrix, { width: terminalWidth(context) }) };
   }
   const { agentId } = log.findAgent(agent);
   const known = knownBy(index, agentId, at === undefined ? undefined : await log.findEventId(at));
