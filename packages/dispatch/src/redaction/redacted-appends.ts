@@ -20,8 +20,13 @@ export class RedactedAppends {
   }
 
   append(events: readonly CapturedEvent[]): Awaitable<void> {
+    const [first] = events;
     try {
-      const answer = this.#stored.appendEvents(events);
+      // A store can append one event at less cost than a batch.
+      const answer =
+        events.length === 1 && first !== undefined
+          ? this.#stored.appendEvent(first)
+          : this.#stored.appendEvents(events);
       return isPromise(answer) ? answer.catch((error: unknown) => this.#again(events, error)) : answer;
     } catch (error) {
       return this.#again(events, error);
