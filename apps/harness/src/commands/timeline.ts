@@ -23,6 +23,7 @@ import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { createPainter } from '../terminal/painter.ts';
 import { atShownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
@@ -53,8 +54,10 @@ export const addTimeline: AddCommand = (command, context) => {
           rows: documents(taskTimeline(sources)),
           text: renderTimeline(inZone(context, taskTimeline(sources)), {
             width: terminalWidth(context),
+            paint: createPainter(context),
             ...(!isOnly && { role: ({ role, dispatchId }) => `${role} ${dispatchId.slice(-shortId)}` }),
           }),
+          isPainted: true,
           notesBefore: bot === null ? [] : [botInWords(bot)],
         };
       }),

@@ -3,6 +3,7 @@ import { type CapturedEvent, inLineOrder } from '@hansard/events';
 import { AgentNames, eventLine, renderEventLine } from '@hansard/views';
 import type { Answer, Pieces } from './answer.ts';
 import { type CliContext, terminalWidth } from './context.ts';
+import { createPainter } from './painter.ts';
 import { atShownTime } from './shown-time.ts';
 
 /** The width of a column of positions, as in the rows of `show`. */
@@ -17,7 +18,7 @@ export function eventAnswer(
   events: Pieces<PositionedEvent>,
   names: AgentNames = new AgentNames(),
 ): Answer {
-  return { rows: lineOrdered(events), text: eventLines(context, events, names) };
+  return { rows: lineOrdered(events), text: eventLines(context, events, names), isPainted: true };
 }
 
 async function* lineOrdered(events: Pieces<PositionedEvent>): AsyncGenerator<CapturedEvent> {
@@ -29,10 +30,12 @@ async function* eventLines(
   events: Pieces<PositionedEvent>,
   names: AgentNames,
 ): AsyncGenerator<string> {
+  const paint = createPainter(context);
   for await (const { position, event } of events) {
     const address = `${String(position).padStart(positionColumns)}  `;
     const width = terminalWidth(context);
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    yield address + renderEventLine(eventLine(atShownTime(context, event), names), { width: room });
+    const line = eventLine(atShownTime(context, event), names);
+    yield paint('position', address) + renderEventLine(line, { width: room, paint });
   }
 }

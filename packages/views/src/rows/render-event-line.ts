@@ -3,6 +3,7 @@ import { formatDuration } from '../text/format.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { kindColumns } from './describe-event.ts';
 import type { EventLine } from './event-line.ts';
+import type { Ink } from './ink.ts';
 
 const shortestTarget = 12;
 
@@ -19,12 +20,41 @@ export interface LineSegment {
   readonly text: string;
 }
 
-/** The line as text without colours. A line that does not fit the width ends in `…`. */
-export function renderEventLine(line: EventLine, options: EventLineOptions = {}): string {
-  return eventLineSegments(line, options)
-    .map(({ text }) => text)
-    .join('')
-    .trimEnd();
+/** The line as text. A line that does not fit the width ends in `…`. `paint` adds colours to its parts; absent: none. */
+export function renderEventLine(
+  line: EventLine,
+  { paint = (_, text) => text, ...options }: EventLineOptions & { readonly paint?: Paint } = {},
+): string {
+  const segments = eventLineSegments(line, options);
+  // Spaces at the end of a coloured text are not at the end of the line.
+  const shown = segments.map(({ part, text }, at) => {
+    const ends = segments.slice(at + 1).every((later) => later.text.trim() === '');
+    return { part, text: ends ? text.trimEnd() : text };
+  });
+  return shown
+    .map(({ part, text }) => {
+      const ink = inkOf(part, line);
+      return ink === null || text === '' ? text : paint(ink, text);
+    })
+    .join('');
+}
+
+type Paint = (ink: Ink, text: string) => string;
+
+const inks: Readonly<Record<LineSegment['part'], Ink | null>> = {
+  time: 'dim',
+  role: 'strong',
+  agent: 'agent',
+  kind: 'word',
+  target: 'strong',
+  status: 'dim',
+  text: null,
+};
+
+function inkOf(part: LineSegment['part'], { status, tone }: EventLine): Ink | null {
+  if (part === 'status' && status === 'error') return 'bad';
+  const isMarked = tone === 'dim' || tone === 'bad' || tone === 'notice';
+  return part === 'kind' && isMarked ? tone : inks[part];
 }
 
 /** The line in parts, including spaces, fitted to the width. */

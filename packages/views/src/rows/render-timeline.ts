@@ -1,4 +1,5 @@
 import type { TimelineRow } from '../task/task-timeline.ts';
+import type { Ink } from './ink.ts';
 import { type EventLineOptions, renderEventLine } from './render-event-line.ts';
 
 /** The width of a column of positions. */
@@ -7,19 +8,26 @@ const dayLength = 'YYYY-MM-DD'.length;
 
 /**
  * One line for each event, starting with its position. Each day (UTC) is on a line of its own before its first event. `role`: how a row
- * names its dispatch, where there are several; `width`: the largest width of a line in columns.
+ * names its dispatch, where there are several; `width`: the largest width of a line in columns; `paint`: adds colours, absent: none.
  */
 export async function* renderTimeline(
   rows: Iterable<TimelineRow> | AsyncIterable<TimelineRow>,
-  { width, role }: Pick<EventLineOptions, 'width'> & { readonly role?: (row: TimelineRow) => string } = {},
+  {
+    width,
+    role,
+    paint = (_, text) => text,
+  }: Pick<EventLineOptions, 'width'> & {
+    readonly role?: (row: TimelineRow) => string;
+    readonly paint?: (ink: Ink, text: string) => string;
+  } = {},
 ): AsyncGenerator<string> {
   let day = '';
   for await (const row of rows) {
     const own = row.event.timestamp.slice(0, dayLength);
-    if (own !== day) yield own;
+    if (own !== day) yield paint('dim', own);
     day = own;
     const address = `${String(row.position).padStart(positionColumns)}  `;
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    yield address + renderEventLine(row.line, { width: room, role: role?.(row) });
+    yield paint('position', address) + renderEventLine(row.line, { width: room, role: role?.(row), paint });
   }
 }

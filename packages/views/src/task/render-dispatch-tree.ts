@@ -68,7 +68,7 @@ const cuts = [
   { title: 'role', least: 10, keep: 'start' },
 ] as const;
 
-/** What is left out, in this order, where cells that are cut still do not fit. */
+/** Columns that are removed, in this order, where cells that are cut still do not fit. */
 const leftOut = ['turns', 'subtree', 'in', 'out'];
 
 function fitted(rows: readonly (readonly string[])[], width: number): string[][] {
