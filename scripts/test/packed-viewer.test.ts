@@ -90,7 +90,7 @@ it('`npx hansard view` of the packed packages shows the page in an empty folder'
   const browser = await openBrowser();
   try {
     const lines = createInterface({ input: viewing.stdout })[Symbol.asyncIterator]();
-    const { address } = JSON.parse((await lines.next()).value) as { readonly address: string };
+    const { address } = JSON.parse(String((await lines.next()).value)) as { readonly address: string };
     const page = await browser.newPage();
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(String(error)));

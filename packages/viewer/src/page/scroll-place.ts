@@ -11,6 +11,8 @@ const restMs = 200;
 export class ScrollPlace {
   place: Place = { top: 0, scrollTop: 0, rest: 0 };
   height = 0;
+  /** Where the scroll bar was when it was last seen. */
+  seen = 0;
   readonly #order: RowOrder;
   readonly #onRest: () => void;
   #isMoving = false;
@@ -25,6 +27,13 @@ export class ScrollPlace {
 
   get view(): View {
     return { count: this.#order.size, height: this.height, last: this.#order.lastTop(this.height) };
+  }
+
+  /** Whether a person moved the scroll bar. The event of one that was put elsewhere can come after another place was chosen. */
+  isMovement(scrollTop: number): boolean {
+    const { seen } = this;
+    this.seen = scrollTop;
+    return scrollTop !== seen && scrollTop !== this.place.scrollTop;
   }
 
   /** The place after the scroll bar moved. */
