@@ -1,6 +1,8 @@
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
+import { RowOrder } from '../src/page/row-order.ts';
 import { heightOf, movedTo, placeOf, rowHeight, rowsInView } from '../src/page/scroll-map.ts';
+import { ScrollPlace } from '../src/page/scroll-place.ts';
 
 const height = 840;
 const views = [0, 1, 10, 333_333, 333_334, 1_000_000, 50_000_000].map((count) => ({
@@ -45,4 +47,18 @@ it.each(views)('$count rows: the thumb reaches every part, in order', (view) => 
     before = move.top;
   }
   expect(before).toBe(view.last);
+});
+
+it('takes the late event of a scroll bar that was put elsewhere for no movement', () => {
+  const order = new RowOrder();
+  order.count = 10_000;
+  const scroll = new ScrollPlace(order, () => {});
+  scroll.height = 600;
+  scroll.place = scroll.jumped(4_000);
+  scroll.seen = scroll.place.scrollTop;
+  // More rows came before the browser said where the scroll bar is.
+  scroll.place = scroll.jumped(4_100);
+  expect(scroll.isMovement(scroll.seen)).toBe(false);
+  expect(scroll.isMovement(scroll.place.scrollTop)).toBe(false);
+  expect(scroll.isMovement(scroll.place.scrollTop - 240)).toBe(true);
 });

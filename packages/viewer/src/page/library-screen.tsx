@@ -98,7 +98,7 @@ function ListingRow({ listing }: { readonly listing: Listing }) {
           <td class="number">{costText(envelope)}</td>
         </>
       )}
-      <td>{timeText(lastActiveAt)}</td>
+      <td class="time">{timeText(lastActiveAt)}</td>
     </tr>
   );
 }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
+import type { LiveRows, NamedAgent, TreeEntry } from '../answers.ts';
 import { type DispatchName, readAgents, readLast } from './api.ts';
 import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
 import { Search } from './find/search.ts';
@@ -94,7 +94,7 @@ export class ReaderState {
   }
 
   scrolled(scrollTop: number): void {
-    if (this.scroll.isMovedTo(scrollTop)) this.#moveTo(this.scroll.moved(scrollTop));
+    if (this.scroll.isMovement(scrollTop)) this.#moveTo(this.scroll.moved(scrollTop));
   }
 
   /** Shows the row with an event at the top; null: the end. */
@@ -165,10 +165,6 @@ export class ReaderState {
   /** Changes when the row that has an event does. */
   versionOf(position: number): string {
     return JSON.stringify(this.#order.rows.get(position) ?? null);
-  }
-
-  nameOf({ agentId, agent }: ReaderRow): string {
-    return this.agents.find(({ id }) => id === agentId)?.name ?? agent;
   }
 
   #counted(count: number): void {

@@ -25,7 +25,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
     const list = element.current;
     if (list === null || Math.abs(list.scrollTop - place.scrollTop) < 1) return;
     list.scrollTop = place.scrollTop;
-    reader.scroll.put(list.scrollTop);
+    reader.scroll.seen = list.scrollTop;
   });
   const total = reader.count === null ? -1 : view.count;
   return (
@@ -51,7 +51,7 @@ export function RowList({ reader, onOpen }: RowListProps) {
               row={row}
               top={at * rowHeight}
               total={total}
-              agent={row === undefined ? '' : reader.nameOf(row)}
+              agent={reader.agents.find(({ id }) => id === row?.agentId)?.name ?? row?.agent ?? ''}
               isCurrent={position === reader.current}
               onOpen={onOpen}
             />

@@ -11,14 +11,14 @@ const restMs = 200;
 export class ScrollPlace {
   place: Place = { top: 0, scrollTop: 0, rest: 0 };
   height = 0;
+  /** Where the scroll bar was when it was last seen. */
+  seen = 0;
   readonly #order: RowOrder;
   readonly #onRest: () => void;
   #isMoving = false;
   #resting: ReturnType<typeof setTimeout> | undefined;
   /** Where the scroll bar was before it was put elsewhere. A movement that began before can still come from there. */
   #before = Number.NaN;
-  /** Where the page itself put the scroll bar last. The browser reports that like a movement, and maybe only after another jump. */
-  #put = Number.NaN;
 
   constructor(order: RowOrder, onRest: () => void) {
     this.#order = order;
@@ -29,20 +29,16 @@ export class ScrollPlace {
     return { count: this.#order.size, height: this.height, last: this.#order.lastTop(this.height) };
   }
 
-  /** The page put the scroll bar there. */
-  put(scrollTop: number): void {
-    this.#put = scrollTop;
-  }
-
-  /** Whether the scroll bar was moved to there, and not put there by the page. */
-  isMovedTo(scrollTop: number): boolean {
-    return scrollTop !== this.#put && scrollTop !== this.place.scrollTop;
+  /** Whether a person moved the scroll bar. The event of one that was put elsewhere can come after another place was chosen. */
+  isMovement(scrollTop: number): boolean {
+    const { seen } = this;
+    this.seen = scrollTop;
+    return scrollTop !== seen && scrollTop !== this.place.scrollTop;
   }
 
   /** The place after the scroll bar moved. */
   moved(scrollTop: number): Place {
     clearTimeout(this.#resting);
-    this.#put = Number.NaN;
     this.#isMoving = true;
     const isFar = Math.abs(scrollTop - this.place.scrollTop) > this.height;
     const isOld = isFar && Math.abs(scrollTop - this.#before) <= this.height;

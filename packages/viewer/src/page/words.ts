@@ -20,8 +20,9 @@ export function costText({ cost }: DispatchEnvelope): string {
   return cost === null ? '' : dollars(cost);
 }
 
+/** `$1.25`, `$0.003`. */
 export function dollars(cost: number): string {
-  return `$${cost.toFixed(2)}`;
+  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 3 : 2)}`;
 }
 
 /** One of eight colours, always the same one for an agent. */

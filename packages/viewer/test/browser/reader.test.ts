@@ -151,6 +151,12 @@ it('shows what comes at the end, and says how much has come when it is elsewhere
     last += 2;
     await lastText(page, last);
   }
+  // Faster than the page is drawn: it stays at the end.
+  for (let burst = 0; burst < 20; burst += 1) {
+    await long.append(Array.from({ length: 300 }, (_, at) => text(last + 1 + at)));
+    last += 300;
+  }
+  await lastText(page, last);
   await page.keyboard.press('g');
   await page.waitForFunction(() => document.querySelector('.row[data-position="0"]') !== null);
   await long.append(Array.from({ length: 37 }, (_, at) => text(last + 1 + at)));

@@ -1,0 +1,56 @@
+/** Makes the pictures of docs/viewer.md from the demo, after `pnpm build`: `node --conditions=@hansard/source scripts/viewer-screens.ts`. */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { openBrowser } from './engines/browser.ts';
+import { root } from './workspace.ts';
+
+const command = join(root, 'apps/harness/dist/bin.js');
+const out = join(root, 'docs/viewer');
+const folder = mkdtempSync(join(tmpdir(), 'hansard-screens-'));
+mkdirSync(out, { recursive: true });
+execFileSync(process.execPath, [command, 'demo', '--delay', '0', '--root', folder], { stdio: 'ignore' });
+const viewing = spawn(process.execPath, [command, 'view', '--json', '--root', folder], {
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+const browser = await openBrowser();
+try {
+  const lines = createInterface({ input: viewing.stdout })[Symbol.asyncIterator]();
+  const { address } = JSON.parse(String((await lines.next()).value)) as { readonly address: string };
+  for (const dark of [false, true]) {
+    const page = await browser.newPage({
+      viewport: { width: 1_280, height: 720 },
+      colorScheme: dark ? 'dark' : 'light',
+    });
+    const shoot = async (name: string) => {
+      if (dark && name !== 'reader') return;
+      await page.screenshot({ path: join(out, `${name}${dark ? '-dark' : ''}.png`) });
+    };
+    await page.goto(address);
+    await page.waitForSelector('tbody th a');
+    await shoot('library');
+    await page
+      .locator('tbody tr', { has: page.locator('.state') })
+      .last()
+      .locator('th a')
+      .click();
+    await page.waitForSelector('.row .what');
+    await page.waitForSelector('.beside li');
+    await shoot('reader');
+    await page.locator('.row.call button').first().click();
+    await page.waitForSelector('aside .command');
+    await shoot('event');
+    await page.keyboard.press('Escape');
+    await page.locator('#find').fill('a.txt');
+    await page.getByLabel('only these').check();
+    await page.locator('.find output', { hasText: /rows?$/ }).waitFor();
+    await shoot('find');
+    await page.close();
+  }
+} finally {
+  await browser.close();
+  viewing.kill();
+  rmSync(folder, { recursive: true });
+}
