@@ -23,7 +23,7 @@ kbd { border: 1px solid var(--line); border-radius: .2rem; padding: 0 .25rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.started { white-space: nowrap; } section.task[hidden], tr[hidden] { display: none; } nav { font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; } small { color: var(--dim); overflow-wrap: anywhere; }
+td.started { white-space: nowrap; } td.model { font-size: .85rem; color: var(--dim); overflow-wrap: anywhere; max-width: 16rem; } td:first-child { min-width: 14rem; overflow-wrap: anywhere; } section.task[hidden], tr[hidden] { display: none; } nav { font-size: .85rem; margin: .3rem 0; overflow-wrap: anywhere; } small { color: var(--dim); overflow-wrap: anywhere; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 ${Array.from({ length: 13 }, (_, depth) => `td.in${depth} { padding-left: ${(depth * 1.2).toFixed(1)}em; }`).join('\n')}
 .scroll { overflow-x: auto; }
@@ -52,7 +52,7 @@ ${Array.from({ length: 4 }, (_, at) => `.d${at + 1} { padding-left: ${0.6 * (at 
 .word { color: var(--dim); font-size: .85rem; } .call .word { color: inherit; font-weight: 600; font-size: 1em; }
 .said .prose { font-size: 1.02rem; } .thought .prose { color: var(--dim); font-style: italic; }
 .failed .word, .bad { color: var(--bad); } .good { color: var(--good); } .notice, .decision { color: var(--notice); }
-.noise { font-size: .9rem; } .noise .word, .noise .who { visibility: hidden; } .noise .word { position: absolute; }
+.noise { font-size: .9rem; } .noise .word, .noise .who { visibility: hidden; } .noise .who { height: 1.4em; overflow: hidden; } .noise .word { position: absolute; }
 .event > .what > .plain { background: none; font: inherit; padding: 0; }
 .what > code { overflow-wrap: anywhere; } code, .code, pre { font: .85rem/1.45 ui-monospace, Menlo, monospace; }
 .text, .outcome, .target, .code, .altered { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
@@ -70,6 +70,7 @@ ins { background: var(--add); text-decoration: none; } del { background: var(--d
 img.observed { max-width: 100%; max-height: 24rem; display: block; }
 footer { margin-top: 3rem; color: var(--dim); font-size: .85rem; }
 @media (max-width: 44rem) {
+  td:first-child { min-width: 9rem; } td.model, th:nth-child(4), td.started, th:nth-child(3), td:nth-child(5), th:nth-child(5), td:nth-child(6), th:nth-child(6) { display: none; }
   body { padding: 0 .75rem 1rem; } .keys { display: none; } header { position: static; } html { scroll-padding-top: 1rem; }
   ol.rows > li, ol.said > li { display: flex; flex-wrap: wrap; align-items: baseline; }
   ol.rows > li.row { display: grid; grid-template-columns: auto 1fr auto; } .row > .what { grid-column: 1 / -1; grid-row: 2; }

@@ -37,15 +37,15 @@ function rowsOf(
 ): string[] {
   const [href = '', ...further] = hrefs(envelope);
   const parts = further.map((part, at) => ` <a href="${part}">${at + 2}</a>`).join('');
-  const title =
-    envelope.title === null ? '' : `<br><small dir="auto">${escapeHtmlInLine(envelope.title)}</small>`;
+  const { role, title } = envelope;
+  const about = title === null ? '' : ` <small dir="auto">${escapeHtmlInLine(role)}</small>`;
   const tone = tones[envelope.status];
   const note = orphan ? ' <span class="notice">(its parent is not here)</span>' : '';
   const cells = [
-    `<td class="in${Math.min(depth, 12)}"><a href="${href}"><bdi>${escapeHtmlInLine(envelope.role)}</bdi></a>${parts}${note}${title}</td>`,
+    `<td class="in${Math.min(depth, 12)}"><a href="${href}"><bdi>${escapeHtmlInLine(title ?? role)}</bdi></a>${parts}${about}${note}</td>`,
     `<td${tone === '' ? '' : ` class="${tone}"`}>${envelope.status}</td>`,
     `<td class="started"><time datetime="${escapeHtmlInLine(envelope.startedAt)}">${escapeHtmlInLine(envelope.startedAt.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' '))}</time></td>`,
-    `<td>${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
+    `<td class="model">${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
     number(own.inputTokens, formatTokens),
     number(own.outputTokens, formatTokens),
     `<td class="number">${formatSpending(own) ?? unknown}</td>`,
