@@ -70,7 +70,7 @@ ins { background: var(--add); text-decoration: none; } del { background: var(--d
 img.observed { max-width: 100%; max-height: 24rem; display: block; }
 footer { margin-top: 3rem; color: var(--dim); font-size: .85rem; }
 @media (max-width: 44rem) {
-  td:first-child { min-width: 9rem; } td.model, th:nth-child(4), td.started, th:nth-child(3), td:nth-child(5), th:nth-child(5), td:nth-child(6), th:nth-child(6) { display: none; }
+  td:first-child { min-width: 9rem; } td.model, th:nth-child(4), td.started, th:nth-child(3), td:nth-child(5), th:nth-child(5), td:nth-child(6), th:nth-child(6), td:nth-child(8), th:nth-child(8) { display: none; }
   body { padding: 0 .75rem 1rem; } .keys { display: none; } header { position: static; } html { scroll-padding-top: 1rem; }
   ol.rows > li, ol.said > li { display: flex; flex-wrap: wrap; align-items: baseline; }
   ol.rows > li.row { display: grid; grid-template-columns: auto 1fr auto; } .row > .what { grid-column: 1 / -1; grid-row: 2; }
