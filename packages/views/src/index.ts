@@ -11,7 +11,9 @@ export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export type { SessionAgent } from './agents/session-agents.ts';
 export { type Audience, audienceOf } from './audience/audience-of.ts';
+export { missedBy } from './audience/missed-by.ts';
 export { OpenAudience } from './audience/open-audience.ts';
+export { PresentAgents } from './audience/present-agents.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
 export {
   type HearingCell,

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
-import { OpenAudience } from '@hansard/views';
+import type { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
@@ -44,7 +44,7 @@ export function createCallWatch(
       const key = `${event.agentId ?? ''} ${event.data.toolCallId}`;
       if (isEventOf(event, 'agent:tool_call')) {
         if (!mapped.has(event.data.tool)) return [];
-        const audience = new OpenAudience(company.others(event.agentId ?? ''));
+        const audience = company.audience(event.agentId ?? '');
         open.set(key, { moment, input: event.data.input, audience, pieces: new Set() });
         return [];
       }

@@ -1,4 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { OpenAudience, PresentAgents } from '@hansard/views';
 import type { GameMapping } from './game-mapping.ts';
 import { rosterNewsOf } from './roster.ts';
 
@@ -8,8 +9,9 @@ import { rosterNewsOf } from './roster.ts';
  */
 export class Company {
   readonly #mapping: GameMapping;
-  /** The names of the present agents, by id. */
-  readonly #names = new Map<string, string>();
+  readonly #present = new PresentAgents();
+  /** The names that the agents got when they were created, by id. */
+  readonly #named = new Map<string, string>();
   readonly #dead = new Set<string>();
   /** Null if no event of the game has named the players. */
   #living: Set<string> | null = null;
@@ -19,11 +21,9 @@ export class Company {
   }
 
   observe(event: CapturedEvent): void {
-    const { agentId = '', type } = event;
-    if (isEventOf(event, 'agent:terminated')) this.#names.delete(agentId);
-    else if (isEventOf(event, 'agent:created')) this.#names.set(agentId, event.data.name ?? agentId);
-    else if ((type.startsWith('agent:') || type === 'user:message') && !this.#names.has(agentId))
-      this.#names.set(agentId, agentId);
+    const { agentId = '' } = event;
+    if (isEventOf(event, 'agent:created')) this.#named.set(agentId, event.data.name ?? agentId);
+    this.#present.observe(event);
     const news = rosterNewsOf(this.#mapping, event);
     if (news === null) return;
     if (news.living !== null) this.#living = new Set(news.living);
@@ -33,13 +33,13 @@ export class Company {
     this.#living?.delete(news.died);
   }
 
-  /** The ids of all but the speaker. */
-  others(speakerId: string): string[] {
-    return [...this.#names].flatMap(([agentId, name]) =>
-      agentId !== speakerId && (this.#isIn(name) || this.#isIn(agentId)) && !this.#dead.has(name)
-        ? [agentId]
-        : [],
-    );
+  /** The audience of what an agent says now. */
+  audience(speakerId: string): OpenAudience {
+    const others = this.#present.beside(speakerId).filter((agentId) => {
+      const name = this.#named.get(agentId) ?? agentId;
+      return (this.#isIn(name) || this.#isIn(agentId)) && !this.#dead.has(name);
+    });
+    return new OpenAudience(speakerId, others);
   }
 
   #isIn(name: string): boolean {

@@ -84,7 +84,9 @@ export function createGameStreams(
     const continues = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
     const settled = continues ? sayings.settle(({ isWhisper }) => isWhisper) : [];
     if (!isEventOf(event, 'agent:piece_of_text')) return settled;
-    const said = { moment, message: event.data.text, ids: [event.id], audience: new OpenAudience([]) };
+    const { text: message } = event.data;
+    const audience = new OpenAudience(event.agentId ?? '', []);
+    const said = { moment, message, ids: new Set([event.id]), audience };
     return [...settled, ...sayings.add([{ ...said, isWhisper: true }])];
   }
 }

@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { OpenAudience } from '@hansard/views';
+import type { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { type Moment, originOf } from './moment.ts';
@@ -18,6 +18,8 @@ interface OpenMessage {
   readonly messageId: string;
   readonly blocks: Block[];
   readonly audience: OpenAudience;
+  /** The ids of its deliveries so far, by which later ones may name it. */
+  readonly heardAs: Set<string>;
 }
 
 interface Block {
@@ -51,7 +53,8 @@ export function createMessageWatch(
         open.set(agentId, {
           messageId,
           blocks: [block],
-          audience: new OpenAudience(company.others(agentId)),
+          audience: company.audience(agentId),
+          heardAs: new Set(),
         });
         return lines;
       }
@@ -81,11 +84,14 @@ export function createMessageWatch(
   }
 
   function deliver(event: CapturedEvent): StreamLine[] {
-    const { substance, agentId = '' } = event;
+    const { id, substance, agentId = '' } = event;
     if (substance === undefined) return [];
-    for (const { messageId, blocks, audience } of open.values())
-      if (messageId === substance || blocks.some(({ moment }) => moment.event.id === substance))
-        audience.reached(agentId);
+    for (const { messageId, blocks, audience, heardAs } of open.values()) {
+      const isOfBlock = blocks.some(({ moment }) => moment.event.id === substance);
+      if (messageId !== substance && !isOfBlock && !heardAs.has(substance)) continue;
+      heardAs.add(id);
+      audience.reached(agentId);
+    }
     return sayings.deliver(event);
   }
 
@@ -98,10 +104,10 @@ export function createMessageWatch(
     return [...said, ...reasoningLines(message.blocks, isUtterance)];
   }
 
-  function sayingsOf({ messageId, blocks, audience }: OpenMessage): Saying[] {
+  function sayingsOf({ messageId, blocks, audience, heardAs }: OpenMessage): Saying[] {
     if (!mapping.chat.utterances) return [];
     const said = blocks.filter(({ kind, text }) => kind === 'text' && text !== '');
-    const ids = [messageId, ...said.map(({ moment }) => moment.event.id)];
+    const ids = new Set([messageId, ...said.map(({ moment }) => moment.event.id), ...heardAs]);
     return said.map(({ text: message, moment }) => ({ moment, message, ids, audience, isWhisper: false }));
   }
 

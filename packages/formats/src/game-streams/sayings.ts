@@ -3,11 +3,11 @@ import type { OpenAudience } from '@hansard/views';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** An utterance: its text if it is one block of a message, and the ids by which deliveries may name it. */
+/** An utterance: its text if it is one block of a message, and the ids by which deliveries may name it: also those of its deliveries. */
 export interface Saying {
   readonly moment: Moment;
   readonly message: string;
-  readonly ids: readonly string[];
+  readonly ids: Set<string>;
   readonly audience: OpenAudience;
   /** Whether it is a whisper regardless of its receivers. */
   readonly isWhisper: boolean;
@@ -31,9 +31,12 @@ export class Sayings {
   }
 
   /** Takes a delivery. Returns the line of an utterance that has now reached all. */
-  deliver({ substance, agentId = '' }: CapturedEvent): StreamLine[] {
-    const carried = this.#open.filter(({ ids }) => substance !== undefined && ids.includes(substance));
-    for (const { audience } of carried) audience.reached(agentId);
+  deliver({ id, substance, agentId = '' }: CapturedEvent): StreamLine[] {
+    const carried = this.#open.filter(({ ids }) => substance !== undefined && ids.has(substance));
+    for (const { audience, ids } of carried) {
+      ids.add(id);
+      audience.reached(agentId);
+    }
     return carried.length === 0 ? [] : this.#takePublic();
   }
 

@@ -1,8 +1,16 @@
-import { agentLabel, type DialogRow, type LogIndex, type PerspectiveRow, speakerLabel } from '@hansard/views';
+import {
+  agentLabel,
+  type DialogRow,
+  type LogIndex,
+  missedBy,
+  type PerspectiveRow,
+  speakerLabel,
+} from '@hansard/views';
 import { escapeHtmlInLine, textBlock } from './html-text.ts';
 
 /** One utterance and its receivers. */
-export function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): string {
+export function dialogItem(index: LogIndex, row: DialogRow): string {
+  const { speaker, text, audience } = row;
   const names = audience.map(({ agentId, how }) => {
     const name = `<bdi>${escapeHtmlInLine(agentLabel(index, agentId))}</bdi>`;
     return how === 'same' ? name : `${name} (${how})`;
@@ -15,7 +23,10 @@ export function dialogItem(index: LogIndex, { speaker, text, audience }: DialogR
       : [],
   );
   const heard = names.length === 0 ? '' : `<div class="heard">heard by ${names.join(', ')}</div>`;
-  return `<li><span class="who" dir="auto">${escapeHtmlInLine(speakerLabel(index, speaker))}</span><div>${textBlock(text)}${heard}${altered.join('')}</div></li>`;
+  const missed = missedBy(index, row);
+  const notHeard =
+    missed === null ? '' : `<div class="heard">not heard by <bdi>${escapeHtmlInLine(missed)}</bdi></div>`;
+  return `<li><span class="who" dir="auto">${escapeHtmlInLine(speakerLabel(index, speaker))}</span><div>${textBlock(text)}${heard}${altered.join('')}${notHeard}</div></li>`;
 }
 
 /** One thing that an agent heard, thought, did, received or said. */

@@ -4,6 +4,7 @@ import {
   dialogOf,
   dispatchTree,
   type LogIndex,
+  missedBy,
   type PerspectiveRow,
   perspectiveOf,
   renderDispatchTree,
@@ -72,7 +73,8 @@ function* lenses(view: SessionView, index: LogIndex): Generator<string> {
   }
 }
 
-function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): string {
+function dialogItem(index: LogIndex, row: DialogRow): string {
+  const { speaker, text, audience } = row;
   const heard = audience.map(({ agentId, how }) => {
     const name = inlineMarkdown(speakerLabel(index, { kind: 'agent', agentId }));
     return how === 'same' ? name : `${name} (${how})`;
@@ -89,7 +91,9 @@ function dialogItem(index: LogIndex, { speaker, text, audience }: DialogRow): st
         ]
       : [],
   );
-  return [said, ...altered].join('\n\n');
+  const missed = missedBy(index, row);
+  const notHeard = missed === null ? [] : [`Not heard by ${inlineMarkdown(missed)}.`];
+  return [said, ...altered, ...notHeard].join('\n\n');
 }
 
 function perspectiveItem(index: LogIndex, { kind, text, from, how, tool }: PerspectiveRow): string {

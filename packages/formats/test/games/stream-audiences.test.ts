@@ -46,9 +46,13 @@ function randomTalk(random: () => number): { events: NewEvent[]; truth: Said[] }
       const others = present.filter((one) => one !== agentId);
       const isToAll = random() < 0.5;
       const receivers = others.filter(() => isToAll || random() < 0.5);
-      for (const receiver of receivers) {
+      // One hears it from another, and at times the speaker its own words.
+      let carried = substance;
+      for (const receiver of random() < 0.2 ? [...receivers, agentId] : receivers) {
         const source = { kind: 'agent', agentId } as const;
-        events.push(newEvent('user:message', { text: said, source }, { agentId: receiver, substance }));
+        const from = random() < 0.3 ? carried : substance;
+        carried = `e${events.length}`;
+        events.push(newEvent('user:message', { text: said, source }, { agentId: receiver, substance: from }));
       }
       truth.push(
         receivers.length === others.length ? ['chat', said, []] : ['whispers', said, receivers.map(nameOf)],

@@ -26,9 +26,8 @@ export function audienceOf(
   const others = companyAt(index, position).filter(
     (agentId) => agentId !== speakerId && canTakePart(agentId),
   );
-  const audience = new OpenAudience(others);
-  for (const { agentId, how } of hearings)
-    if (how !== 'withheld' && agentId !== speakerId) audience.reached(agentId);
+  const audience = new OpenAudience(speakerId, others);
+  for (const { agentId, how } of hearings) if (how !== 'withheld') audience.reached(agentId);
   const { receivers, missing, isPublic } = audience;
   return { receivers, missing, isPublic };
 }

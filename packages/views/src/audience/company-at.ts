@@ -1,19 +1,16 @@
 import type { LogIndex } from '../log/log-index.ts';
+import { PresentAgents } from './present-agents.ts';
 
-/** From the position of its first event up to that of its end. */
+/** From the position of the event with which it came up to that of its end. */
 interface Presence {
   readonly agentId: string;
   readonly from: number;
-  readonly to: number;
+  to: number;
 }
 
-const takesPart = /^(agent|user):/;
 const presences = new WeakMap<LogIndex, readonly Presence[]>();
 
-/**
- * The ids of the agents that could take part at a position, in the order of their first events: they were created or had
- * an event of their own before it, and had not ended.
- */
+/** The ids of the agents that can take part at a position, in the order in which they came. */
 export function companyAt(index: LogIndex, position: number): string[] {
   return presencesOf(index).flatMap(({ agentId, from, to }) =>
     from <= position && position < to ? [agentId] : [],
@@ -23,19 +20,21 @@ export function companyAt(index: LogIndex, position: number): string[] {
 function presencesOf(index: LogIndex): readonly Presence[] {
   const known = presences.get(index);
   if (known !== undefined) return known;
-  const from = new Map<string, number>();
-  const to = new Map<string, number>();
+  const found: Presence[] = [];
+  const latest = new Map<string, Presence>();
+  const present = new PresentAgents();
   for (const { event, position } of index.nodes) {
-    const { type, agentId = '' } = event;
-    if (!takesPart.test(type)) continue;
-    if (!from.has(agentId)) from.set(agentId, position);
-    if (type === 'agent:terminated') to.set(agentId, position);
+    const { agentId = '' } = event;
+    const wasPresent = present.has(agentId);
+    present.observe(event);
+    if (present.has(agentId) === wasPresent) continue;
+    const presence = latest.get(agentId);
+    if (wasPresent && presence !== undefined) presence.to = position;
+    if (wasPresent) continue;
+    const begun = { agentId, from: position, to: Infinity };
+    latest.set(agentId, begun);
+    found.push(begun);
   }
-  const found = [...from].map(([agentId, first]) => ({
-    agentId,
-    from: first,
-    to: to.get(agentId) ?? Infinity,
-  }));
   presences.set(index, found);
   return found;
 }

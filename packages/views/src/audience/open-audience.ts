@@ -3,8 +3,11 @@ export class OpenAudience {
   readonly #missing: Set<string>;
   readonly #receivers = new Set<string>();
 
-  /** `others`: the ids of the agents that could receive it. */
-  constructor(others: readonly string[]) {
+  readonly #speakerId: string | null;
+
+  /** `others`: the ids of the agents that could receive it, beside its speaker; null: no agent said it. */
+  constructor(speakerId: string | null, others: readonly string[]) {
+    this.#speakerId = speakerId;
     this.#missing = new Set(others);
   }
 
@@ -21,6 +24,7 @@ export class OpenAudience {
   }
 
   reached(agentId: string): void {
+    if (agentId === this.#speakerId) return;
     this.#receivers.add(agentId);
     this.#missing.delete(agentId);
   }

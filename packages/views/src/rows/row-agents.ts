@@ -1,16 +1,13 @@
 import type { CapturedEvent } from '@hansard/events';
 import { AgentNames } from '../agents/agent-names.ts';
+import { PresentAgents } from '../audience/present-agents.ts';
 import type { RowAgent } from './row.ts';
-
-const takesPart = /^(agent|user):/;
 
 /** The agents of a dispatch as far as its events name them, for a reader that takes them one by one. */
 export class RowAgents {
   readonly #names = new AgentNames();
   readonly #depths = new Map<string, number>();
-  /** Those that can take part now, in the order of their first events. */
-  readonly #present = new Set<string>();
-  readonly #left = new Set<string>();
+  readonly #present = new PresentAgents();
 
   /** Reads what an event says about its agent. `creatorOf`: the agent of the event or message with an id; null: not known. */
   learn(event: CapturedEvent, creatorOf: (id: string) => string | null): void {
@@ -24,12 +21,7 @@ export class RowAgents {
       const isRoot = agentId === '' || (isCreated && first === undefined);
       this.#depths.set(agentId, isRoot ? 0 : (this.#depths.get(creator) ?? 0) + 1);
     }
-    if (!takesPart.test(type)) return;
-    if (!this.#left.has(agentId)) this.#present.add(agentId);
-    if (type === 'agent:terminated') {
-      this.#present.delete(agentId);
-      this.#left.add(agentId);
-    }
+    this.#present.observe(event);
   }
 
   of(agentId = ''): RowAgent {
@@ -42,8 +34,6 @@ export class RowAgents {
 
   /** The agents that can take part now, except one. */
   presentBeside(agentId: string | null): readonly string[] {
-    return this.#present.size > 1 || agentId === null
-      ? [...this.#present].filter((other) => other !== agentId)
-      : [];
+    return this.#present.beside(agentId);
   }
 }

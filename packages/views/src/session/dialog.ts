@@ -1,3 +1,4 @@
+import { audienceOf } from '../audience/audience-of.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Hearing, Saying } from '../log/saying.ts';
@@ -5,6 +6,10 @@ import type { Hearing, Saying } from '../log/saying.ts';
 /** One saying of a dialog. The audience has the hearings of the chosen agents, including those that were withheld. */
 export interface DialogRow extends Omit<Saying, 'hearings'> {
   readonly audience: readonly Hearing[];
+  /** The ids of the chosen agents that were present and did not receive it. */
+  readonly missing: readonly string[];
+  /** Whether every agent that was present received it, chosen or not. */
+  readonly isPublic: boolean;
 }
 
 /**
@@ -16,20 +21,28 @@ export interface DialogRow extends Omit<Saying, 'hearings'> {
  */
 export function dialogOf(index: LogIndex, agentIds?: readonly string[]): DialogRow[] {
   if (agentIds === undefined) {
-    return index.sayings.map(({ hearings, ...saying }) => ({ ...saying, audience: firstOfEach(hearings) }));
+    return index.sayings.map((saying) => dialogRow(index, saying));
   }
   const chosen = new Set(agentIds.map((name) => agentNamed(index, name).agentId));
   const rows: DialogRow[] = [];
-  for (const { hearings, ...saying } of index.sayings.filter((saying) => concerns(saying, chosen))) {
-    const audience = firstOfEach(hearings.filter(({ agentId }) => chosen.has(agentId)));
-    const parties = new Set(audience.map(({ agentId }) => agentId));
+  for (const saying of index.sayings.filter((saying) => concerns(saying, chosen))) {
+    const row = dialogRow(index, saying, chosen);
+    const parties = new Set(row.audience.map(({ agentId }) => agentId));
     const speaker = chosenSpeaker(saying, chosen);
     if (speaker !== null) parties.add(speaker);
     const isShared = parties.size >= Math.min(2, chosen.size);
     const isAloud = speaker !== null && saying.kind === 'utterance';
-    if (isShared || isAloud) rows.push({ ...saying, audience });
+    if (isShared || isAloud) rows.push(row);
   }
   return rows;
+}
+
+function dialogRow(index: LogIndex, saying: Saying, chosen?: ReadonlySet<string>): DialogRow {
+  const { hearings, ...said } = saying;
+  const isChosen = (agentId: string) => chosen?.has(agentId) ?? true;
+  const { missing, isPublic } = audienceOf(index, saying);
+  const audience = firstOfEach(hearings.filter(({ agentId }) => isChosen(agentId)));
+  return { ...said, audience, missing: missing.filter(isChosen), isPublic };
 }
 
 function concerns(saying: Saying, chosen: ReadonlySet<string>): boolean {

@@ -1,4 +1,5 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
+import { missedBy } from '../audience/missed-by.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Hearing } from '../log/saying.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
@@ -8,7 +9,10 @@ import type { DialogRow } from './dialog.ts';
 /** The width of a column of positions. */
 const positionColumns = 4;
 
-/** The position, speaker and text of each saying, and below it the agents that heard it; the received text where it was altered. */
+/**
+ * The position, speaker and text of each saying, and below it the agents that heard it; the received text where it was altered; and
+ * the agents that were present and did not hear it.
+ */
 export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): string {
   if (rows.length === 0) return '(nothing was said)';
   return rows
@@ -16,6 +20,7 @@ export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): strin
       const said = `${String(row.position).padStart(positionColumns)}  ${speakerLabel(index, row.speaker)}: `;
       const margin = ' '.repeat(positionColumns + 2);
       const heard = heardLine(index, row.audience);
+      const missed = missedBy(index, row);
       const apart = row.audience
         .filter(({ how }) => how === 'altered' || how === 'withheld')
         .map((hearing) => hangingLines(`${margin}${apartStart(index, hearing)}`, hearing.text ?? ''));
@@ -23,6 +28,7 @@ export function renderDialog(index: LogIndex, rows: readonly DialogRow[]): strin
         hangingLines(said, row.text),
         ...(heard === '' ? [] : [`${margin}heard by ${heard}`]),
         ...apart,
+        ...(missed === null ? [] : [`${margin}not heard by ${missed}`]),
       ].join('\n');
     })
     .join('\n');

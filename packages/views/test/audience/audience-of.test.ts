@@ -131,6 +131,27 @@ describe('audienceOf', () => {
     expect(seeds.flatMap((seed) => faults(seed, judge))).not.toEqual([]);
   });
 
+  it('counts an agent again when it is created again, and not when a late delivery comes', () => {
+    const ends = (id: string, agent: string): CapturedEvent => ({
+      ...created(id, agent),
+      type: 'agent:terminated',
+      data: {},
+    });
+    const index = createLogIndex([
+      created('c1', 'ann'),
+      created('c2', 'ben'),
+      ends('t1', 'ben'),
+      heard('e1', 'ben', 'Rye'),
+      says('s1', 'ann', 'Gone?'),
+      created('c3', 'ben'),
+      says('s2', 'ann', 'Back!'),
+    ]);
+    const missing = index.sayings.flatMap((saying) =>
+      saying.speaker.agentId === 'ann' ? [audienceOf(index, saying).missing] : [],
+    );
+    expect(missing).toEqual([[], ['ben']]);
+  });
+
   it('names the agents that were present and did not receive it, except those that could not take part', () => {
     const index = createLogIndex([
       ...['ann', 'ben', 'carl'].map((agent, at) => created(`c${at}`, agent)),

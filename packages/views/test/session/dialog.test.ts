@@ -207,13 +207,35 @@ describe('renderDialog', () => {
       [
         '  15  Olga: It is early. The stalls open.',
         '      heard by Ben, Ann',
+        '      not heard by Carl',
         '  18  Ben: Rye with caraway, baked at 240 degrees',
         '      heard by Ann, altered (via e16): [Ben]: Rye with caraway, baked at [hidden]',
         '      withheld from Carl (via e18)',
         '  30  Ann: Two loaves, please.',
         '      heard by Ben (wrapped)',
+        '      not heard by Carl',
       ].join('\n'),
     );
+  });
+
+  it('says how many did not hear it where they are many, and nothing where nobody did', () => {
+    const others = ['b', 'c', 'd', 'e', 'f', 'g'];
+    const index = createLogIndex([
+      ...['a', ...others].map((agent) => created(`c${agent}`, agent)),
+      says('e1', 'a', 'Rye'),
+      heard('e2', 'b', 'Rye', { from: 'a', substance: 'e1' }),
+      says('e3', 'a', 'Who is there?'),
+    ]);
+    const rows = dialogOf(index);
+    expect(rows.map(({ missing, isPublic }) => [missing, isPublic])).toEqual([
+      [others.slice(1), false],
+      [others, false],
+    ]);
+    expect(renderDialog(index, rows)).toBe(
+      '   7  a: Rye\n      heard by b\n      not heard by 5 others\n   9  a: Who is there?',
+    );
+    const [chosen] = dialogOf(index, ['a', 'b']);
+    expect(chosen).toMatchObject({ missing: [], isPublic: false });
   });
 
   it('indents further lines below the first and neutralises controls', () => {

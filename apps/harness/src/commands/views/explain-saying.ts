@@ -9,7 +9,7 @@ export function explainSaying<Rows>(ask: () => Rows): Rows {
     throw new CliError(
       exitCode.failed,
       error.message,
-      '`hansard dialog TASK` prints the ids of utterances.',
+      '`hansard dialog TASK` prints the positions of what was said.',
       { cause: error },
     );
   }

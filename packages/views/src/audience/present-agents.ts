@@ -1,0 +1,33 @@
+import type { CapturedEvent } from '@hansard/events';
+
+const takesPart = /^(agent|user):/;
+
+/**
+ * The agents that can take part, as the events of a log come: each from its first event or delivery until it ends. A delivery that
+ * comes later does not bring it back; only its creation does.
+ */
+export class PresentAgents {
+  readonly #present = new Set<string>();
+  readonly #ended = new Set<string>();
+
+  /** '' is the dispatched agent itself. */
+  has(agentId: string): boolean {
+    return this.#present.has(agentId);
+  }
+
+  /** The ids of all but one, in the order in which they came. */
+  beside(agentId: string | null): string[] {
+    return [...this.#present].filter((other) => other !== agentId);
+  }
+
+  observe({ type, agentId = '' }: CapturedEvent): void {
+    if (!takesPart.test(type)) return;
+    if (type === 'agent:terminated') {
+      this.#present.delete(agentId);
+      this.#ended.add(agentId);
+      return;
+    }
+    if (type === 'agent:created') this.#ended.delete(agentId);
+    if (!this.#ended.has(agentId)) this.#present.add(agentId);
+  }
+}
