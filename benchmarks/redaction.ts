@@ -1,7 +1,8 @@
 /**
  * Measures what redaction costs an import, a run and two exports of transcripts, in processor time: with a redactor and without, and, if the
- * folder of another checkout is named, as that checkout does them without one. The transcripts are those of the corpus, or generated. A
- * process does one work many times; its variants take turns, after a round that is not counted. The processes of the two checkouts take turns as well.
+ * folder of another checkout is named, without one in both checkouts. The transcripts are those of the corpus, or generated. A
+ * process does one work many times; its variants take turns, after a round that is not counted. The processes of the two checkouts take turns as
+ * well. Nothing collects garbage by force: a full collection also discards what V8 knows of the shapes of objects.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -25,12 +26,14 @@ const taskDir = 'benchmarks/tasks/redaction';
 const megabytes = 6;
 const here = join(import.meta.dirname, '..');
 
-const rounds = 5;
+const rounds = 15;
 const processes = 2;
 
 interface Place {
   /** The checkout whose packages do the work. */
   readonly root: string;
+  /** Whether one of the variants redacts. */
+  readonly redacts: boolean;
   readonly transcript: string;
   readonly folder: string;
 }
@@ -139,12 +142,13 @@ if (work !== undefined && given !== undefined) {
 
 async function timesOf(work: Work, place: Place): Promise<Times> {
   const times: Times = { off: [], on: [] };
+  // A process makes one.
+  const redactor = createRedactor();
   for (let round = 0; round <= rounds; round += 1) {
     for (const variant of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
-      const isOn = variant === 'on' && place.root === here;
+      const isOn = variant === 'on' && place.redacts;
       const folder = join(place.folder, `${round}-${variant}`);
-      const measured = await work({ ...place, folder, redactor: isOn ? createRedactor() : null });
-      globalThis.gc?.();
+      const measured = await work({ ...place, folder, redactor: isOn ? redactor : null });
       const before = process.cpuUsage();
       await measured();
       const { user, system } = process.cpuUsage(before);
@@ -160,16 +164,20 @@ function measureAll(other: string | null): void {
   const transcript = join(folder, 'session.jsonl');
   const bytes = (isCorpusThere ? writeCorpusTranscript : writeTranscript)(transcript, megabytes * 1e6);
   for (const step of Object.keys(works)) {
-    const measured = (root: string, index: number): Times => {
-      const place: Place = { root, transcript, folder: join(folder, `${step}-${index}`) };
-      const args = [...process.execArgv, '--expose-gc', import.meta.filename, step, JSON.stringify(place)];
+    const measured = (root: string, redacts: boolean, index: number): Times => {
+      const place: Place = { root, redacts, transcript, folder: join(folder, `${step}-${index}`) };
+      const args = [...process.execArgv, import.meta.filename, step, JSON.stringify(place)];
       return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
     };
     const own: Times = { off: [], on: [] };
     const before: number[] = [];
+    const now: number[] = [];
     for (let index = 0; index < processes; index += 1) {
-      if (other !== null) before.push(...Object.values(measured(other, index)).flat());
-      const { off, on } = measured(here, index);
+      if (other !== null) {
+        before.push(...Object.values(measured(other, false, index)).flat());
+        now.push(...Object.values(measured(here, false, index)).flat());
+      }
+      const { off, on } = measured(here, true, index);
       own.off.push(...off);
       own.on.push(...on);
     }
@@ -186,7 +194,7 @@ function measureAll(other: string | null): void {
         millisecondsOff: rounded(off),
         millisecondsOn: rounded(on),
         onToOff: rounded(on / off),
-        ...(other === null ? {} : { offToBefore: rounded(off / median(before)) }),
+        ...(other === null ? {} : { offToBefore: rounded(median(now) / median(before)) }),
       },
       targets,
     );

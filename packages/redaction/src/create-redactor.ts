@@ -91,8 +91,7 @@ export function createRedactor({
   const own = compilePatterns(patterns);
   const replaceKnown = replaceFormats(formats ? secretFormats : []);
 
-  const replace: ReplaceSecrets = (text, mark) => {
-    if (own.length + values.length === 0) return replaceKnown(text, mark);
+  const replaceAll: ReplaceSecrets = (text, mark) => {
     let replaced = text;
     for (const pattern of own) replaced = pattern.replace(replaced, mark);
     if (replaced.length < shortestValue) return replaced;
@@ -100,6 +99,7 @@ export function createRedactor({
       if (replaced.includes(value)) replaced = replaced.replaceAll(value, () => mark(kind));
     return replaceKnown(replaced, mark);
   };
+  const replace = own.length + values.length === 0 ? replaceKnown : replaceAll;
   const keys = new KnownKeys(replace, formats);
   const begin = () => new ValueRedaction(replace, keys);
   const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {

@@ -23,21 +23,21 @@ export class KnownKeys {
     this.#namesSecrets = namesSecrets;
   }
 
-  /** Whether a key is known to have no secret. */
-  isClean(key: string): boolean {
-    return this.#clean.has(key) || this.#learn(key);
+  /** Whether a key names a secret: a value that is one if it looks random. Null: the key itself can have a secret. */
+  ofClean(key: string): boolean | null {
+    return this.#clean.get(key) ?? this.#learn(key);
   }
 
-  /** Whether the value of a key is a secret if it looks random. */
   namesSecret(key: string): boolean {
-    return this.#clean.get(key) ?? (this.#namesSecrets && secretKeyOnly.test(key));
+    return this.#namesSecrets && secretKeyOnly.test(key);
   }
 
-  #learn(key: string): boolean {
-    if (key.length > longestKey || this.#clean.size >= mostKeys) return false;
-    if (this.#replace(key, () => '\0') !== key) return false;
-    this.#clean.set(key, this.#namesSecrets && secretKeyOnly.test(key));
-    return true;
+  #learn(key: string): boolean | null {
+    if (key.length > longestKey || this.#clean.size >= mostKeys) return null;
+    if (this.#replace(key, () => '\0') !== key) return null;
+    const namesSecret = this.namesSecret(key);
+    this.#clean.set(key, namesSecret);
+    return namesSecret;
   }
 }
 
@@ -74,8 +74,12 @@ export class ValueRedaction {
     for (const key in object) {
       const value = object[key] as JsonValue;
       if (key === redactionsField && isRedactionCounts(value)) continue;
-      const redacted = this.field(key, value);
-      const name = this.#keys.isClean(key) ? key : this.text(key);
+      const namesSecret = this.#keys.ofClean(key);
+      const name = namesSecret === null ? this.text(key) : key;
+      const redacted =
+        typeof value === 'string'
+          ? this.#named(namesSecret ?? this.#keys.namesSecret(key), value)
+          : this.value(value);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }
     return changed === null ? object : renamed(object, changed);
@@ -89,16 +93,18 @@ export class ValueRedaction {
 
   /** The value of a key: a text can be a secret because of it. */
   field(key: string, value: JsonValue): JsonValue {
-    if (typeof value !== 'string') return typeof value === 'object' ? this.value(value) : value;
+    return typeof value === 'string' ? this.#named(this.#keys.namesSecret(key), value) : this.value(value);
+  }
+
+  #named(namesSecret: boolean, value: string): string {
     const redacted = this.text(value);
-    return redacted === value && this.#keys.namesSecret(key) && isNamedSecret(value)
-      ? this.#mark('secret-value')
-      : redacted;
+    return namesSecret && redacted === value && isNamedSecret(value) ? this.#mark('secret-value') : redacted;
   }
 
   #list(list: readonly JsonValue[]): JsonValue[] {
     let changed: JsonValue[] | null = null;
-    for (const [index, value] of list.entries()) {
+    for (let index = 0; index < list.length; index += 1) {
+      const value = list[index] as JsonValue;
       const redacted = this.value(value);
       if (redacted === value) continue;
       changed ??= [...list];
