@@ -15,6 +15,13 @@ execFileSync(process.execPath, [command, 'demo', '--delay', '0', '--root', folde
 const viewing = spawn(process.execPath, [command, 'view', '--json', '--root', folder], {
   stdio: ['ignore', 'pipe', 'ignore'],
 });
+/** A task of the demo, the key of a lens, the name of its picture, and what is shown when it is ready. */
+const lenses = [
+  [/cafe/, '2', 'dialog', '.talk li'],
+  [/cafe/, '3', 'perspective', '.talk li'],
+  [/cafe/, '4', 'heard', '.wide tbody tr'],
+  [/tour/, '5', 'tree', '.tree tbody tr'],
+] as const;
 const browser = await openBrowser();
 try {
   const lines = createInterface({ input: viewing.stdout })[Symbol.asyncIterator]();
@@ -47,6 +54,16 @@ try {
     await page.getByLabel('only these').check();
     await page.locator('.find output', { hasText: /rows?$/ }).waitFor();
     await shoot('find');
+    for (const [task, key, name, shown] of lenses) {
+      await page.evaluate(() => {
+        location.hash = '#/';
+      });
+      await page.locator('tbody tr', { hasText: task }).last().locator('th a').click();
+      await page.waitForSelector('.row .what');
+      await page.keyboard.press(key);
+      await page.waitForSelector(shown);
+      await shoot(name);
+    }
     await page.close();
   }
 } finally {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressOf, parseAddress, type Screen } from '../src/page/place-in-address.ts';
+import { addressOf, lenses, parseAddress, type Screen } from '../src/page/place-in-address.ts';
 
 const nothing = { text: '', agentId: null, kind: null, failed: false };
 
@@ -21,6 +21,13 @@ it('has everything that is shown, and gives it back', () => {
           expect(parseAddress(addressOf(reader))).toEqual(reader);
           const library: Screen = { kind: 'library', task: text || null, filter: text };
           expect(parseAddress(addressOf(library))).toEqual(library);
+          for (const kind of lenses) {
+            const agents = agentId === null ? [] : [agentId, 'a2'];
+            const lens: Screen = { kind, task: text || 'maps', id: text || 'd1', agents, end: at };
+            expect(parseAddress(addressOf(lens))).toEqual(lens);
+          }
+          const tree: Screen = { kind: 'tree', task: text || 'maps' };
+          expect(parseAddress(addressOf(tree))).toEqual(tree);
         }
 });
 

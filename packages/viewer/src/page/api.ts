@@ -21,7 +21,7 @@ export function pathOf({ task, id }: DispatchName): string {
   return `/api/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}`;
 }
 
-async function ask<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
+export async function ask<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
   const answer = await fetch(path, signal === undefined ? {} : { signal }).catch((cause) => {
     throw new Refused('The viewer does not answer.', { cause });
   });

@@ -33,7 +33,12 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
     <main class="library">
       <header>
         <h1>{task === null ? 'Dispatches' : task}</h1>
-        {task === null ? null : <a href={addressOf({ kind: 'library', task: null })}>All tasks</a>}
+        {task === null ? null : (
+          <>
+            <a href={addressOf({ kind: 'library', task: null })}>All tasks</a>
+            <a href={addressOf({ kind: 'tree', task })}>Tree and cost</a>
+          </>
+        )}
         <input
           type="search"
           aria-label="Filter"

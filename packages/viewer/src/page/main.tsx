@@ -1,5 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { LensScreen } from './lenses/lens-screen.tsx';
+import { TreeScreen } from './lenses/tree-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
 import { parseAddress } from './place-in-address.ts';
 import { ReaderScreen } from './reader-screen.tsx';
@@ -14,6 +16,9 @@ function App() {
   const screen = parseAddress(hash);
   if (screen.kind === 'library')
     return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
+  if (screen.kind === 'tree') return <TreeScreen key={screen.task} task={screen.task} />;
+  if (screen.kind !== 'reader')
+    return <LensScreen key={`${screen.kind}/${screen.task}/${screen.id}`} place={screen} />;
   return <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />;
 }
 

@@ -14,16 +14,41 @@ export interface ReaderPlace {
   readonly isOnlyHits?: boolean;
 }
 
+export const lenses = ['dialog', 'perspective', 'heard'] as const;
+
+/** One dispatch through a lens. */
+export interface LensPlace {
+  readonly kind: (typeof lenses)[number];
+  readonly task: string;
+  readonly id: string;
+  /** The chosen agents, by their ids. */
+  readonly agents: readonly string[];
+  /** The line before which lines are shown. Null: the end. */
+  readonly end: number | null;
+}
+
+/** The dispatches of a task as trees. */
+interface TreePlace {
+  readonly kind: 'tree';
+  readonly task: string;
+}
+
 /** What the page shows, as it is in the address after `#`. */
 export type Screen =
   | { readonly kind: 'library'; readonly task: string | null; readonly filter?: string }
-  | ReaderPlace;
+  | ReaderPlace
+  | LensPlace
+  | TreePlace;
 
 export function parseAddress(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const parts = path.split('/').filter((part) => part !== '');
-  const [kind, task, id] = parts.map(decode);
+  const [kind, task, id, lens] = parts.map(decode);
   const fields = new URLSearchParams(query);
+  const knownLens = lenses.find((known) => known === lens);
+  if (kind === 'd' && task !== undefined && id !== undefined && knownLens !== undefined)
+    return { kind: knownLens, task, id, agents: fields.getAll('agent'), end: positionIn(fields, 'end') };
+  if (kind === 't' && task !== undefined && id === 'tree') return { kind: 'tree', task };
   if (kind === 'd' && task !== undefined && id !== undefined)
     return {
       kind: 'reader',
@@ -51,6 +76,11 @@ export function addressOf(screen: Screen): string {
     const path = screen.task === null ? '#/' : `#/t/${encodeURIComponent(screen.task)}`;
     return path + queryOf({ filter: screen.filter || null });
   }
+  if (screen.kind === 'tree') return `#/t/${encodeURIComponent(screen.task)}/tree`;
+  if (screen.kind !== 'reader') {
+    const path = `#/d/${encodeURIComponent(screen.task)}/${encodeURIComponent(screen.id)}/${screen.kind}`;
+    return `${path}${lensQuery(screen)}`;
+  }
   const { task, id, at, open = null, query = everything, isOnlyHits = false } = screen;
   const fields = {
     at: at === null ? null : String(at),
@@ -62,6 +92,14 @@ export function addressOf(screen: Screen): string {
     only: isOnlyHits ? '1' : null,
   };
   return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}${queryOf(fields)}`;
+}
+
+/** The chosen agents and the end, as the server and the address have them. */
+export function lensQuery({ agents, end }: Pick<LensPlace, 'agents' | 'end'>): string {
+  const set = new URLSearchParams();
+  for (const agent of agents) set.append('agent', agent);
+  if (end !== null) set.set('end', String(end));
+  return set.size === 0 ? '' : `?${set}`;
 }
 
 function queryOf(fields: Readonly<Record<string, string | null>>): string {

@@ -4,6 +4,8 @@ import { EventPanel } from './event-panel.tsx';
 import { FindBar } from './find/find-bar.tsx';
 import { everything, type Query } from './find/query.ts';
 import { goTo, isWritten } from './go-to.ts';
+import { isTyping } from './is-typing.ts';
+import { Tabs } from './lenses/tabs.tsx';
 import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
@@ -89,6 +91,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
         <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
         <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
         {envelope === null ? null : <span class={`state ${envelope.status}`}>{envelope.status}</span>}
+        <Tabs task={task} id={id} shown="reader" />
         <span class="count">{reader.count === null ? '…' : `${countText(reader.count)} events`}</span>
         <FindBar
           reader={reader}
@@ -155,11 +158,4 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEv
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
-  );
 }

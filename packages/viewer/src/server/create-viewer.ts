@@ -2,6 +2,7 @@ import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
+import { lensRoutes } from './lenses/lens-routes.ts';
 import { OpenDispatches } from './open-dispatches.ts';
 import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
@@ -37,7 +38,9 @@ export function createViewer({ store, token = randomToken() }: ViewerOptions): V
     }
     return context.json({ message: error.message }, 500);
   });
-  app.route('/api', routes(viewed, new OpenDispatches(viewed)));
+  const dispatches = new OpenDispatches(viewed);
+  app.route('/api', routes(viewed, dispatches));
+  app.route('/api', lensRoutes(viewed, dispatches));
   app.route('/', pageFiles());
   return {
     app,

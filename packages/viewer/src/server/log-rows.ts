@@ -63,10 +63,14 @@ export class LogRows {
 
   /** A reader for the events from a position, with the agents that are known before it. */
   async reader(first: number): Promise<RowReader> {
+    return new RowReader({ events: reach, first, agents: await this.agentEventsBefore(first) });
+  }
+
+  /** The events that create and end agents before a position, as far as they are known. */
+  async agentEventsBefore(first: number): Promise<CapturedEvent[]> {
     await this.#learnFirst();
     const known = [...this.#agents].filter(([position]) => position < first);
-    const agents = known.sort(([one], [other]) => one - other).map(([, event]) => event);
-    return new RowReader({ events: reach, first, agents });
+    return known.sort(([one], [other]) => one - other).map(([, event]) => event);
   }
 
   /** Where a reader must begin so that rows from a position are right. */

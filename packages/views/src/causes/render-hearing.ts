@@ -42,8 +42,8 @@ export function renderHearing(
 
 const textAt = 2;
 
-/** Each way once, with its count if there are several. */
-function cellInWords(cell: HearingCell = []): string {
+/** Each way once, with its count if there are several; `·`: never. */
+export function cellInWords(cell: HearingCell = []): string {
   const ways = [...new Set(cell)].map((way) => {
     const count = cell.filter((other) => other === way).length;
     return count === 1 ? way : `${way} ×${count}`;

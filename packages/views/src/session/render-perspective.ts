@@ -17,11 +17,17 @@ export function renderPerspective(index: LogIndex, rows: readonly PerspectiveRow
   return [...basisNote(rows), ...lines].join('\n');
 }
 
-function startOf(index: LogIndex, { kind, from, how, tool }: PerspectiveRow): string {
+function startOf(index: LogIndex, row: PerspectiveRow): string {
+  const words = perspectiveWords(index, row);
+  if (row.kind === 'did') return `${words} `;
+  return words === '' ? '' : `${words}: `;
+}
+
+/** The tool of a row, whom it came from, and whether it was altered. */
+export function perspectiveWords(index: LogIndex, { kind, from, how, tool }: PerspectiveRow): string {
   const toolName = tool === null ? '' : neutraliseControlsInLine(tool);
-  if (kind === 'did') return `${toolName} `;
+  if (kind === 'did') return toolName;
   const source = from === null ? '' : `from ${speakerLabel(index, from)}`;
   const changed = how === 'altered' ? ' (altered)' : '';
-  const start = [toolName, `${source}${changed}`].filter(Boolean).join(' ');
-  return start === '' ? '' : `${start}: `;
+  return [toolName, `${source}${changed}`].filter(Boolean).join(' ');
 }

@@ -1,0 +1,36 @@
+import { neutraliseControls } from '@hansard/views';
+
+/** The most lines of an answer. */
+const mostLines = 200;
+
+export interface LinePage<Line> {
+  readonly lines: readonly Line[];
+  /** How many lines come before these. */
+  readonly earlier: number;
+}
+
+/** The last lines before a line, counted from 0; null: the last of all. */
+export function lastLines<Row, Line>(
+  rows: readonly Row[],
+  end: number | null,
+  toLine: (row: Row) => Line,
+): LinePage<Line> {
+  const shown = rows.slice(0, end ?? rows.length).slice(-mostLines);
+  const start = Math.min(end ?? rows.length, rows.length) - shown.length;
+  return { lines: shown.map(toLine), earlier: start };
+}
+
+/** A text for the page: harmless, and cut between characters after `longest` code points. */
+export function shownText(text: string, longest = 4_000): { readonly text: string; readonly isCut: boolean } {
+  if (text.length <= longest) return { text: neutraliseControls(text), isCut: false };
+  // A code point takes at most two units.
+  const points = [...text.slice(0, 2 * longest)];
+  if (points.length <= longest && text.length <= 2 * longest)
+    return { text: neutraliseControls(text), isCut: false };
+  return { text: neutraliseControls(points.slice(0, longest).join('')), isCut: true };
+}
+
+export function timeOf({ timestamp }: { readonly timestamp: string }): number | null {
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? null : time;
+}
