@@ -55,9 +55,7 @@ try {
     await page.locator('.find output', { hasText: /rows?$/ }).waitFor();
     await shoot('find');
     for (const [task, key, name, shown] of lenses) {
-      await page.evaluate(() => {
-        location.hash = '#/';
-      });
+      await page.evaluate("location.hash = '#/'");
       await page.locator('tbody tr', { hasText: task }).last().locator('th a').click();
       await page.waitForSelector('.row .what');
       await page.keyboard.press(key);
