@@ -15,8 +15,10 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
   const confirming = useRef<HTMLDialogElement>(null);
   const nameOf = (agentId: string) =>
     reader.agents.find(({ id }) => id === agentId)?.name || 'dispatched agent';
-  const writers = [...new Set(run.texts.map(({ agentId }) => nameOf(agentId)))].join(', ');
-  const announced = useAnnounced(writers === '' ? '' : `${writers} writing.`);
+  const writers = [...new Set(run.texts.map(({ agentId }) => nameOf(agentId)))];
+  const announced = useAnnounced(
+    writers.length === 0 ? '' : `${writers.join(', ')} ${writers.length === 1 ? 'is' : 'are'} writing.`,
+  );
   if (!run.wasRunning) return null;
 
   const send = async () => {
@@ -39,6 +41,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
         <Growing
           key={key}
           agent={nameOf(agentId)}
+          shown={agentId === '' ? '' : nameOf(agentId)}
           colour={colourOf(agentId)}
           kind={kind}
           text={isCut ? `… ${text}` : text}
@@ -52,6 +55,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
             aria-label="Message to the agent"
             placeholder="Message to the agent ( m )"
             ref={input}
+            onInput={() => setStatus('')}
             onKeyDown={(event) => {
               if (event.key === 'Escape') event.currentTarget.blur();
               if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -67,14 +71,14 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
           </button>
         </div>
       ) : null}
-      <p role="status">{status === '' ? announced : status}</p>
+      <p role="status">{[status, announced].filter(Boolean).join(' ')}</p>
       <dialog ref={confirming} aria-labelledby="abort-question">
         <p id="abort-question">Abort this dispatch and its workers? What they recorded stays.</p>
-        <button type="button" onClick={() => void abort()}>
-          Abort the dispatch
-        </button>
         <button type="button" onClick={() => confirming.current?.close()}>
           Let it run
+        </button>
+        <button type="button" onClick={() => void abort()}>
+          Abort the dispatch
         </button>
       </dialog>
     </section>
@@ -83,12 +87,14 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
 
 interface GrowingProps {
   readonly agent: string;
+  /** As in its rows. */
+  readonly shown: string;
   readonly colour: number;
   readonly kind: string;
   readonly text: string;
 }
 
-function Growing({ agent, colour, kind, text }: GrowingProps) {
+function Growing({ agent, shown, colour, kind, text }: GrowingProps) {
   const element = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     if (element.current !== null) element.current.scrollTop = element.current.scrollHeight;
@@ -101,7 +107,7 @@ function Growing({ agent, colour, kind, text }: GrowingProps) {
       tabIndex={0}
       aria-label={`${agent} is writing`}
     >
-      <span class={`agent colour-${colour}`}>{agent}</span>
+      <span class={`agent colour-${colour}`}>{shown}</span>
       <span class="kind">{kind}</span>
       <span class="text" dir="auto">
         {text}
