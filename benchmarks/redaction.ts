@@ -12,9 +12,10 @@ import type * as dispatchPackage from '@hansard/dispatch';
 import type { CapturedEvent, TaskSource } from '@hansard/events';
 import type * as formats from '@hansard/formats';
 import type * as importPackage from '@hansard/import';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
 import type * as redaction from '@hansard/redaction';
 import { createRedactor, redactSource } from '@hansard/redaction';
+import type * as sessionPackage from '@hansard/session';
 import type * as jsonFile from '@hansard/store-jsonfile';
 import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
 import { median } from './measure.ts';
@@ -28,6 +29,8 @@ const here = join(import.meta.dirname, '..');
 
 const rounds = 15;
 const processes = 2;
+/** Of a session: a message, a call of a tool, and an answer each. */
+const sessionRounds = 100;
 
 interface Place {
   /** The checkout whose packages do the work. */
@@ -72,6 +75,39 @@ const works: Readonly<Record<string, Work>> = {
         fidelity: 'full',
         loopDetector: false,
       });
+  },
+  session: async (place) => {
+    const { createSession } = await packageOf<typeof sessionPackage>(place, 'packages/session');
+    const store = await openStore(place, place.redactor);
+    const output = 'A line of what a command printed, with a path/to/a/file.ts and a number 4711.\n'.repeat(
+      30,
+    );
+    const usage = { inputTokens: 1_000, outputTokens: 50 };
+    const tool: ToolProvider = {
+      contract: 1,
+      listTools: () => [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
+      callTool: () => ({ status: 'completed', text: output }),
+    };
+    const model: LanguageModelProvider = {
+      contract: 1,
+      generate: ({ turn }) => ({
+        text: `Thought ${turn}: the next file can say more about this.`,
+        toolCalls:
+          turn % 2 === 1
+            ? []
+            : [{ toolCallId: `call-${turn}`, tool: 'look', input: { path: `src/file-${turn}.ts` } }],
+        model: 'm',
+        usage,
+      }),
+    };
+    return async () => {
+      const { root, session } = await createSession({ store, taskDir, model, tools: [tool] });
+      for (let round = 0; round < sessionRounds; round += 1) {
+        await root.harken(`Look at file ${round}.`);
+        await root.response();
+      }
+      await session.close();
+    };
   },
   'export session-v2': exported(async (place) => {
     const { sessionFormats } = await packageOf<typeof formats>(place, 'packages/formats');
