@@ -28,8 +28,12 @@ it('shows a page that joins the text so far, delivers its message, and ends the 
   expect(client.place.endsWith(run.dispatchId)).toBe(true);
   const joined = await client.live((message) => textsOf(message).includes('I heard '));
   expect(joined.map(({ event }) => event)).toEqual(['hello', 'writing']);
-  expect(joined.at(-1)?.data).toMatchObject({ isFirst: true, isRunning: true, texts: [{ from: 0, end: 8 }] });
-  const following = client.live(({ data }) => (data as { isRunning?: boolean }).isRunning === false);
+  expect(joined.at(-1)?.data).toMatchObject({
+    isFirst: true,
+    controls: { messages: true, abort: true },
+    texts: [{ from: 0, end: 8 }],
+  });
+  const following = client.live(({ data }) => (data as { controls?: unknown }).controls === null);
   expect(await client.post('message', { text: 'a word' })).toEqual([200, undefined]);
   await run.ended;
   const seen = await following;
@@ -50,7 +54,7 @@ it('ends the dispatch as aborted by the user, and its text with it', async () =>
   const { store, communication, address } = await startedPage();
   const run = await startDispatch({ store, taskDir, role: 'worker', agent: listener, communication });
   const client = await openClient(await address);
-  const following = client.live(({ data }) => (data as { isRunning?: boolean }).isRunning === false);
+  const following = client.live(({ data }) => (data as { controls?: unknown }).controls === null);
   expect(await client.post('abort', {})).toEqual([200, undefined]);
   expect((await run.ended).status).toBe('aborted');
   expect((await following).at(-1)?.data).toMatchObject({ texts: [] });
@@ -114,7 +118,11 @@ it('a page that never reads does not delay a run', async () => {
 });
 
 it('says with a code that there is no store, and that the port is in use', async () => {
-  const host = { deliver: async () => false, abort: () => false };
+  const host = {
+    deliver: async () => false,
+    abort: () => false,
+    accepts: () => ({ messages: false, abort: false }),
+  };
   const page = createRunPage({ announce: () => {} });
   for (const store of [undefined, {}, { capabilities: {} }]) {
     const started = Promise.resolve(page.start?.(store === undefined ? host : { ...host, store }));

@@ -18,7 +18,7 @@ class PlayedRun implements ViewedRuns {
   readonly #listeners = new Set<(change: RunChange) => void>();
   #key = 0;
 
-  isRunning = () => true;
+  controls = () => ({ messages: true, abort: true });
   texts = () => [...this.open.values()];
   send = async () => true;
   abort = () => true;
