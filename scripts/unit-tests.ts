@@ -15,6 +15,7 @@ export type HeavyReason = 'engine' | 'server' | 'package' | 'process' | 'mock' |
 export const slowTests: readonly string[] = [
   'apps/harness/test/commands.test.ts',
   'apps/harness/test/plugins-named-twice.test.ts',
+  'apps/harness/test/run-view.test.ts',
   'packages/datasets/test/training/training-properties.test.ts',
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',

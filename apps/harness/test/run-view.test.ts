@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { type CommandLine, commandLine, demoStream } from './command-line.ts';
 
@@ -26,11 +27,12 @@ function project(): CommandLine {
   return line;
 }
 
-/** A run with its page, and what the page can send. */
-async function viewed(line: CommandLine, ...more: string[]) {
+/** A command with a page, and its address. */
+async function withAddress(line: CommandLine, args: readonly string[], stdin = new PassThrough()) {
   const printed = Promise.withResolvers<URL>();
   let errors = '';
-  const running = line.start(['run', 'Listen.', '--agent', 'listener', '--task', 'a/b', '--view', ...more], {
+  const running = line.start(args, {
+    stdin,
     signal: new AbortController().signal,
     onError: (text) => {
       errors += text;
@@ -45,8 +47,15 @@ async function viewed(line: CommandLine, ...more: string[]) {
     }),
   ]);
   const first = await fetch(url, { redirect: 'manual' });
+  return { running, url, cookie: first.headers.get('set-cookie')?.split(';')[0] ?? '' };
+}
+
+/** A run with its page, and what the page can send. */
+async function viewed(line: CommandLine, ...more: string[]) {
+  const args = ['run', 'Listen.', '--agent', 'listener', '--task', 'a/b', '--view', ...more];
+  const { running, url, cookie } = await withAddress(line, args);
   const headers = {
-    cookie: first.headers.get('set-cookie')?.split(';')[0] ?? '',
+    cookie,
     origin: url.origin,
     'x-hansard': 'page',
     'content-type': 'application/json',
@@ -80,6 +89,31 @@ it('ends as aborted from its page, also without the console', async () => {
   expect([code, err]).toEqual([1, expect.stringContaining('aborted')]);
   const events = (await line.hansard('events', 'a/b', 'latest', '--type', 'harness:*', '--json')).json();
   expect(events).toMatchObject([{ data: { reason: 'aborted on the page', by: 'user' } }]);
+});
+
+it('shows a conversation, and only what can be done with it', async () => {
+  using line = commandLine();
+  writeFileSync(join(line.cwd, 'talk.yaml'), 'user: [Hello.]\nagents: { root: [{ say: Good day. }] }\n');
+  const stdin = new PassThrough();
+  const { running, url, cookie } = await withAddress(
+    line,
+    ['chat', 'talk.yaml', '-i', '--quiet', '--view'],
+    stdin,
+  );
+  const ending = new AbortController();
+  const answer = await fetch(`${url.origin}/api${url.hash.slice(1)}/live?after=-1`, {
+    headers: { cookie },
+    signal: ending.signal,
+  });
+  let text = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('Good day.') && text.includes('event: writing')) break;
+  }
+  expect(text).toContain('"controls":{"messages":false,"abort":false}');
+  ending.abort();
+  stdin.end();
+  expect((await running).code).toBe(0);
 });
 
 it('has the page from its configuration alone, once', async () => {

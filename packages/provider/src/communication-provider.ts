@@ -51,6 +51,8 @@ export interface CommunicationHost {
    * if it cannot be stopped from outside, such as a conversation.
    */
   abort(dispatchId: string, reason?: string): boolean;
+  /** What {@link deliver} and `abort` can do now: both false if no such dispatch is running. */
+  accepts(dispatchId: string): { readonly messages: boolean; readonly abort: boolean };
   /** The store of the dispatches, to read them: a `DispatchStore` of `@hansard/dispatch`. Absent: the host gives none. */
   readonly store?: object;
 }

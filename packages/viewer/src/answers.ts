@@ -50,12 +50,18 @@ export interface EndedWriting {
   readonly position: number | null;
 }
 
+/** What can be done with a running dispatch. */
+export interface RunControls {
+  readonly messages: boolean;
+  readonly abort: boolean;
+}
+
 /** What agents of a run are writing, as far as it changed since the last message. */
 export interface WritingMessage {
   /** It has everything: the page forgets the rest. */
   readonly isFirst: boolean;
-  /** Whether the dispatch runs in the process of the viewer. */
-  readonly isRunning: boolean;
+  /** Null: the dispatch does not run in the process of the viewer. */
+  readonly controls: RunControls | null;
   readonly texts: readonly WritingPiece[];
   readonly ended: readonly EndedWriting[];
 }

@@ -8,7 +8,7 @@ function setUp(deliver: CommunicationHost['deliver'], options: Partial<ConsoleOp
   const output = new FakeOutput();
   const input = new PassThrough();
   const shown = createConsole({ output, input, readAnyInput: true, ...options });
-  shown.start?.({ deliver, abort: () => false });
+  shown.start?.({ deliver, abort: () => false, accepts: () => ({ messages: true, abort: false }) });
   return { output, input, shown };
 }
 

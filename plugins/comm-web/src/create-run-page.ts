@@ -1,5 +1,5 @@
 import type { CommunicationHost, CommunicationProvider, DispatchStartNotice } from '@hansard/provider';
-import { systemClock } from '@hansard/provider';
+import { type Clock, systemClock } from '@hansard/provider';
 import { createViewer, type RunningViewer, type ViewedStore, type Viewer } from '@hansard/viewer';
 import { Runs } from './runs.ts';
 import { WebError } from './web-error.ts';
@@ -9,6 +9,7 @@ export interface RunPageOptions {
   readonly port?: number;
   /** Receives the address of the first dispatch, when it begins. Who has it can read the store, and send messages to the agents. */
   readonly announce: (address: string) => void;
+  readonly clock?: Clock;
 }
 
 export interface RunPage extends CommunicationProvider, AsyncDisposable {
@@ -22,7 +23,7 @@ const closeMs = 1_000;
  * The viewer of the store, in the process of a harness: it also shows what agents are writing, sends them messages and stops them. It
  * listens on 127.0.0.1 from `start` to `close`. Its notices only change memory, so that no page can delay a dispatch.
  */
-export function createRunPage({ port = 0, announce }: RunPageOptions): RunPage {
+export function createRunPage({ port = 0, announce, clock = systemClock }: RunPageOptions): RunPage {
   const runs = new Runs();
   let running: RunningViewer | null = null;
   let closing: Promise<void> | null = null;
@@ -31,7 +32,7 @@ export function createRunPage({ port = 0, announce }: RunPageOptions): RunPage {
   async function end(): Promise<void> {
     let stop = () => {};
     const late = new Promise<void>((resolve) => {
-      stop = systemClock.after(closeMs, resolve);
+      stop = clock.after(closeMs, resolve);
     });
     await Promise.race([runs.over(), late]);
     stop();

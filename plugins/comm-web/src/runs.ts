@@ -2,7 +2,7 @@ import type { CommunicationHost, DeltaNotice, DispatchNotice, EventNotice } from
 import type { OpenText, RunChange, ViewedRuns } from '@hansard/viewer';
 import { RunTexts } from './run-texts.ts';
 
-type Dispatch = Parameters<ViewedRuns['isRunning']>[0];
+type Dispatch = Parameters<ViewedRuns['controls']>[0];
 type Listener = (change: RunChange) => void;
 
 /** The dispatches that run in this process, for a viewer. */
@@ -14,8 +14,9 @@ export class Runs implements ViewedRuns {
   #lastKey = 0;
   #onUnwatched = () => {};
 
-  isRunning(dispatch: Dispatch): boolean {
-    return this.#running.has(keyOf(dispatch));
+  controls(dispatch: Dispatch): ReturnType<ViewedRuns['controls']> {
+    if (!this.#running.has(keyOf(dispatch)) || this.host === null) return null;
+    return this.host.accepts(dispatch.dispatchId);
   }
 
   texts(dispatch: Dispatch): readonly OpenText[] {
@@ -34,12 +35,12 @@ export class Runs implements ViewedRuns {
   }
 
   async send({ dispatchId, ...dispatch }: Dispatch, text: string): Promise<boolean> {
-    if (!this.isRunning({ dispatchId, ...dispatch }) || this.host === null) return false;
+    if (this.host === null || !this.#running.has(keyOf({ dispatchId, ...dispatch }))) return false;
     return this.host.deliver({ text, dispatchId });
   }
 
   abort(dispatch: Dispatch): boolean {
-    if (!this.isRunning(dispatch) || this.host === null) return false;
+    if (this.host === null || !this.#running.has(keyOf(dispatch))) return false;
     return this.host.abort(dispatch.dispatchId, 'aborted on the page');
   }
 
@@ -54,6 +55,8 @@ export class Runs implements ViewedRuns {
 
   eventRecorded(notice: EventNotice): void {
     this.#textsOf(notice).recorded(notice.event);
+    // A conversation takes messages from some event on.
+    this.#emit(dispatchOf(notice), { kind: 'changed' });
   }
 
   ended(notice: DispatchNotice): void {

@@ -1,5 +1,6 @@
 import type { CommunicationHub } from '@hansard/dispatch';
 import { createCommunicationHub, type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import type { Clock } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { onTestFinished } from 'vitest';
 import { createRunPage, type RunPage } from '../src/index.ts';
@@ -14,9 +15,13 @@ export interface PageOfTest {
   readonly address: Promise<URL>;
 }
 
-export async function startedPage(store = openDispatchStore(createMemoryStore())): Promise<PageOfTest> {
+export async function startedPage({ clock }: { readonly clock?: Clock } = {}): Promise<PageOfTest> {
+  const store = openDispatchStore(createMemoryStore());
   const announced = Promise.withResolvers<URL>();
-  const page = createRunPage({ announce: (address) => announced.resolve(new URL(address)) });
+  const page = createRunPage({
+    announce: (address) => announced.resolve(new URL(address)),
+    ...(clock === undefined ? {} : { clock }),
+  });
   const communication = createCommunicationHub([page], { store });
   await communication.start();
   onTestFinished(async () => {

@@ -42,6 +42,7 @@ export const addChat: AddCommand = (command, context) => {
       parseCount({ from: 1, example: 4 }),
     )
     .option('-q, --quiet', 'print only what is said, not the events')
+    .option('--view', 'serve a page of this machine that shows the conversation, and print its address')
     .addHelpText(
       'after',
       '\nExamples:\n  hansard chat examples/scenarios/cafe.yaml\n  hansard chat --model model-ai-sdk --task talks/first',

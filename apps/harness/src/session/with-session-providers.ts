@@ -7,16 +7,17 @@ export interface ConversationOptions extends CommonOptions {
   readonly interactive?: boolean;
   readonly quiet?: boolean;
   readonly parallel?: number;
+  readonly view?: boolean;
 }
 
 /** Opens the configuration for a conversation, without the console if it is quiet, and closes it after the action. */
 export function withConversation(
   context: CliContext,
-  { config, root, quiet, json }: ConversationOptions,
+  { config, root, quiet, json, view }: ConversationOptions,
   action: (harness: Harness) => Promise<void>,
 ): Promise<void> {
   const load = quiet === true || json === true ? 'live without communication' : 'live';
-  return withHarness(context, { config, root, load }, action);
+  return withHarness(context, { config, root, load, view }, action);
 }
 
 /** Opens the providers of a session, and closes them after the action, including after an error. */

@@ -146,6 +146,10 @@ class QueueingHub implements CommunicationHub {
     const host: CommunicationHost = {
       deliver: (message) => this.#deliver(message),
       abort: (dispatchId, reason) => this.#abort(dispatchId, reason),
+      accepts: (dispatchId) => {
+        const running = this.#running.get(dispatchId);
+        return { messages: running !== undefined, abort: running?.abort !== undefined };
+      },
       ...(this.#store === undefined ? {} : { store: this.#store }),
     };
     await Promise.all(

@@ -332,6 +332,11 @@ describe('what people say', () => {
     const first = await startDispatch({ ...base, dispatchId: 'D1' });
     const second = await startDispatch({ ...base, dispatchId: 'D2' });
     const detach = hub.attach('talk', async () => true);
+    expect(['none', 'talk', 'D1'].map((id) => toDispatch.accepts(id))).toEqual([
+      { messages: false, abort: false },
+      { messages: true, abort: false },
+      { messages: true, abort: true },
+    ]);
     expect(['none', 'talk', 'D1'].map((id) => toDispatch.abort(id, 'enough'))).toEqual([false, false, true]);
     expect((await first.ended).status).toBe('aborted');
     const [stop] = await store.getDispatchEvents(taskDir, 'D1');

@@ -156,7 +156,7 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEv
     if (open !== null && reader.current !== null) setOpen(reader.current);
   } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.position ?? 0);
   else if (key === '/') document.getElementById('find')?.focus();
-  else if (key === 'm' && reader.run.isRunning) document.getElementById('message')?.focus();
+  else if (key === 'm' && reader.run.controls?.messages) document.getElementById('message')?.focus();
   else if (key === 'n' || key === 'N') reader.next(key === 'n' ? 1 : -1);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;

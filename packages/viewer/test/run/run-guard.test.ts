@@ -17,7 +17,7 @@ interface Options {
 function viewerWith({ checks = guardChecks, most }: Options = {}) {
   const received: unknown[] = [];
   const runs: ViewedRuns = {
-    isRunning: () => true,
+    controls: () => ({ messages: true, abort: true }),
     texts: () => [],
     watch: () => () => {},
     send: async ({ taskDir, dispatchId }, text) => {

@@ -1,4 +1,5 @@
 import type { Dispatch } from '@hansard/dispatch';
+import type { NewEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { LiveRows, WritingMessage } from '../../src/answers.ts';
@@ -18,7 +19,7 @@ class PlayedRun implements ViewedRuns {
   readonly #listeners = new Set<(change: RunChange) => void>();
   #key = 0;
 
-  isRunning = () => true;
+  controls = () => ({ messages: true, abort: true });
   texts = () => [...this.open.values()];
   send = async () => true;
   abort = () => true;
@@ -198,27 +199,35 @@ export async function play(
     count += 1;
     return event.id;
   };
+  /** So many that a page which stalls is behind. */
+  const recordMany = async (step: number) => {
+    const texts = Array.from({ length: 300 }, (_, at) => `m${step}-${at}`);
+    await dispatch.append(texts.map((text): NewEvent => ({ type: 'agent:text', data: { text } })));
+    for (const [at, text] of texts.entries()) said.set(count + at, text);
+    count += texts.length;
+  };
   for (let step = 0; step < 120; step += 1) {
     const page = pages[Math.floor(random() * pages.length)];
     const agentId = `a${Math.floor(random() * 3)}`;
     const chance = random();
-    if (chance < 0.4) run.write(agentId, `w${step} `);
-    else if (chance < 0.6) {
+    if (chance < 0.36) run.write(agentId, `w${step} `);
+    else if (chance < 0.54) {
       const open = run.open.get(agentId);
       if (open !== undefined) {
         run.recorded.set(open.key, count);
         run.end(open, await record(agentId, open.text));
       } else await record(undefined, `n${step}`);
-    } else if (chance < 0.68 && pages.length < 4) {
+    } else if (chance < 0.57) await recordMany(step);
+    else if (chance < 0.64 && pages.length < 4) {
       const joined = new PlayedPage(run, dispatch, newState());
       pages.push(joined);
       joined.connect();
-    } else if (chance < 0.74) await page?.cut();
-    else if (chance < 0.82) page?.connect();
-    else if (chance < 0.86) page?.stall();
-    else if (chance < 0.92) page?.go();
+    } else if (chance < 0.69) await page?.cut();
+    else if (chance < 0.77) page?.connect();
+    else if (chance < 0.83) page?.stall();
+    else if (chance < 0.87) page?.go();
     // Pages receive something meanwhile.
-    else await pages[0]?.flushed();
+    else await page?.flushed();
   }
   for (const page of pages) {
     page.go();

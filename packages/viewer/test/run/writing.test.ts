@@ -5,17 +5,18 @@ import { play } from './writing-play.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 
-async function played(rounds: number, newState: () => RunState): Promise<readonly string[]> {
+/** The faults of some rounds, which are played at the same time. */
+async function played(newState: () => RunState, { rounds = 1, first = 0 } = {}): Promise<readonly string[]> {
   const store = await openStore();
   const all = Array.from({ length: rounds }, async (_, round) => {
     await using dispatch = await store.beginDispatch(taskDir, { role: 'worker' });
-    return await play(dispatch, seed + round, newState);
+    return await play(dispatch, seed + first + round, newState);
   });
   return (await Promise.all(all)).flat();
 }
 
 it(`pages show each text until they have its row, never twice, never lost, and in the end what the log has (HANSARD_SEED=${seed})`, async () => {
-  expect(await played(20, () => new RunState())).toEqual([]);
+  expect(await played(() => new RunState(), { rounds: 8 })).toEqual([]);
 }, 30_000);
 
 /** Forgets no text when its row comes. */
@@ -52,7 +53,10 @@ it.each([
 ])(
   `catches a page that %s (HANSARD_SEED=${seed})`,
   async (_what, newState, fault) => {
-    expect((await played(12, newState)).join('\n')).toContain(fault);
+    const faults: string[] = [];
+    for (let first = 0; first < 20 && !faults.join().includes(fault); first += 2)
+      faults.push(...(await played(newState, { rounds: 2, first })));
+    expect(faults.join()).toContain(fault);
   },
   30_000,
 );

@@ -37,7 +37,7 @@ async function open(address: string, width = 1_280, dark = false) {
 const growing = (page: Page, ...texts: string[]) =>
   page.waitForFunction(
     (wanted) =>
-      JSON.stringify([...document.querySelectorAll('.growing .text')].map((one) => one.textContent)) ===
+      JSON.stringify([...document.querySelectorAll('.growing .words')].map((one) => one.textContent)) ===
       JSON.stringify(wanted),
     texts,
     { timeout: 10_000 },

@@ -20,6 +20,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
     writers.length === 0 ? '' : `${writers.join(', ')} ${writers.length === 1 ? 'is' : 'are'} writing.`,
   );
   if (!run.wasRunning) return null;
+  const { messages = false, abort = false } = run.controls ?? {};
 
   const send = async () => {
     const text = input.current?.value.trim() ?? '';
@@ -30,7 +31,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
     setStatus(problem === null ? 'Delivered.' : `Not delivered. ${problem}`);
     if (problem === null && input.current?.value.trim() === text) input.current.value = '';
   };
-  const abort = async () => {
+  const end = async () => {
     confirming.current?.close();
     const problem = await sendToRun(reader.name, 'abort', {});
     setStatus(problem === null ? 'Aborting.' : `Not aborted. ${problem}`);
@@ -47,28 +48,34 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
           text={isCut ? `… ${text}` : text}
         />
       ))}
-      {run.isRunning ? (
+      {messages || abort ? (
         <div class="say">
-          <textarea
-            id="message"
-            rows={1}
-            aria-label="Message to the agent"
-            placeholder="Message to the agent ( m )"
-            ref={input}
-            onInput={() => setStatus('')}
-            onKeyDown={(event) => {
-              if (event.key === 'Escape') event.currentTarget.blur();
-              if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-              event.preventDefault();
-              void send();
-            }}
-          />
-          <button type="button" onClick={() => void send()}>
-            Send
-          </button>
-          <button type="button" class="abort" onClick={() => confirming.current?.showModal()}>
-            Abort
-          </button>
+          {messages ? (
+            <>
+              <textarea
+                id="message"
+                rows={1}
+                aria-label="Message to the agent"
+                placeholder="Message to the agent ( m )"
+                ref={input}
+                onInput={() => setStatus('')}
+                onKeyDown={(event) => {
+                  if (event.key === 'Escape') event.currentTarget.blur();
+                  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+                  event.preventDefault();
+                  void send();
+                }}
+              />
+              <button type="button" onClick={() => void send()}>
+                Send
+              </button>
+            </>
+          ) : null}
+          {abort ? (
+            <button type="button" class="abort" onClick={() => confirming.current?.showModal()}>
+              Abort
+            </button>
+          ) : null}
         </div>
       ) : null}
       <p role="status">{[status, announced].filter(Boolean).join(' ')}</p>
@@ -77,7 +84,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
         <button type="button" onClick={() => confirming.current?.close()}>
           Let it run
         </button>
-        <button type="button" onClick={() => void abort()}>
+        <button type="button" onClick={() => void end()}>
           Abort the dispatch
         </button>
       </dialog>
@@ -107,9 +114,9 @@ function Growing({ agent, shown, colour, kind, text }: GrowingProps) {
       tabIndex={0}
       aria-label={`${agent} is writing`}
     >
-      <span class={`agent colour-${colour}`}>{shown}</span>
-      <span class="kind">{kind}</span>
-      <span class="text" dir="auto">
+      <span class={`colour-${colour}`}>{shown}</span>
+      <span class="mode">{kind}</span>
+      <span class="words" dir="auto">
         {text}
       </span>
     </section>

@@ -1,4 +1,4 @@
-import type { WritingMessage, WritingPiece } from '../../answers.ts';
+import type { RunControls, WritingMessage, WritingPiece } from '../../answers.ts';
 
 /** Characters of a text that are shown; the beginning of a longer one is left out. */
 const mostShown = 20_000;
@@ -11,7 +11,8 @@ export interface GrowingText extends Pick<WritingPiece, 'key' | 'agentId' | 'kin
 
 /** A dispatch that runs in the process of the viewer: what its agents are writing, until the rows have it. */
 export class RunState {
-  isRunning = false;
+  /** Null: it does not run. */
+  controls: RunControls | null = null;
   /** Whether it ran while the page was open. */
   wasRunning = false;
   readonly #texts = new Map<number, GrowingText>();
@@ -23,13 +24,13 @@ export class RunState {
     return [...this.#texts.values()];
   }
 
-  received({ isFirst, isRunning, texts, ended }: WritingMessage): void {
+  received({ isFirst, controls, texts, ended }: WritingMessage): void {
     if (isFirst) {
       this.#texts.clear();
       this.#ended.clear();
     }
-    this.isRunning = isRunning;
-    this.wasRunning ||= isRunning;
+    this.controls = controls;
+    this.wasRunning ||= controls !== null;
     for (const piece of texts) this.#texts.set(piece.key, this.#grown(piece));
     for (const { key, position } of ended) {
       if (position === null) this.#texts.delete(key);

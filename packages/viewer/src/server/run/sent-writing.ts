@@ -36,7 +36,7 @@ export class SentWriting {
   /** The texts that were sent, and ended with an event. */
   #ended: Ended[] = [];
   #isFirst = true;
-  #wasRunning = false;
+  #controls = '';
   #timer: NodeJS.Timeout | null = null;
   #queued: Promise<void> | null = null;
   #sending: Promise<void> = Promise.resolve();
@@ -128,13 +128,14 @@ export class SentWriting {
 
   async #send(): Promise<void> {
     const isFirst = this.#isFirst;
-    const isRunning = this.#runs.isRunning(this.#log);
+    const controls = this.#runs.controls(this.#log);
+    const given = JSON.stringify(controls);
     const texts = this.#runs.texts(this.#log).flatMap((text) => this.#pieceOf(text));
     const ended = this.#takeEnded();
-    if (!isFirst && isRunning === this.#wasRunning && texts.length === 0 && ended.length === 0) return;
+    if (!isFirst && given === this.#controls && texts.length === 0 && ended.length === 0) return;
     this.#isFirst = false;
-    this.#wasRunning = isRunning;
-    const message: WritingMessage = { isFirst, isRunning, texts, ended };
+    this.#controls = given;
+    const message: WritingMessage = { isFirst, controls, texts, ended };
     await this.#stream.writeSSE({ event: 'writing', data: JSON.stringify(message) });
   }
 

@@ -1,4 +1,5 @@
 import type { DispatchRef } from '@hansard/dispatch';
+import type { RunControls } from '../../answers.ts';
 
 /** A text that an agent is writing. It is not in the log. */
 export interface OpenText {
@@ -13,7 +14,7 @@ export interface OpenText {
 }
 
 export type RunChange =
-  /** The texts, or whether it runs. */
+  /** The texts, whether it runs, or what can be done with it. */
   | { readonly kind: 'changed' }
   /** A text ended: it is in this event now. Null: it never will be in the log. */
   | { readonly kind: 'ended'; readonly key: number; readonly eventId: string | null }
@@ -22,7 +23,8 @@ export type RunChange =
 
 /** The dispatches that run in the process of the viewer. What it keeps is bounded. */
 export interface ViewedRuns {
-  isRunning(dispatch: DispatchRef): boolean;
+  /** What can be done with it now. Null: it does not run in this process. */
+  controls(dispatch: DispatchRef): RunControls | null;
   texts(dispatch: DispatchRef): readonly OpenText[];
   /** Calls back after each change of a dispatch, until the returned function is called. */
   watch(dispatch: DispatchRef, onChange: (change: RunChange) => void): () => void;
