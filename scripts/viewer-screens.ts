@@ -64,6 +64,14 @@ try {
       await page.waitForSelector(shown);
       await shoot(name);
     }
+    await page.evaluate(() => {
+      location.hash = '#/';
+    });
+    await page.locator('tbody tr', { hasText: /cafe/ }).last().locator('th a').click();
+    await page.locator('.row.said button').last().click();
+    await page.getByRole('link', { name: 'What the model was given' }).click();
+    await page.waitForSelector('ol.given li');
+    await shoot('context');
     await page.close();
   }
 } finally {

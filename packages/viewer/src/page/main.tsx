@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ContextScreen } from './context/context-screen.tsx';
 import { LensScreen } from './lenses/lens-screen.tsx';
 import { TreeScreen } from './lenses/tree-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
@@ -17,6 +18,7 @@ function App() {
   if (screen.kind === 'library')
     return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
   if (screen.kind === 'tree') return <TreeScreen key={screen.task} task={screen.task} />;
+  if (screen.kind === 'context') return <ContextScreen key={`${screen.task}/${screen.id}`} place={screen} />;
   if (screen.kind !== 'reader')
     return <LensScreen key={`${screen.kind}/${screen.task}/${screen.id}`} place={screen} />;
   return <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />;

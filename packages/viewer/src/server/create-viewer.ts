@@ -1,6 +1,7 @@
 import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
 import { OpenDispatches } from './open-dispatches.ts';
@@ -41,6 +42,7 @@ export function createViewer({ store, token = randomToken() }: ViewerOptions): V
   const dispatches = new OpenDispatches(viewed);
   app.route('/api', routes(viewed, dispatches));
   app.route('/api', lensRoutes(viewed, dispatches));
+  app.route('/api', contextRoutes(dispatches));
   app.route('/', pageFiles());
   return {
     app,
