@@ -72,6 +72,11 @@ try {
     await page.getByRole('link', { name: 'What the model was given' }).click();
     await page.waitForSelector('ol.given li');
     await shoot('context');
+    await page.evaluate(() => {
+      location.hash = '#/search?text=jack';
+    });
+    await page.locator('.search output', { hasText: /dispatch(es)?$/ }).waitFor();
+    await shoot('search');
     await page.close();
   }
 } finally {

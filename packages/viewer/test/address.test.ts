@@ -34,6 +34,8 @@ it('has everything that is shown, and gives it back', () => {
             end: at,
           };
           expect(parseAddress(addressOf(context))).toEqual(context);
+          const search: Screen = { kind: 'search', text, task: agentId };
+          expect(parseAddress(addressOf(search))).toEqual(search);
           const tree: Screen = { kind: 'tree', task: text || 'maps' };
           expect(parseAddress(addressOf(tree))).toEqual(tree);
         }

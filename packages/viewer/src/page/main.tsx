@@ -6,6 +6,7 @@ import { TreeScreen } from './lenses/tree-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
 import { parseAddress } from './place-in-address.ts';
 import { ReaderScreen } from './reader-screen.tsx';
+import { SearchScreen } from './search/search-screen.tsx';
 
 function App() {
   const [hash, setHash] = useState(location.hash);
@@ -17,6 +18,7 @@ function App() {
   const screen = parseAddress(hash);
   if (screen.kind === 'library')
     return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
+  if (screen.kind === 'search') return <SearchScreen key={screen.task ?? ''} place={screen} />;
   if (screen.kind === 'tree') return <TreeScreen key={screen.task} task={screen.task} />;
   if (screen.kind === 'context') return <ContextScreen key={`${screen.task}/${screen.id}`} place={screen} />;
   if (screen.kind !== 'reader')

@@ -7,6 +7,7 @@ import { lensRoutes } from './lenses/lens-routes.ts';
 import { OpenDispatches } from './open-dispatches.ts';
 import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
+import { searchRoutes } from './search/search-routes.ts';
 import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
 import { type ViewedStore, viewedStore } from './viewed-store.ts';
 
@@ -43,6 +44,7 @@ export function createViewer({ store, token = randomToken() }: ViewerOptions): V
   app.route('/api', routes(viewed, dispatches));
   app.route('/api', lensRoutes(viewed, dispatches));
   app.route('/api', contextRoutes(dispatches));
+  app.route('/api', searchRoutes(viewed, dispatches));
   app.route('/', pageFiles());
   return {
     app,

@@ -88,6 +88,35 @@ it('shows from an event what its model was given, verified, call by call, and go
   expect(problems).toEqual([]);
 });
 
+it('finds events of all tasks, by words, and goes to the row and back', async () => {
+  await using opened = await viewer.open('/');
+  const { page, problems } = opened;
+  await page.getByRole('link', { name: 'Find in events' }).click();
+  await page.locator('#search:focus').waitFor();
+  await page.keyboard.type('TAKEN onerror');
+  const output = page.locator('.search output');
+  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 dispatch');
+  expect(await hash(page)).toBe('#/search?text=TAKEN+onerror');
+  expect(await textsOf(page, '.found h2')).toEqual(['An evening']);
+  expect(await textsOf(page, '.hits mark')).toEqual(['onerror', 'taken']);
+  expect(await textsOf(page, '.hits .text')).toEqual([hostile.replace('\u202e', '<U+202E>')]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('aside[aria-label="Event 1"]');
+  await page.waitForSelector('.row[data-position="1"]');
+  await page.goBack();
+  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 dispatch');
+  expect(await page.locator('#search').inputValue()).toBe('TAKEN onerror');
+  await page.locator('#search').fill('walrus');
+  await expect.poll(() => output.textContent(), patient).toBe('0 events in 0 dispatches');
+  await page.locator('#search').fill('— !');
+  await page.waitForSelector('[role=alert]');
+  expect(await textsOf(page, '[role=alert]')).toEqual([expect.stringContaining('has no word')]);
+  expect(await page.evaluate(() => 'taken' in globalThis)).toBe(false);
+  expect(problems).toEqual([]);
+});
+
 it.each([
   [false, 1_280],
   [true, 400],
@@ -97,6 +126,13 @@ it.each([
   await page.waitForSelector('ol.given li');
   await page.locator('summary').click();
   expect(await faultsIn(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+  expect(await fits()).toBe(true);
+  await page.evaluate(() => {
+    location.hash = '#/search?text=letters+so';
+  });
+  await page.waitForSelector('.hits mark');
+  expect(await faultsIn(page)).toEqual([]);
+  expect(await fits()).toBe(true);
   expect(problems).toEqual([]);
 });
