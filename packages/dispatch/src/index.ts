@@ -28,6 +28,12 @@ export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunLimits } from './run/run-limits.ts';
 export type { RunDispatchOptions } from './run/run-options.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
+export {
+  type DispatchHits,
+  type SearchedStore,
+  searchDispatches,
+} from './search/search-dispatches.ts';
+export { type SnippetPart, snippetOf } from './search/snippet.ts';
 export type {
   AcceptedEvents,
   AgentWriter,

@@ -1,6 +1,5 @@
 export { ChangeListeners } from './change-listeners.ts';
 export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
-export { EventWords } from './event-words.ts';
 export {
   isSystemError,
   isTransientSystemError,
@@ -40,7 +39,6 @@ export {
   toOwner,
 } from './process-owner.ts';
 export { hasSameContent } from './same-content.ts';
-export { foldWord, splitWords, stringsOf, unsearchableKeys } from './search-text.ts';
 export {
   cursorAfterEnd,
   dispatchExists,

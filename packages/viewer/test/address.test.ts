@@ -26,6 +26,16 @@ it('has everything that is shown, and gives it back', () => {
             const lens: Screen = { kind, task: text || 'maps', id: text || 'd1', agents, end: at };
             expect(parseAddress(addressOf(lens))).toEqual(lens);
           }
+          const context: Screen = {
+            kind: 'context',
+            task: text || 'maps',
+            id: text || 'd1',
+            call: 7,
+            end: at,
+          };
+          expect(parseAddress(addressOf(context))).toEqual(context);
+          const search: Screen = { kind: 'search', text, task: agentId };
+          expect(parseAddress(addressOf(search))).toEqual(search);
           const tree: Screen = { kind: 'tree', task: text || 'maps' };
           expect(parseAddress(addressOf(tree))).toEqual(tree);
         }
@@ -43,6 +53,7 @@ it('shows the rest of an address that has something wrong', () => {
   };
   for (const fields of ['', '?at=-1&open=1e3', '?kind=none', '?at=&open=x&failed=yes&only=2', '?&&=&x=1'])
     expect(parseAddress(`#/d/a/b${fields}`)).toEqual(reader);
+  expect(parseAddress('#/d/a/b/context?call=x')).toEqual(reader);
   for (const hash of ['', '#', '#/', '#/x/y', '#/d', '#/d/a', '#//'])
     expect(parseAddress(hash)).toEqual({ kind: 'library', task: null, filter: '' });
   expect(parseAddress('#/t/%E0%A4%A')).toEqual({ kind: 'library', task: '%E0%A4%A', filter: '' });

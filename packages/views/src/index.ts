@@ -54,6 +54,7 @@ export {
   type ContextRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
+export { redactionMarkers, unknownContext, verificationOf } from './context/context-verification.ts';
 export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
@@ -61,7 +62,7 @@ export { interruption } from './context/history/interruption.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
 export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
 export { renderContext } from './context/render-context.ts';
-export { renderContextText, renderManifest } from './context/render-context-text.ts';
+export { contextMessageText, renderContextText, renderManifest } from './context/render-context-text.ts';
 export type { RenderedContext } from './context/rendered-context.ts';
 export type { TokenCounter } from './context/token-counter.ts';
 export { type EventCriteria, EventFilter } from './filters/event-filter.ts';

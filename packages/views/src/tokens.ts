@@ -1,3 +1,4 @@
+import type { ContextManifest } from './context/context-manifest.ts';
 import type { TokenCounter } from './context/token-counter.ts';
 
 export type { TokenCounter } from './context/token-counter.ts';
@@ -43,6 +44,12 @@ export async function createTokenCounter({
       return tokens;
     },
   };
+}
+
+/** The counter for a context: the one that its manifest names if it is available, otherwise the default. */
+export async function contextCounters(recorded: ContextManifest | null): Promise<readonly TokenCounter[]> {
+  const named = tokenEncodings.find((encoding) => recorded?.tokens?.counter === `gpt-tokenizer/${encoding}`);
+  return [await createTokenCounter(named === undefined ? {} : { encoding: named })];
 }
 
 /** Searches backwards from the first position where a run would be too long, so that most characters are skipped. */

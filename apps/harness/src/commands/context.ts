@@ -9,8 +9,9 @@ import {
   readContextManifest,
   renderCalls,
   renderContextText,
+  unknownContext,
 } from '@hansard/views';
-import { contextCounters } from '../context-counters.ts';
+import { contextCounters } from '@hansard/views/tokens';
 import type { Harness } from '../harness.ts';
 import { readPriorOutcomes } from '../run/with-history.ts';
 import { readSessionLog } from '../session/read-session-log.ts';
@@ -90,11 +91,12 @@ function historyAnswer(outcomes: PriorOutcomes): Answer {
   return { rows: [outcomes], text: neutraliseControls(outcomes.text) };
 }
 
-function assertFull({ fidelity, dispatchId }: DispatchEnvelope): void {
-  if (fidelity === 'full') return;
+function assertFull(envelope: DispatchEnvelope): void {
+  const unknown = unknownContext(envelope);
+  if (unknown === null) return;
   throw new CliError(
     exitCode.failed,
-    `The dispatch ${dispatchId} was recorded as a narrative: the input and output of its tools are not in the log, so the context of its model is unknown.`,
+    unknown,
     '`hansard show TASK DISPATCH` prints its session. Record with --fidelity full to keep contexts.',
   );
 }

@@ -1,10 +1,7 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import { type DispatchHits, type DispatchStore, searchDispatches, snippetOf } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { SearchHit, StoreError } from '@hansard/provider';
-import { EventWords } from '@hansard/store-kit';
+import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
 import { AgentNames, columnsOf, fitColumns, formatTime, neutraliseControlsInLine } from '@hansard/views';
-import { type DispatchHits, searchDispatches } from '../search/search-dispatches.ts';
-import { snippetOf } from '../search/snippet.ts';
 import {
   type FilterOptions,
   FilterRequest,

@@ -1,4 +1,5 @@
 import type { ClaudeAgentErrorCode } from '@hansard/agent-claude';
+import type { WebErrorCode } from '@hansard/comm-web';
 import type { DispatchErrorCode } from '@hansard/dispatch';
 import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
 import type { ImportErrorCode } from '@hansard/import';
@@ -7,6 +8,7 @@ import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
 import type { RedactionErrorCode } from '@hansard/redaction';
 import type { SessionErrorCode } from '@hansard/session';
 import type { TraceErrorCode } from '@hansard/traces';
+import type { ViewerErrorCode } from '@hansard/viewer';
 import type { ContextErrorCode } from '@hansard/views';
 import { type ExitCode, exitCode } from './cli-error.ts';
 
@@ -23,7 +25,9 @@ export type HansardErrorCode =
   | ScenarioErrorCode
   | SessionErrorCode
   | StoreErrorCode
-  | TraceErrorCode;
+  | TraceErrorCode
+  | ViewerErrorCode
+  | WebErrorCode;
 
 const { failed, usage, damaged } = exitCode;
 
@@ -110,6 +114,11 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   SCENARIO_INVALID: usage,
   SCENARIO_NO_ANSWER: failed,
   SCENARIO_MODEL_FAILED: failed,
+  COMM_WEB_NO_STORE: failed,
+  COMM_WEB_PORT_IN_USE: failed,
+  VIEW_MESSAGE_INVALID: failed,
+  VIEW_REQUEST_REFUSED: failed,
+  VIEW_RUN_NOT_HERE: failed,
 };
 
 /** The exit code for an error code; `failed` for a code of a third-party plugin. */

@@ -2,6 +2,8 @@ import type { Row } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { EventDetail, EventLink } from '../answers.ts';
 import { type DispatchName, readEvent, readHistory } from './api.ts';
+import { commandPlace } from './command-place.ts';
+import { addressOf } from './place-in-address.ts';
 import { Parts } from './row-parts.tsx';
 import { durationText, timeText } from './words.ts';
 
@@ -65,6 +67,13 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
           )}
           <Links title="Because of" links={detail.causes} onShow={onShow} />
           <Links title="Brought about" links={detail.effects} onShow={onShow} />
+          {isOfCall(detail) ? (
+            <p>
+              <a href={addressOf({ kind: 'context', ...name, call: position, end: null })}>
+                What the model was given
+              </a>
+            </p>
+          ) : null}
           <h3>Copy</h3>
           <p class="buttons">
             <button type="button" onClick={() => copy('Text', textOf(detail))}>
@@ -90,7 +99,7 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
             The same in a terminal: <code>{commandOf(name, position)}</code>
           </p>
           <p class="command">
-            All of its causes: <code>{`hansard why ${placeOf(name)} ${detail.event.id}`}</code>
+            All of its causes: <code>{`hansard why ${commandPlace(name)} ${detail.event.id}`}</code>
           </p>
         </>
       )}
@@ -201,18 +210,18 @@ function Links({ title, links, onShow }: LinksProps) {
   );
 }
 
+function isOfCall({ event, row }: EventDetail): boolean {
+  return event.type === 'agent:inference' || row?.model !== undefined;
+}
+
 /** What is copied as text: the content as recorded. */
 function textOf({ event: { data }, json }: EventDetail): string {
   const text = data.text ?? data.output ?? data.error;
   return typeof text === 'string' && text !== '' ? text : json;
 }
 
-function placeOf({ task, id }: DispatchName): string {
-  return `${task.replace(/^([^/]+)\/tasks\/([^/]+)$/, '$1/$2')} ${id}`;
-}
-
 function commandOf(name: DispatchName, position: number): string {
   return position === 0
-    ? `hansard events ${placeOf(name)} --json | head -n 1`
-    : `hansard tail ${placeOf(name)} --after ${position - 1} --json | head -n 1`;
+    ? `hansard events ${commandPlace(name)} --json | head -n 1`
+    : `hansard tail ${commandPlace(name)} --after ${position - 1} --json | head -n 1`;
 }

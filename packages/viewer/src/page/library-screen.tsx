@@ -39,6 +39,7 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
             <a href={addressOf({ kind: 'tree', task })}>Tree and cost</a>
           </>
         )}
+        <a href={addressOf({ kind: 'search', text: '', task })}>Find in events</a>
         <input
           type="search"
           aria-label="Filter"

@@ -1,10 +1,12 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { ContextScreen } from './context/context-screen.tsx';
 import { LensScreen } from './lenses/lens-screen.tsx';
 import { TreeScreen } from './lenses/tree-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
 import { parseAddress } from './place-in-address.ts';
 import { ReaderScreen } from './reader-screen.tsx';
+import { SearchScreen } from './search/search-screen.tsx';
 
 function App() {
   const [hash, setHash] = useState(location.hash);
@@ -16,7 +18,9 @@ function App() {
   const screen = parseAddress(hash);
   if (screen.kind === 'library')
     return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
+  if (screen.kind === 'search') return <SearchScreen key={screen.task ?? ''} place={screen} />;
   if (screen.kind === 'tree') return <TreeScreen key={screen.task} task={screen.task} />;
+  if (screen.kind === 'context') return <ContextScreen key={`${screen.task}/${screen.id}`} place={screen} />;
   if (screen.kind !== 'reader')
     return <LensScreen key={`${screen.kind}/${screen.task}/${screen.id}`} place={screen} />;
   return <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />;

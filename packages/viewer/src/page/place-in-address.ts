@@ -33,12 +33,33 @@ interface TreePlace {
   readonly task: string;
 }
 
+/** What the model was given in a call. */
+export interface ContextPlace {
+  readonly kind: 'context';
+  readonly task: string;
+  readonly id: string;
+  /** The position of the call, or of an event of its answer. */
+  readonly call: number;
+  /** The message before which messages are shown. Null: the end. */
+  readonly end: number | null;
+}
+
+/** The events with the words of a text. */
+export interface SearchPlace {
+  readonly kind: 'search';
+  readonly text: string;
+  /** Null: in all tasks. */
+  readonly task: string | null;
+}
+
 /** What the page shows, as it is in the address after `#`. */
 export type Screen =
   | { readonly kind: 'library'; readonly task: string | null; readonly filter?: string }
   | ReaderPlace
   | LensPlace
-  | TreePlace;
+  | TreePlace
+  | ContextPlace
+  | SearchPlace;
 
 export function parseAddress(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
@@ -48,6 +69,10 @@ export function parseAddress(hash: string): Screen {
   const knownLens = lenses.find((known) => known === lens);
   if (kind === 'd' && task !== undefined && id !== undefined && knownLens !== undefined)
     return { kind: knownLens, task, id, agents: fields.getAll('agent'), end: positionIn(fields, 'end') };
+  if (kind === 'search') return { kind, text: fields.get('text') ?? '', task: fields.get('task') };
+  const call = positionIn(fields, 'call');
+  if (kind === 'd' && task !== undefined && id !== undefined && lens === 'context' && call !== null)
+    return { kind: 'context', task, id, call, end: positionIn(fields, 'end') };
   if (kind === 't' && task !== undefined && id === 'tree') return { kind: 'tree', task };
   if (kind === 'd' && task !== undefined && id !== undefined)
     return {
@@ -77,6 +102,12 @@ export function addressOf(screen: Screen): string {
     return path + queryOf({ filter: screen.filter || null });
   }
   if (screen.kind === 'tree') return `#/t/${encodeURIComponent(screen.task)}/tree`;
+  if (screen.kind === 'search') return `#/search${queryOf({ text: screen.text || null, task: screen.task })}`;
+  if (screen.kind === 'context') {
+    const { task, id, call, end } = screen;
+    const fields = { call: String(call), end: end === null ? null : String(end) };
+    return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}/context${queryOf(fields)}`;
+  }
   if (screen.kind !== 'reader') {
     const path = `#/d/${encodeURIComponent(screen.task)}/${encodeURIComponent(screen.id)}/${screen.kind}`;
     return `${path}${lensQuery(screen)}`;

@@ -2,6 +2,7 @@ import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { isViewerError } from '../viewer-error.ts';
+import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
 import { OpenDispatches } from './open-dispatches.ts';
@@ -9,6 +10,7 @@ import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
 import { runPath, runRoutes } from './run/run-routes.ts';
 import type { ViewedRuns } from './run/viewed-runs.ts';
+import { searchRoutes } from './search/search-routes.ts';
 import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
 import { type ViewedStore, viewedStore } from './viewed-store.ts';
 
@@ -54,6 +56,8 @@ export function createViewer({ store, token = randomToken(), runs }: ViewerOptio
   app.route('/api', routes(viewed, dispatches, runs));
   app.route('/api', lensRoutes(viewed, dispatches));
   if (runs !== undefined) app.route('/api/d/:task/:id', runRoutes(runs));
+  app.route('/api', contextRoutes(dispatches));
+  app.route('/api', searchRoutes(viewed, dispatches));
   app.route('/', pageFiles());
   return {
     app,

@@ -1,8 +1,9 @@
-import type { DispatchLog, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import type { DispatchLog, DispatchRef, DispatchStore, SearchedStore } from '@hansard/dispatch';
 
 /** What the viewer uses of a store: reading methods, none of which claims or changes anything. */
 export interface ViewedStore
-  extends Pick<DispatchStore, 'capabilities' | 'listTasks' | 'listDispatches' | 'watch'> {
+  extends Pick<DispatchStore, 'capabilities' | 'listTasks' | 'listDispatches' | 'watch'>,
+    SearchedStore {
   findDispatch(dispatch: DispatchRef): Promise<DispatchLog | null>;
 }
 
@@ -13,6 +14,9 @@ export function viewedStore(store: ViewedStore): ViewedStore {
     listTasks: () => store.listTasks(),
     listDispatches: (options) => store.listDispatches(options),
     watch: (scope, onChange) => store.watch(scope, onChange),
+    dispatches: (options) => store.dispatches(options),
+    getDispatchEnvelope: (taskDir, dispatchId) => store.getDispatchEnvelope(taskDir, dispatchId),
+    searchEvents: (query, options) => store.searchEvents(query, options),
     findDispatch: (dispatch) => store.findDispatch(dispatch),
   };
 }

@@ -56,11 +56,23 @@ function policyInWords(policy: ContextPolicy): string {
 }
 
 function messageText(message: ContextMessage): string {
+  const { head, body } = contextMessageText(message);
+  return [`── ${head}`, ...(body === '' ? [] : [body])].join('\n');
+}
+
+/** A message as a line about it and its content, with control characters made visible. */
+export function contextMessageText(message: ContextMessage): {
+  readonly head: string;
+  readonly body: string;
+} {
   const head = message.role === 'tool' ? `result of ${message.tool} (${message.toolCallId})` : message.role;
   const error = message.role === 'tool' && message.isError ? ', error' : '';
+  return { head: neutraliseControlsInLine(`${head}${error}`), body: bodyText(message) };
+}
+
+function bodyText(message: ContextMessage): string {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
   return [
-    neutraliseControlsInLine(`── ${head}${error}`),
     ...reasoningLines(message),
     ...imageLines(message),
     ...(message.text === '' ? [] : [neutraliseControls(message.text)]),

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { EventWords, foldWord } from '@hansard/store-kit';
+import { EventWords, foldWord } from '@hansard/provider';
 
 /** Lead bytes of the letters that lose an accent or become ASCII when they are folded, and of accents that follow a letter. */
 const foldable = /[\xc3-\xca\xcc\xcd]|\xe1[\xb4-\xbf]|\xe2\x84[\xaa\xab]/;

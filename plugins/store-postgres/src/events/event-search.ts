@@ -1,6 +1,12 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
-import { foldWord, splitWords, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import {
+  foldWord,
+  type SearchEventsOptions,
+  type SearchHit,
+  splitWords,
+  stringsOf,
+  unsearchableKeys,
+} from '@hansard/provider';
 import { chainStart, eventChecksum } from '../database/checksums.ts';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';

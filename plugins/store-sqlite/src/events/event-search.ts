@@ -1,6 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { SearchEventsOptions, SearchHit } from '@hansard/provider';
-import { splitWords, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import {
+  type SearchEventsOptions,
+  type SearchHit,
+  splitWords,
+  stringsOf,
+  unsearchableKeys,
+} from '@hansard/provider';
 import type { BacklogRow, HitRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import type { EventReader } from './event-reader.ts';

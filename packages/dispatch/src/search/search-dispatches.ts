@@ -1,7 +1,6 @@
-import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { SearchHit, StoreError } from '@hansard/provider';
-import { EventWords } from '@hansard/store-kit';
+import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
+import type { DispatchStore } from '../store/dispatch-store.ts';
 
 /** Where a search looks: everywhere, in a task, or in one of its dispatches. */
 interface SearchScope {
@@ -18,7 +17,13 @@ export interface DispatchHits {
   readonly hits: readonly SearchHit[];
 }
 
-export interface SearchOptions extends SearchScope {
+/** What a search uses of a store: reading methods. */
+export type SearchedStore = Pick<
+  DispatchStore,
+  'capabilities' | 'searchEvents' | 'dispatches' | 'findDispatch' | 'getDispatchEnvelope'
+>;
+
+interface SearchDispatchesOptions extends SearchScope {
   readonly query: string;
   /** The maximum number of hits. */
   readonly limit: number;
@@ -33,16 +38,16 @@ export interface SearchOptions extends SearchScope {
  * after the other, the one that began last first, so the first hits come long before the last byte is read.
  */
 export async function* searchDispatches(
-  store: DispatchStore,
-  options: SearchOptions,
+  store: SearchedStore,
+  options: SearchDispatchesOptions,
 ): AsyncGenerator<DispatchHits> {
   if (store.capabilities.search === 'index') yield* lookUp(store, options);
   else yield* readAll(store, options);
 }
 
 async function* lookUp(
-  store: DispatchStore,
-  { query, limit, taskDir, dispatchId }: SearchOptions,
+  store: SearchedStore,
+  { query, limit, taskDir, dispatchId }: SearchDispatchesOptions,
 ): AsyncGenerator<DispatchHits> {
   const hits = await store.searchEvents(query, { ...scopeOf({ taskDir, dispatchId }), limit });
   const byDispatch = Map.groupBy(hits.toReversed(), (hit) => `${hit.taskDir}\n${hit.dispatchId}`);
@@ -54,7 +59,10 @@ async function* lookUp(
   }
 }
 
-async function* readAll(store: DispatchStore, options: SearchOptions): AsyncGenerator<DispatchHits> {
+async function* readAll(
+  store: SearchedStore,
+  options: SearchDispatchesOptions,
+): AsyncGenerator<DispatchHits> {
   const { query, limit, taskDir, dispatchId, onDispatch, onUnreadable } = options;
   if (taskDir !== undefined && dispatchId !== undefined) {
     // It is the whole scope, so its error ends the search.
@@ -79,11 +87,11 @@ async function* readAll(store: DispatchStore, options: SearchOptions): AsyncGene
 }
 
 async function searchOne(
-  store: DispatchStore,
+  store: SearchedStore,
   dispatch: Required<SearchScope>,
   query: string,
   limit: number,
-  onUnreadable: SearchOptions['onUnreadable'],
+  onUnreadable: SearchDispatchesOptions['onUnreadable'],
 ): Promise<readonly SearchHit[]> {
   try {
     return await hitsIn(store, dispatch, query, limit);
@@ -95,7 +103,7 @@ async function searchOne(
 }
 
 async function hitsIn(
-  store: DispatchStore,
+  store: SearchedStore,
   dispatch: Required<SearchScope>,
   query: string,
   limit: number,
@@ -106,13 +114,14 @@ async function hitsIn(
 
 /** For a store without any search. Keeps the last hits. */
 async function readForWords(
-  store: DispatchStore,
+  store: SearchedStore,
   dispatch: Required<SearchScope>,
   words: EventWords,
   limit: number,
 ): Promise<readonly SearchHit[]> {
   const found: SearchHit[] = [];
-  const log = await store.openDispatch(dispatch);
+  const log = await store.findDispatch(dispatch);
+  if (log === null) return found;
   for await (const { position, event } of log.events()) {
     if (!words.areIn(event)) continue;
     found.push({ ...dispatch, position, event });

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { foldWord, stringsOf, unsearchableKeys } from '@hansard/store-kit';
+import { foldWord, stringsOf, unsearchableKeys } from '@hansard/provider';
 import { columnsOf, fitColumns, neutraliseControlsInLine } from '@hansard/views';
 
 /** A part of a snippet. */

@@ -1,4 +1,4 @@
-import type { CapturedEvent, JsonValue } from '@hansard/provider';
+import type { CapturedEvent, JsonValue } from '@hansard/events';
 
 /**
  * The words of a text: runs of letters and digits, with their combining marks; every other character separates words. Case

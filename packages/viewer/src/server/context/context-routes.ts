@@ -1,0 +1,112 @@
+import {
+  contextMessageText,
+  neutraliseControlsInLine,
+  type RenderedCall,
+  redactionMarkers,
+  renderManifest,
+  verificationOf,
+} from '@hansard/views';
+import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContextAnswer, ContextText } from '../../context-answers.ts';
+import { lastLines, shownText, timeOf } from '../lenses/lens-page.ts';
+import type { OpenDispatch, OpenDispatches } from '../open-dispatches.ts';
+import { onePart, wholeNumber } from '../parameters.ts';
+import { findModelCall, type ModelCall, type RenderedModelCall, renderModelCall } from './model-call.ts';
+
+/**
+ * What the model was given in a call, below `/api`. The position is that of the call, or of an event of its answer.
+ *
+ *     GET /d/:task/:id/context/:position?end=           at most 200 messages before message `end`, or the last ones
+ *     GET /d/:task/:id/context/:position/message/:number  one message, whole
+ */
+export function contextRoutes(dispatches: OpenDispatches): Hono {
+  const app = new Hono();
+
+  app.get('/d/:task/:id/context/:position', async (context) => {
+    const end = wholeNumber(context, 'end');
+    const { open, call } = await callOf(context);
+    return context.json(await contextAnswer(open, call, end));
+  });
+
+  app.get('/d/:task/:id/context/:position/message/:number', async (context) => {
+    const number = onePart(context.req.param('number'));
+    const { open, call } = await callOf(context);
+    const message = (await renderModelCall(open, call)).rendered?.messages[number];
+    if (message === undefined) throw missing(`There is no message ${number}.`);
+    return context.json({ text: contextMessageText(message).body } satisfies ContextText);
+  });
+
+  return app;
+
+  async function callOf(context: Context): Promise<{ open: OpenDispatch; call: ModelCall }> {
+    const { task = '', id = '', position = '' } = context.req.param() as Record<string, string>;
+    const wanted = onePart(position);
+    const open = await dispatches.find({ taskDir: task, dispatchId: id });
+    if (open === null) throw missing(`There is no dispatch ${id} in ${task}.`);
+    const call = await findModelCall(open, wanted);
+    if (call === null) throw missing(`There is no model call for event ${wanted}.`);
+    return { open, call };
+  }
+}
+
+function missing(message: string): HTTPException {
+  return new HTTPException(404, { message });
+}
+
+async function contextAnswer(
+  open: OpenDispatch,
+  call: ModelCall,
+  end: number | null,
+): Promise<ContextAnswer> {
+  const { position, event, next } = call;
+  const { agentId = '' } = event;
+  const { title, role } = await open.log.refresh();
+  const agent = (await open.rows.agents()).find(({ id }) => id === agentId)?.name ?? agentId;
+  const { rendered, problem, previous }: RenderedModelCall = await renderModelCall(open, call);
+  const about = {
+    title: neutraliseControlsInLine(title ?? role),
+    call: position,
+    eventId: neutraliseControlsInLine(event.id),
+    agent: neutraliseControlsInLine(agent),
+    time: timeOf(event),
+    ...{ previous, next },
+  };
+  if (rendered === null)
+    return {
+      ...about,
+      verification: { isSame: null, text: problem },
+      ...{ notes: [], manifest: '', count: 0, newFrom: null, lines: [], earlier: 0 },
+    };
+  const { recorded, manifest, messages } = rendered;
+  const numbered = messages.map((message, number) => ({ message, number }));
+  return {
+    ...about,
+    verification: verificationOf(rendered),
+    notes: notesOf(rendered),
+    manifest: renderManifest(recorded ?? manifest),
+    count: messages.length,
+    newFrom: recorded === null ? null : recorded.prefix.messages,
+    ...lastLines(numbered, end, ({ message, number }) => {
+      const { head, body } = contextMessageText(message);
+      return { number, role: message.role, head, ...shownText(body) };
+    }),
+  };
+}
+
+function notesOf(rendered: RenderedCall): string[] {
+  const { basis, messages } = rendered;
+  const markers = redactionMarkers(messages);
+  return [
+    ...(basis === 'recorded' ? [] : ['This context was reconstructed from the log.']),
+    ...(markers === 0
+      ? []
+      : [
+          `The context has ${markers} ${markers === 1 ? 'marker' : 'markers'} of redaction.${
+            verificationOf(rendered).isSame === true
+              ? ' Its hash is of the redacted text, which the model received.'
+              : ''
+          }`,
+        ]),
+  ];
+}
