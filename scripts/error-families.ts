@@ -5,8 +5,10 @@ import { pluginErrors, storeErrors } from '../packages/provider/src/index.ts';
 import { redactionErrors } from '../packages/redaction/src/index.ts';
 import { sessionErrors } from '../packages/session/src/index.ts';
 import { traceErrors } from '../packages/traces/src/index.ts';
+import { viewerErrors } from '../packages/viewer/src/index.ts';
 import { contextErrors } from '../packages/views/src/index.ts';
 import { claudeAgentErrors } from '../plugins/agent-claude/src/index.ts';
+import { webErrors } from '../plugins/comm-web/src/index.ts';
 import { scenarioErrors } from '../plugins/model-scripted/src/index.ts';
 
 /** A family of errors as `docs/errors.md` shows it. */
@@ -53,6 +55,14 @@ export const errorSections: readonly ErrorSection[] = [
     folder: 'plugins/agent-claude',
     family: claudeAgentErrors,
     before: 'They end the dispatch as `crashed`, with the code in its `harness:error`.',
+  },
+  { title: 'The page of a run', guard: 'isWebError', folder: 'plugins/comm-web', family: webErrors },
+  {
+    title: 'Messages from the page of a run',
+    guard: 'isViewerError',
+    folder: 'packages/viewer',
+    family: viewerErrors,
+    before: 'The page shows them; they are the answers of the viewer to what it sends.',
   },
   {
     title: 'Scenarios',

@@ -17,6 +17,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/testing$/, ['events', 'provider', 'views', 'dispatch']],
   [/^plugins\/store-/, ['events', 'provider', 'store-kit']],
   [/^plugins\/agent-claude$/, ['events', 'provider', 'claude', 'dispatch']],
+  [/^plugins\/comm-web$/, ['events', 'provider', 'viewer']],
   [/^plugins\/(comm-|tools-)/, ['events', 'provider', 'views']],
   [/^plugins\//, ['events', 'provider']],
 ];

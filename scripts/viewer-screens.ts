@@ -73,8 +73,44 @@ try {
     await shoot('search');
     await page.close();
   }
+  await shootRun();
 } finally {
   await browser.close();
   viewing.kill();
   rmSync(folder, { recursive: true });
+}
+
+/** The page of a run that plays a recorded stream, while an agent is writing. */
+async function shootRun(): Promise<void> {
+  const stream = join(root, 'apps/harness/demo/tools-and-thinking.jsonl');
+  const options = [
+    '--task',
+    'lab/tour',
+    '--role',
+    'guide',
+    '--delay',
+    '500',
+    '--view',
+    '--quiet',
+    '--root',
+    folder,
+  ];
+  const run = spawn(process.execPath, [command, 'run', stream, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  try {
+    for await (const line of createInterface({ input: run.stderr })) {
+      const [, address] = /^The page of this run: (\S+)$/.exec(line) ?? [];
+      if (address === undefined) continue;
+      const page = await browser.newPage({ viewport: { width: 1_280, height: 420 } });
+      await page.goto(address);
+      await page.waitForSelector('.row.call');
+      await page.waitForSelector('.growing.text');
+      await page.screenshot({ path: join(out, 'run.png') });
+      await page.close();
+      return;
+    }
+  } finally {
+    run.kill();
+  }
 }

@@ -8,7 +8,7 @@ import {
   findMalformedEvent,
   openDispatchStore,
 } from '@hansard/dispatch';
-import { isCodedError } from '@hansard/events';
+import { isCodedError, messageOf } from '@hansard/events';
 import {
   type ImportedPlugin,
   importPlugin,
@@ -23,6 +23,7 @@ import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { lookedIn } from './store-place.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import { type CliContext, note } from './terminal/context.ts';
+import { openRunPage, runPagePlugin } from './view/run-page.ts';
 
 /** The open providers of a configuration. */
 export interface Harness {
@@ -44,6 +45,8 @@ export interface OpenHarnessOptions extends PlaceOptions {
   readonly load: 'store' | 'live' | 'live without communication';
   /** The agent to run, as `run --agent` names it. */
   readonly agent?: string | undefined;
+  /** Whether the dispatches have a page, as `run --view` asks for. */
+  readonly view?: boolean | undefined;
 }
 
 export async function openHarness(context: CliContext, options: OpenHarnessOptions): Promise<Harness> {
@@ -63,10 +66,13 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
   });
   // `plugins` can also name a communication provider, such as the console with its configuration.
   const shown = options.load === 'live' ? plugins.providers('CommunicationProvider') : [];
-  const communication = createCommunicationHub(
-    shown.map((entry) => entry.provider),
-    { onProblem: (problem) => note(context, `hansard: ${describeCommunicationProblem(problem)}`) },
-  );
+  const isViewed = shown.some(({ id }) => id === runPagePlugin);
+  const page = options.view === true && !isViewed ? await openRunPage(context) : null;
+  const providers = [...shown.map(({ provider }) => provider), ...(page === null ? [] : [page])];
+  const communication = createCommunicationHub(providers, {
+    store,
+    onProblem: (problem) => note(context, `hansard: ${describeCommunicationProblem(problem)}`),
+  });
   // Not awaited: a slow provider does not delay the command, and receives everything when it has started.
   void communication.start();
   for (const { id, error } of plugins.report.plugins) {
@@ -82,6 +88,11 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
     agent: (name) => findAgent(plugins, agentId(name)),
     async close() {
       await communication.close();
+      // A page reads the store until it is closed. The second closing, with the plugins, does nothing.
+      for (const provider of providers)
+        await Promise.resolve(provider.close?.()).catch((error) =>
+          note(context, `hansard: a communication provider could not be closed: ${messageOf(error)}`),
+        );
       for (const repair of await store.getRepairs()) {
         note(
           context,

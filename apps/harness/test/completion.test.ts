@@ -36,7 +36,7 @@ describe('the completion for bash', () => {
 
   it('offers every command, and those that begin so', () => {
     expect(offered('')).toEqual([...commandTable.map(({ name }) => name), 'help'].toSorted());
-    expect(offered('re')).toEqual(['replay', 'resume']);
+    expect(offered('re')).toEqual(['redact', 'replay', 'resume']);
   });
 
   it('offers the options of a command, and files', () => {

@@ -17,6 +17,7 @@ export {
 } from './dispatch-error.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
+export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';
 export {
   type CloseAbandonedOptions,
   closeAbandonedDispatches,

@@ -18,6 +18,8 @@ export {
   type RedactionCounts,
   redactionsField,
   redactionsOf,
+  replacedBy,
+  replacedField,
 } from './fidelity/redaction-counts.ts';
 export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
 export { createIdSource, type IdSource } from './id.ts';

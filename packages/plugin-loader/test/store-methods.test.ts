@@ -10,6 +10,7 @@ const capabilities = {
   search: false,
   watch: false,
   deleteDispatch: false,
+  rewrite: false,
   integrity: 'none',
 };
 

@@ -46,6 +46,13 @@ export interface CommunicationHost {
    * Resolves to false if no such dispatch is running. Rejects with the error of the store if the message cannot be recorded.
    */
   deliver(message: IncomingMessage): Promise<boolean>;
+  /**
+   * Stops a running dispatch and its workers for the user; it becomes `aborted`. Returns false if no such dispatch is running, or
+   * if it cannot be stopped from outside, such as a conversation.
+   */
+  abort(dispatchId: string, reason?: string): boolean;
+  /** The store of the dispatches, to read them: a `DispatchStore` of `@hansard/dispatch`. Absent: the host gives none. */
+  readonly store?: object;
 }
 
 export interface IncomingMessage {

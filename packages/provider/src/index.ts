@@ -86,6 +86,8 @@ export type {
   ClaimState,
   DispatchClaim,
   DispatchDamage,
+  DispatchRewrite,
+  DispatchRewritten,
   DispatchStoreProvider,
   DispatchVerification,
   EventPage,

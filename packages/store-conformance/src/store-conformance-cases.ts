@@ -12,6 +12,7 @@ import { listedCases } from './cases/dispatches/listed.ts';
 import { listingCases } from './cases/dispatches/listings.ts';
 import { nameCases } from './cases/dispatches/names.ts';
 import { pathCases } from './cases/dispatches/paths.ts';
+import { rewriteCases } from './cases/dispatches/rewrite.ts';
 import { searchCases } from './cases/dispatches/search.ts';
 import { taskCases } from './cases/dispatches/tasks.ts';
 import { watchCases } from './cases/dispatches/watch.ts';
@@ -71,6 +72,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...searchCases,
   ...watchCases,
   ...deleteCases,
+  ...rewriteCases,
   ...modelCases,
   ...damageCases,
   ...faultCases,

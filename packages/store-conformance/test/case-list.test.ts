@@ -25,7 +25,7 @@ describe('the list of cases', () => {
       name: 'model',
       describe: (_, body) => body(),
       it: (title) => titles.push(title),
-      capabilities: { ...modelCapabilities, durability: 'memory', deleteDispatch: false },
+      capabilities: { ...modelCapabilities, durability: 'memory', deleteDispatch: false, rewrite: false },
       create: openModel,
     });
     const expected = storeConformanceCases

@@ -9,6 +9,7 @@ import { nameMutants } from './mutants/names.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
+import { rewriteMutants } from './mutants/rewrite.ts';
 import { sharedMutants } from './mutants/shared.ts';
 import { valueMutants } from './mutants/values.ts';
 import { storeWith } from './open-reference.ts';
@@ -18,6 +19,7 @@ const mutants = [
   ...claimMutants,
   ...dispatchMutants,
   ...endMutants,
+  ...rewriteMutants,
   ...listedMutants,
   ...nameMutants,
   ...readMutants,

@@ -23,7 +23,8 @@ function answerLater(store: DispatchStoreProvider): DispatchStoreProvider {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       return async (...args: readonly unknown[]) => {
-        const copies = structuredClone(args);
+        // The functions of a rewrite cannot be copied.
+        const copies = member === target.rewriteDispatch ? args : structuredClone(args);
         await Promise.resolve();
         return Reflect.apply(member, target, copies) as unknown;
       };

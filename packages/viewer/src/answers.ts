@@ -32,6 +32,34 @@ export interface LiveRows {
   readonly end: number;
 }
 
+/** More of a text that an agent is writing. */
+export interface WritingPiece {
+  readonly key: number;
+  /** Empty: the dispatched agent. */
+  readonly agentId: string;
+  readonly kind: 'text' | 'thinking';
+  /** The characters of the text before this piece, and up to its end. A page that has another number before it begins with this piece. */
+  readonly from: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** A text that is shown until the row with this position is. Null: it is not in the log. */
+export interface EndedWriting {
+  readonly key: number;
+  readonly position: number | null;
+}
+
+/** What agents of a run are writing, as far as it changed since the last message. */
+export interface WritingMessage {
+  /** It has everything: the page forgets the rest. */
+  readonly isFirst: boolean;
+  /** Whether the dispatch runs in the process of the viewer. */
+  readonly isRunning: boolean;
+  readonly texts: readonly WritingPiece[];
+  readonly ended: readonly EndedWriting[];
+}
+
 export interface NamedAgent {
   readonly id: string;
   readonly name: string;

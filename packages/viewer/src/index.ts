@@ -1,3 +1,5 @@
 export { createViewer, type Viewer, type ViewerOptions } from './server/create-viewer.ts';
+export type { OpenText, RunChange, ViewedRuns } from './server/run/viewed-runs.ts';
 export type { RunningViewer, StartOptions } from './server/start-viewer.ts';
 export type { ViewedStore } from './server/viewed-store.ts';
+export { isViewerError, ViewerError, type ViewerErrorCode, viewerErrors } from './viewer-error.ts';

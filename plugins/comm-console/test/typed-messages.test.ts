@@ -8,7 +8,7 @@ function setUp(deliver: CommunicationHost['deliver'], options: Partial<ConsoleOp
   const output = new FakeOutput();
   const input = new PassThrough();
   const shown = createConsole({ output, input, readAnyInput: true, ...options });
-  shown.start?.({ deliver });
+  shown.start?.({ deliver, abort: () => false });
   return { output, input, shown };
 }
 

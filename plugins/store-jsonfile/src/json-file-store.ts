@@ -4,6 +4,8 @@ import type {
   ClaimState,
   DispatchClaim,
   DispatchPage,
+  DispatchRewrite,
+  DispatchRewritten,
   DispatchStoreProvider,
   DispatchVerification,
   EventPage,
@@ -236,6 +238,20 @@ export class JsonFileStore implements DispatchStoreProvider {
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
     this.#watches.notify(taskDir, dispatchId);
     return verification;
+  }
+
+  rewriteDispatch(taskDir: string, dispatchId: string, rewrite: DispatchRewrite): DispatchRewritten {
+    const name = this.#dispatches.name(taskDir, dispatchId);
+    const { file, task } = name.paths;
+    this.#dispatches.close(taskDir, dispatchId);
+    const rewritten = withFile('rewrite', file, () => {
+      const done = this.#integrity.rewrite(name, rewrite);
+      // The index has the envelope, too.
+      this.#index.refreshNow(task, dispatchId);
+      return done;
+    });
+    this.#watches.notify(taskDir, dispatchId);
+    return rewritten;
   }
 
   getRepairs(): StoreRepair[] {

@@ -12,6 +12,7 @@ export const jsonFileStoreCapabilities: StoreCapabilities = {
   search: 'scan',
   watch: true,
   deleteDispatch: true,
+  rewrite: true,
   integrity: 'checksum',
 };
 

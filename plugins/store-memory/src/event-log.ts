@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/provider';
+import type { CapturedEvent, DispatchRewrite } from '@hansard/provider';
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
 
 /** The events of one dispatch as lines of JSON, so that every read creates new objects. */
@@ -20,6 +20,14 @@ export class EventLog {
       else if (!hasSameContent(stored, line)) throw eventConflict(event.id);
     }
     for (const [id, line] of added) this.#positions.set(id, this.#lines.push(line) - 1);
+  }
+
+  /** A log with the new forms of the events, and the notice. */
+  rewritten({ event, notice }: Pick<DispatchRewrite, 'event' | 'notice'>): EventLog {
+    const log = new EventLog();
+    for (const line of this.#lines) log.append([event(JSON.parse(line) as CapturedEvent)]);
+    log.append([notice()]);
+    return log;
   }
 
   /** The events from position `start` to before `end`. */

@@ -7,6 +7,8 @@ import {
   type DispatchEnvelope,
   type DispatchListing,
   type DispatchPage,
+  type DispatchRewrite,
+  type DispatchRewritten,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
   type EventPage,
@@ -39,6 +41,7 @@ export const memoryStoreCapabilities: StoreCapabilities = {
   search: 'scan',
   watch: true,
   deleteDispatch: true,
+  rewrite: true,
   integrity: 'none',
 };
 
@@ -50,7 +53,7 @@ export function createMemoryStore(): MemoryStore {
 interface Dispatch {
   /** JSON, for the same reason as the lines of the log. */
   envelope: string;
-  readonly log: EventLog;
+  log: EventLog;
   isClaimed: boolean;
   /** The number of its claims. */
   epoch: number;
@@ -186,6 +189,16 @@ export class MemoryStore implements DispatchStoreProvider {
     dispatches.delete(dispatchId);
     this.#listeners.notify(taskDir, dispatchId);
     if (dispatches.size === 0) this.#dispatches.delete(taskDir);
+  }
+
+  rewriteDispatch(taskDir: string, dispatchId: string, rewrite: DispatchRewrite): DispatchRewritten {
+    const dispatch = this.#dispatch(taskDir, dispatchId);
+    const envelope = JSON.stringify(rewrite.envelope(envelopeOf(dispatch)));
+    const log = dispatch.log.rewritten(rewrite);
+    dispatch.envelope = envelope;
+    dispatch.log = log;
+    this.#listeners.notify(taskDir, dispatchId);
+    return { remains: [] };
   }
 
   close(): void {

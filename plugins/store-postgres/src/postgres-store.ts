@@ -6,6 +6,8 @@ import {
   type Clock,
   type DispatchClaim,
   type DispatchPage,
+  type DispatchRewrite,
+  type DispatchRewritten,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
@@ -27,6 +29,8 @@ import { acceptLoss } from './events/accept-loss.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
+import type { RenewalSetup } from './events/renewal.ts';
+import { rewriteDispatch } from './events/rewrite-dispatch.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { listDispatches } from './tables/list-dispatches.ts';
 import { TaskTable } from './tables/task-table.ts';
@@ -66,6 +70,7 @@ export class PostgresStore implements DispatchStoreProvider {
       search: 'index',
       watch: true,
       deleteDispatch: true,
+      rewrite: true,
       integrity: 'checksum',
     };
     this.#tables = tables;
@@ -218,15 +223,28 @@ export class PostgresStore implements DispatchStoreProvider {
   }
 
   acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): Promise<DispatchVerification> {
-    const setup = {
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, () =>
+        acceptLoss(this.#renewal(), taskDir, dispatchId, notice),
+      ),
+    );
+  }
+
+  rewriteDispatch(taskDir: string, dispatchId: string, rewrite: DispatchRewrite): Promise<DispatchRewritten> {
+    return this.#changeOne(taskDir, dispatchId, () =>
+      this.#writer.exclusively(taskDir, dispatchId, () =>
+        rewriteDispatch(this.#renewal(), taskDir, dispatchId, rewrite),
+      ),
+    );
+  }
+
+  #renewal(): RenewalSetup {
+    return {
       tables: this.#tables,
       claims: this.#claims,
       reader: this.#reader,
       now: () => this.#clock.monotonic(),
     };
-    return this.#changeOne(taskDir, dispatchId, () =>
-      this.#writer.exclusively(taskDir, dispatchId, () => acceptLoss(setup, taskDir, dispatchId, notice)),
-    );
   }
 
   getServer(): Promise<StoreServer> {

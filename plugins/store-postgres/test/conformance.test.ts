@@ -19,6 +19,7 @@ defineStoreConformance({
     search: 'index',
     watch: true,
     deleteDispatch: true,
+    rewrite: true,
     integrity: 'checksum',
   },
   create: async () => {

@@ -33,6 +33,7 @@ else {
       search: 'index',
       watch: true,
       deleteDispatch: true,
+      rewrite: true,
       integrity: 'checksum',
     },
     create: async () => {

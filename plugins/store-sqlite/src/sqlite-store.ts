@@ -5,6 +5,8 @@ import {
   type ClaimState,
   type DispatchClaim,
   type DispatchPage,
+  type DispatchRewrite,
+  type DispatchRewritten,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
@@ -32,6 +34,7 @@ import {
 } from './claimed-dispatches.ts';
 import { inTransaction } from './database/transaction.ts';
 import { acceptLoss } from './events/accept-loss.ts';
+import { rewriteDispatch } from './events/rewrite-dispatch.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import type { StoreConnection } from './store-connection.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -59,6 +62,7 @@ export class SqliteStore implements DispatchStoreProvider {
       search: 'index',
       watch: true,
       deleteDispatch: true,
+      rewrite: true,
       integrity: 'checksum',
     };
     this.#connection = connection;
@@ -213,6 +217,14 @@ export class SqliteStore implements DispatchStoreProvider {
       const found = acceptLoss(parts, taskDir, dispatchId, notice);
       this.#watch.changed(taskDir, dispatchId);
       return found;
+    });
+  }
+
+  rewriteDispatch(taskDir: string, dispatchId: string, rewrite: DispatchRewrite): DispatchRewritten {
+    return this.#writeOne(taskDir, dispatchId, (parts) => {
+      const rewritten = rewriteDispatch(parts, { taskDir, dispatchId, file: this.#file }, rewrite);
+      this.#watch.changed(taskDir, dispatchId);
+      return rewritten;
     });
   }
 

@@ -12,6 +12,7 @@ const capabilities: StoreCapabilities = {
   search: 'index',
   watch: true,
   deleteDispatch: true,
+  rewrite: true,
   integrity: 'checksum',
 };
 

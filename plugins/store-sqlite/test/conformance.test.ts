@@ -16,6 +16,7 @@ for (const durability of ['process', 'disk'] as const) {
       search: 'index',
       watch: true,
       deleteDispatch: true,
+      rewrite: true,
       integrity: 'checksum',
     },
     create: () => {

@@ -18,6 +18,7 @@ it('is created by the plugin below its root, relative to the folder of the confi
     search: 'index',
     watch: true,
     deleteDispatch: true,
+    rewrite: true,
     integrity: 'checksum',
   });
   await store.createDispatch(taskDir, envelope());

@@ -246,7 +246,14 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Maintain',
     description: 'find stored secrets, in all tasks, a task, or a dispatch',
     arguments: [['[task]', taskHelp], dispatch],
-    load: async () => (await import('./scan-secrets.ts')).addScanSecrets,
+    load: async () => (await import('./secrets/scan-secrets.ts')).addScanSecrets,
+  },
+  {
+    name: 'redact',
+    group: 'Maintain',
+    description: 'replace stored secrets of ended dispatches',
+    arguments: [['[task]', taskHelp], dispatch],
+    load: async () => (await import('./secrets/redact.ts')).addRedact,
   },
   {
     name: 'unlock',

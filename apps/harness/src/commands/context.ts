@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, replacedBy } from '@hansard/events';
 import {
   compareContexts,
   type LogIndex,
@@ -70,7 +70,10 @@ export const addContext: AddCommand = (command, context) => {
         const agentId = options.agent === undefined ? undefined : log.findAgent(options.agent).agentId;
         const inference = await findCall(log, call, agentId);
         const rendered = await render(log.index.events, inference, options);
-        return options.verify ? verifiedAnswer(rendered) : contextAnswer(rendered, options);
+        const isRedactedLater = log.index.events.some((event) => replacedBy(event) !== null);
+        return options.verify
+          ? verifiedAnswer(rendered, isRedactedLater)
+          : contextAnswer(rendered, options, isRedactedLater);
       });
     });
 };
@@ -148,14 +151,21 @@ async function render(
   throw new TypeError(`The call ${inference.id} was not rendered.`);
 }
 
-function contextAnswer(rendered: RenderedCall, { policy }: ContextCommandOptions): Answer {
+function contextAnswer(
+  rendered: RenderedCall,
+  { policy }: ContextCommandOptions,
+  isRedactedLater: boolean,
+): Answer {
   const { inference, agentId, basis, recorded, manifest, messages } = rendered;
   const shown = recorded === null || policy !== undefined ? manifest : recorded;
   const call = neutraliseControlsInLine(`call     ${inference.id}${agentId === '' ? '' : ` of ${agentId}`}`);
   return {
     rows: [{ inference: inference.id, agentId, basis, recorded, manifest, messages }],
     text: [call, renderContextText({ messages, manifest: shown })],
-    notesBefore: [...differencesInWords(rendered, policy !== undefined), ...redactionNote(messages)],
+    notesBefore: [
+      ...differencesInWords(rendered, policy !== undefined),
+      ...redactionNote(messages, isRedactedLater),
+    ],
   };
 }
 
@@ -169,16 +179,23 @@ function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: b
   );
 }
 
-/** Models of sessions receive the text of the log, so the recorded hash is of the redacted text. */
-function redactionNote(messages: RenderedCall['messages']): string[] {
+/**
+ * Models of sessions receive the text of the log, so the recorded hash is of the redacted text, unless secrets were replaced in the
+ * log later.
+ */
+function redactionNote(messages: RenderedCall['messages'], isRedactedLater: boolean): string[] {
   const markers = JSON.stringify(messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g) ?? [];
   if (markers.length === 0) return [];
-  return [
-    `hansard: the context has ${markers.length} markers of redaction. Its hash is of the redacted text, which the model received.`,
-  ];
+  const hash = isRedactedLater
+    ? 'Secrets were replaced in this log later, so a recorded hash can be of the text before.'
+    : 'Its hash is of the redacted text, which the model received.';
+  return [`hansard: the context has ${markers.length} markers of redaction. ${hash}`];
 }
 
-function verifiedAnswer({ inference, recorded, manifest, messages }: RenderedCall): Answer {
+function verifiedAnswer(
+  { inference, recorded, manifest, messages }: RenderedCall,
+  isRedactedLater: boolean,
+): Answer {
   if (recorded === null)
     throw new CliError(
       exitCode.failed,
@@ -190,11 +207,13 @@ function verifiedAnswer({ inference, recorded, manifest, messages }: RenderedCal
   const failure = new CliError(
     exitCode.failed,
     `The rendered context differs from the recorded one: ${differences.join('; ')}.`,
-    'The log was changed after that call, or it is incomplete.',
+    isRedactedLater
+      ? 'Secrets were replaced in this log after that call, so the text before cannot be compared.'
+      : 'The log was changed after that call, or it is incomplete.',
   );
   return {
     rows: [{ inference: inference.id, isSame, differences }],
-    notesBefore: redactionNote(messages),
+    notesBefore: redactionNote(messages, isRedactedLater),
     text: isSame ? `Identical: ${manifest.messages} messages, ${manifest.hash}.` : [],
     failure: isSame ? null : failure,
   };

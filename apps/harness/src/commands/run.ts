@@ -29,6 +29,7 @@ interface RunOptions extends CommonOptions, AgentOptions {
   readonly fidelity: Fidelity;
   readonly delay: number;
   readonly quiet?: boolean;
+  readonly view?: boolean;
 }
 
 export const addRun: AddCommand = (command, context) => {
@@ -61,15 +62,16 @@ export const addRun: AddCommand = (command, context) => {
     )
     .option('--delay <ms>', 'wait this long before each message of a stream', parseCount({ example: 100 }), 0)
     .option('-q, --quiet', 'print no events while recording')
+    .option('--view', 'serve a page of this machine that shows the run, and print its address')
     .addHelpText(
       'after',
-      '\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest',
+      '\nThe page of --view ends with the run. Who has its address can read everything in the store, send messages to the agents and stop them.\n\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest\n  hansard run "Test the routes." --agent claude --task research/route-models --view',
     )
     .action(async (words: string[], options: RunOptions) => {
       const quiet = options.quiet === true || options.json === true;
       const load = quiet ? 'live without communication' : 'live';
-      const { config, root, agent } = options;
-      await withHarness(context, { config, root, load, agent }, async (harness) => {
+      const { config, root, agent, view } = options;
+      await withHarness(context, { config, root, load, agent, view }, async (harness) => {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
         const isUnseen = quiet || nobodyShows;
         const ended = recordAll(context, harness, words, options, isUnseen);

@@ -19,7 +19,7 @@ const newPath = 'NEW PATH';
 /** How many arguments a command needs at least, where options could stand for one that it declares as optional. */
 const leastArguments: Readonly<Record<string, number>> = { chat: 1, export: 1 };
 
-const writing = /^(?:run|import|chat|resume|demo|unlock|judge import)\b/;
+const writing = /^(?:run|import|chat|resume|demo|redact|unlock|judge import)\b/;
 
 /** The options without which a command does nothing, and those that select another way of reading. */
 const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -31,6 +31,7 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
   show: [[], ['--damaged']],
   events: [[], ['--damaged']],
   context: [[], ['--history']],
+  redact: [['--yes']],
   unlock: [['--yes']],
   'judge pack': [['--mapping', files.mapping, '--out', newPath]],
   'judge check': [['--mapping', files.mapping]],

@@ -53,12 +53,13 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^context .*--history/, 1],
   [/^verify(?: \S+)?$/, 1],
   [/^scan-secrets(?: \S+)?$/, 3],
+  [/^redact(?: \S+)? --yes$/, 4],
   [/^export \S+ --as (?:otlp|markdown|html|pages|streams) ?/, 3],
   [/^export \S+ --as (?:sft|trl|trl-chat|openai|sharegpt) /, 8],
 ];
 
 /** Commands that record: a call for each step of what they record. */
-const recording = /^(?:run|chat|resume|demo|import) /;
+const recording = /^(?:run|chat|resume|demo|import|redact) /;
 
 describe('the calls of the store', () => {
   it('of no command grow with the tasks and dispatches that it does not read', {
@@ -72,7 +73,9 @@ describe('the calls of the store', () => {
       expect([words, few.code, few.err, many.code]).toEqual([words, 0, expect.any(String), 0]);
       const each = perDispatch.find(([pattern]) => pattern.test(words))?.[1] ?? 0;
       // Without a task these also read the dispatch of each other task.
-      const dispatches = ['verify', 'search the', 'scan-secrets'].includes(words) ? 2 * more : more;
+      const dispatches = ['verify', 'search the', 'scan-secrets', 'redact --yes'].includes(words)
+        ? 2 * more
+        : more;
       const isBounded = many.total <= few.total + each * dispatches;
       // The small store has two dispatches.
       if (!isBounded || (few.total - 2 * each > 16 && !recording.test(words)))

@@ -1,4 +1,5 @@
 import type {
+  CommunicationHost,
   CommunicationProvider,
   DeltaNotice,
   DispatchNotice,
@@ -20,13 +21,13 @@ export interface CommunicationHub extends AsyncDisposable {
   start(): Promise<void>;
 
   /**
-   * Routes messages to a dispatch until the returned function is called. Messages that do not name a dispatch go to a worker,
-   * which another dispatch of this process started, only if no other dispatch runs.
+   * Routes messages to a dispatch, and lets people stop it with `abort`, until the returned function is called. Messages that do not
+   * name a dispatch go to a worker, which another dispatch of this process started, only if no other dispatch runs.
    */
   attach(
     dispatchId: string,
     deliver: (text: string) => Promise<boolean>,
-    options?: { readonly isWorker?: boolean },
+    options?: AttachOptions,
   ): () => void;
 
   dispatchStarted(notice: DispatchStartNotice): void;
@@ -38,7 +39,15 @@ export interface CommunicationHub extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+interface AttachOptions {
+  readonly isWorker?: boolean;
+  /** Absent: people cannot stop it. */
+  readonly abort?: (reason?: string) => void;
+}
+
 export interface CommunicationHubOptions {
+  /** The store that providers may read, a `DispatchStore`. Absent: none. */
+  readonly store?: object;
   /** The most notices that wait for one provider. Absent: 1,000. */
   readonly queueLimit?: number;
   /** Absent: a warning of the process (`process.emitWarning`). */
@@ -58,6 +67,7 @@ export function createCommunicationHub(
 
 interface Running {
   readonly deliver: (text: string) => Promise<boolean>;
+  readonly abort: AttachOptions['abort'];
   readonly isWorker: boolean;
 }
 
@@ -66,6 +76,7 @@ class QueueingHub implements CommunicationHub {
   readonly #report: (problem: CommunicationProblem) => void;
   readonly #drainMs: number;
   readonly #clock: Clock;
+  readonly #store: object | undefined;
   /** The running dispatches, in the order in which they started. */
   readonly #running = new Map<string, Running>();
   #starting: Promise<void> | null = null;
@@ -78,6 +89,7 @@ class QueueingHub implements CommunicationHub {
     this.#report = (problem) => queueMicrotask(() => onProblem(problem));
     this.#drainMs = drainMs;
     this.#clock = clock;
+    this.#store = options.store;
     this.#members = providers.map((provider) => ({
       provider,
       outbox: new Outbox(provider, queueLimit, this.#report),
@@ -89,8 +101,9 @@ class QueueingHub implements CommunicationHub {
     return this.#starting;
   }
 
-  attach(dispatchId: string, deliver: Running['deliver'], { isWorker = false } = {}): () => void {
-    const running: Running = { deliver, isWorker };
+  attach(dispatchId: string, deliver: Running['deliver'], options: AttachOptions = {}): () => void {
+    const { isWorker = false, abort } = options;
+    const running: Running = { deliver, abort, isWorker };
     this.#running.set(dispatchId, running);
     return () => {
       // A later dispatch of another task may have the same id.
@@ -130,7 +143,11 @@ class QueueingHub implements CommunicationHub {
   }
 
   async #start(): Promise<void> {
-    const host = { deliver: (message: IncomingMessage) => this.#deliver(message) };
+    const host: CommunicationHost = {
+      deliver: (message) => this.#deliver(message),
+      abort: (dispatchId, reason) => this.#abort(dispatchId, reason),
+      ...(this.#store === undefined ? {} : { store: this.#store }),
+    };
     await Promise.all(
       this.#members.map(({ provider, outbox }) =>
         outbox.start({ method: 'start', call: () => provider.start?.(host) }),
@@ -141,6 +158,12 @@ class QueueingHub implements CommunicationHub {
   async #deliver({ text, dispatchId }: IncomingMessage): Promise<boolean> {
     const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
     return target === undefined ? false : target.deliver(text);
+  }
+
+  #abort(dispatchId: string, reason?: string): boolean {
+    const abort = this.#running.get(dispatchId)?.abort;
+    abort?.(reason);
+    return abort !== undefined;
   }
 
   #latest(): Running | undefined {

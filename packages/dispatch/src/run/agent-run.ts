@@ -110,7 +110,10 @@ export class AgentRun {
     const { communication } = this.#options;
     const { dispatchId } = this.#dispatch;
     const deliver = (text: string) => this.deliver(text, { kind: 'user' });
-    const detach = communication?.attach(dispatchId, deliver, { isWorker: this.#place.depth > 0 });
+    const detach = communication?.attach(dispatchId, deliver, {
+      isWorker: this.#place.depth > 0,
+      abort: (reason) => this.abort(reason, 'user'),
+    });
     this.#dispatch.announce();
     try {
       const prompted = this.#recordPrompt();

@@ -14,6 +14,8 @@ import type {
   TaskListing,
   WatchScope,
 } from '@hansard/provider';
+import type { Redactor } from '@hansard/redaction';
+import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -168,6 +170,14 @@ export interface DispatchStore extends AsyncDisposable {
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT if the envelope cannot be read, STORE_UNSUPPORTED
    */
   acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification>;
+
+  /**
+   * Replaces the secrets in the envelope and the events of an ended dispatch, in one step, with the same ids, positions and times. Where
+   * something is replaced, a `system:notice` with the counts is added at the end. It cannot be undone: call it only if a user asks for it.
+   * A running dispatch is STORE_LOCKED, also that of another process.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_UNSUPPORTED without `capabilities.rewrite`
+   */
+  redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction>;
 
   /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;

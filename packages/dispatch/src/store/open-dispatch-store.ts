@@ -18,9 +18,12 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
+import type { Redactor } from '@hansard/redaction';
 import { WriteOrder } from '../async/write-order.ts';
 import { assertCount, assertScope, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
+import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
+import { redactStored } from '../redaction/redact-stored.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -238,6 +241,16 @@ class CheckedStore implements DispatchStore {
     });
     this.#context.notifiers.notify(dispatch);
     return found;
+  }
+
+  async redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction> {
+    this.#context.assertOpen();
+    const redaction = await this.#context.claims.without(dispatch, 'a redaction', async (stored) => {
+      await this.#context.redaction?.ready();
+      return redactStored(stored, redactor, this.#context.intake);
+    });
+    if (redaction.events > 0 || redaction.hasEnvelope) this.#context.notifiers.notify(dispatch);
+    return redaction;
   }
 
   async getRepairs(): Promise<StoreRepair[]> {

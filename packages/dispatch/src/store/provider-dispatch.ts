@@ -3,6 +3,8 @@ import {
   type Awaitable,
   type ClaimState,
   type DispatchClaim,
+  type DispatchRewrite,
+  type DispatchRewritten,
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
@@ -124,6 +126,14 @@ export class ProviderDispatch implements DispatchRef {
     const provider = this.#provider;
     if (hasIntegrity(provider)) return provider;
     throw unsupported('integrity', 'use a store with checksums');
+  }
+
+  /** @throws STORE_UNSUPPORTED */
+  rewrite(rewrite: DispatchRewrite): Awaitable<DispatchRewritten> {
+    const provider = this.#provider;
+    if (!provider.capabilities.rewrite || provider.rewriteDispatch === undefined)
+      throw unsupported('rewrite', 'use a store that can rewrite dispatches');
+    return provider.rewriteDispatch(this.taskDir, this.dispatchId, rewrite);
   }
 
   /** @throws STORE_UNSUPPORTED */

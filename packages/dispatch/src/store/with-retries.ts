@@ -34,7 +34,7 @@ const repeatableWrites = [
 type Method = (...args: readonly unknown[]) => unknown;
 
 /**
- * A provider whose calls are repeated after transient errors. `breakClaim`, `acceptLoss` and `close` are not: a claim that
+ * A provider whose calls are repeated after transient errors. `breakClaim`, `acceptLoss`, `rewriteDispatch` and `close` are not: a claim that
  * another process made meanwhile must not be broken by a repetition.
  */
 export function withRetries(provider: DispatchStoreProvider, retries: Retries): DispatchStoreProvider {
@@ -50,7 +50,7 @@ export function withRetries(provider: DispatchStoreProvider, retries: Retries): 
       return retries.run(() => methods[name]?.call(provider, ...args), { writes: { taskDir, dispatchId } });
     };
   }
-  const { deleteDispatch, breakClaim, acceptLoss } = provider;
+  const { deleteDispatch, breakClaim, acceptLoss, rewriteDispatch } = provider;
   return {
     ...(wrapped as unknown as DispatchStoreProvider),
     contract: provider.contract,
@@ -78,6 +78,7 @@ export function withRetries(provider: DispatchStoreProvider, retries: Retries): 
     }),
     ...(breakClaim !== undefined && { breakClaim: breakClaim.bind(provider) }),
     ...(acceptLoss !== undefined && { acceptLoss: acceptLoss.bind(provider) }),
+    ...(rewriteDispatch !== undefined && { rewriteDispatch: rewriteDispatch.bind(provider) }),
     close: () => provider.close(),
   };
 }

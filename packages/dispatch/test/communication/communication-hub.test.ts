@@ -325,6 +325,23 @@ describe('what people say', () => {
     expect(await said('D2')).toEqual(['to the last', 'echo to the last', 'stop']);
   });
 
+  it('ends a running dispatch as aborted by the user, and no other one', async () => {
+    const { hub, host: toDispatch } = await host();
+    const store = openDispatchStore(createMemoryStore());
+    const base = { store, taskDir, role: 'worker', agent: echo, communication: hub };
+    const first = await startDispatch({ ...base, dispatchId: 'D1' });
+    const second = await startDispatch({ ...base, dispatchId: 'D2' });
+    const detach = hub.attach('talk', async () => true);
+    expect(['none', 'talk', 'D1'].map((id) => toDispatch.abort(id, 'enough'))).toEqual([false, false, true]);
+    expect((await first.ended).status).toBe('aborted');
+    const [stop] = await store.getDispatchEvents(taskDir, 'D1');
+    expect([stop?.type, stop?.data]).toEqual(['harness:abort', { reason: 'enough', by: 'user' }]);
+    expect(toDispatch.abort('D1')).toBe(false);
+    expect(await toDispatch.deliver({ text: 'stop', dispatchId: 'D2' })).toBe(true);
+    expect((await second.ended).status).toBe('completed');
+    detach();
+  });
+
   it('still reaches a dispatch where one of the same id in another task has ended', async () => {
     const { hub, host: toDispatch } = await host();
     const store = openDispatchStore(createMemoryStore());

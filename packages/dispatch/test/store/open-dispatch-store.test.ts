@@ -93,6 +93,7 @@ describe('reading', () => {
       ...createMemoryStore().capabilities,
       search: false as const,
       deleteDispatch: false,
+      rewrite: false,
     };
     const unable = openDispatchStore(changedStore(() => ({ capabilities })));
     expect(await codeOf(unable.searchEvents('needle'))).toBe('STORE_UNSUPPORTED');

@@ -3,6 +3,9 @@ import type { JsonObject, JsonValue } from '../json/json.ts';
 /** The field of an event's data that counts what redaction replaced: secrets by their kind. */
 export const redactionsField = 'redactions';
 
+/** The field of the `system:notice` that a later redaction of the log adds: what it replaced, by kind. */
+export const replacedField = 'replaced';
+
 export type RedactionCounts = Readonly<Record<string, number>>;
 
 const kindPattern = /^[A-Za-z0-9_][\w.-]{0,99}$/;
@@ -11,6 +14,18 @@ const kindPattern = /^[A-Za-z0-9_][\w.-]{0,99}$/;
 export function redactionsOf(data: JsonObject): RedactionCounts | null {
   const counts = data[redactionsField];
   return isRedactionCounts(counts) ? counts : null;
+}
+
+/** What a later redaction of a log replaced; null for any event but its notice. */
+export function replacedBy({
+  type,
+  data,
+}: {
+  readonly type: string;
+  readonly data: JsonObject;
+}): RedactionCounts | null {
+  const counts = data[replacedField];
+  return type === 'system:notice' && isRedactionCounts(counts) ? counts : null;
 }
 
 /** Whether a value can only be counts: an agent or a source may use the same name for something else. */

@@ -15,6 +15,7 @@ const methodsOfCapabilities = {
   search: [['index', 'scan'], ['searchEvents']],
   watch: [[true], ['watch']],
   deleteDispatch: [[true], ['deleteDispatch']],
+  rewrite: [[true], ['rewriteDispatch']],
   integrity: [['checksum'], ['verifyDispatch', 'acceptLoss']],
 } as const satisfies {
   readonly [Name in keyof StoreCapabilities]?: readonly [

@@ -182,6 +182,21 @@ export interface DispatchStoreProvider {
   deleteDispatch?(taskDir: string, dispatchId: string): Awaitable<void>;
 
   /**
+   * Replaces the envelope and the events of a dispatch by their new forms, in one step: a reader sees the old content or the new one,
+   * and so does every opening after a kill at any byte. Positions, and so cursors, stay valid. A search does not find the old content, and
+   * the files or tables of the store have it nowhere that a read, an index or a search uses; what else may still hold it is in the
+   * answer. An error of a function of `rewrite` is thrown again, and then nothing has changed. Memory does not grow with the
+   * number of events. It needs no claim, and a claim of this opening stays. Only an explicit request of a user leads to this call. Needs
+   * `capabilities.rewrite`.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it, STORE_CORRUPT if it is damaged
+   */
+  rewriteDispatch?(
+    taskDir: string,
+    dispatchId: string,
+    rewrite: DispatchRewrite,
+  ): Awaitable<DispatchRewritten>;
+
+  /**
    * Checks every stored byte of a dispatch. Damage is in the answer, and not an error. Needs `capabilities.integrity:
    * 'checksum'`.
    * @throws STORE_DISPATCH_NOT_FOUND
@@ -207,6 +222,22 @@ export interface DispatchStoreProvider {
    * text has a password. A store without a server omits this method.
    */
   getServer?(): Awaitable<StoreServer>;
+}
+
+/** The new content of a dispatch. Its functions are called in this order, while nobody else can write the dispatch. */
+export interface DispatchRewrite {
+  /** The new envelope, with the same `dispatchId`, `startedAt` and `status`. */
+  readonly envelope: (envelope: DispatchEnvelope) => DispatchEnvelope;
+  /** The new form of each event, in the order of the log, with the same id, type and time: the event itself where it stays. */
+  readonly event: (event: CapturedEvent) => CapturedEvent;
+  /** The event that is added at the end in the same step. */
+  readonly notice: () => CapturedEvent;
+}
+
+/** The result of `rewriteDispatch`. */
+export interface DispatchRewritten {
+  /** Places of this store that can still hold the old content, each in words, with what removes it. */
+  readonly remains: readonly string[];
 }
 
 /** The server of a store. */

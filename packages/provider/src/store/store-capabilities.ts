@@ -23,6 +23,8 @@ export interface StoreCapabilities {
   readonly watch: boolean;
   /** The store has `deleteDispatch`. */
   readonly deleteDispatch: boolean;
+  /** The store has `rewriteDispatch`. */
+  readonly rewrite: boolean;
   /**
    * What a read detects. `none`: only what is no longer an event. `checksum`: bytes that changed, and events that are
    * missing, doubled or out of place; the store has `verifyDispatch` and `acceptLoss`.

@@ -56,6 +56,7 @@ export function optionalMethod<
     | 'searchEvents'
     | 'watch'
     | 'deleteDispatch'
+    | 'rewriteDispatch'
     | 'verifyDispatch'
     | 'acceptLoss'
     | 'getClaim'

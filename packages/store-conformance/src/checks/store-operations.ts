@@ -224,6 +224,20 @@ export const storeOperations: readonly StoreOperation[] = [
     verify: async (_, store) =>
       sameContent(await store.getDispatchEnvelopes(taskDir), [], 'getDispatchEnvelopes'),
   },
+  {
+    name: 'rewrite-dispatch',
+    method: 'rewriteDispatch',
+    needs: ['rewrite'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) =>
+      optionalMethod(store, 'rewriteDispatch')(task, dispatch, {
+        envelope: (envelope) => envelope,
+        event: (event) => event,
+        notice: () => added,
+      }),
+    verify: (_, store) => holdsEvents(store, [...prepared.events, added]),
+  },
   ...claimOperations,
   ...integrityOperations,
 ];

@@ -6,7 +6,7 @@ MODULE is a file whose default export says how to open your store:
 
   export default {
     capabilities: { durability: 'process', writers: 'process', search: false,
-                    watch: false, deleteDispatch: false, integrity: 'none' },
+                    watch: false, deleteDispatch: false, rewrite: false, integrity: 'none' },
     create: () => ({ store, reopen, dispose }),   // a new, empty store for each case
     knownGaps: { 'pages/beyond-the-end': 'not written yet' },
   };

@@ -5,6 +5,7 @@ import {
   type CapturedEvent,
   type DispatchEnvelope,
   type DispatchListing,
+  type DispatchRewrite,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
   type ListDispatchesOptions,
@@ -86,6 +87,7 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       search: false,
       watch: false,
       deleteDispatch: true,
+      rewrite: true,
       integrity: 'none',
     },
     createDispatch(taskDir: string, envelope: DispatchEnvelope) {
@@ -172,6 +174,14 @@ export function createModelStore(data: ModelData = emptyModelData()) {
     deleteDispatch(taskDir: string, dispatchId: string) {
       find(taskDir, dispatchId);
       data.dispatches.get(taskDir)?.delete(dispatchId);
+    },
+    rewriteDispatch(taskDir: string, dispatchId: string, { envelope, event, notice }: DispatchRewrite) {
+      const dispatch = find(taskDir, dispatchId);
+      const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
+      const events = structuredClone(dispatch.events).map(event);
+      dispatch.events = structuredClone([...events, notice()]);
+      dispatch.envelope = next;
+      return { remains: [] };
     },
     close() {
       closed = true;

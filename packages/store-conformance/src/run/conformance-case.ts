@@ -47,6 +47,7 @@ const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) 
   search: ({ search }) => search !== false,
   watch: ({ watch }) => watch,
   deleteDispatch: ({ deleteDispatch }) => deleteDispatch,
+  rewrite: ({ rewrite }) => rewrite,
   integrity: ({ integrity }) => integrity === 'checksum',
 };
 

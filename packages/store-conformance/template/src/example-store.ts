@@ -46,6 +46,7 @@ export const exampleStoreCapabilities: StoreCapabilities = {
   search: false,
   watch: false,
   deleteDispatch: false,
+  rewrite: false,
   integrity: 'none',
 };
 

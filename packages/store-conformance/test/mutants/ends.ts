@@ -78,6 +78,7 @@ export const endMutants: readonly Mutant[] = [
         search: 'scan',
         watch: true,
         deleteDispatch: true,
+        rewrite: true,
         integrity: 'checksum',
       },
     }),

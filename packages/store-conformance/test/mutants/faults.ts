@@ -169,6 +169,22 @@ export const faultMutants: ReadonlyArray<readonly [fault: string, caseId: string
     }),
   ],
   [
+    'rewrites the envelope although the system refuses',
+    'faults/rewrite',
+    (good, machine) => ({
+      rewriteDispatch: (taskDir, dispatchId, rewrite) => {
+        try {
+          machine.call();
+        } catch (error) {
+          const envelope = good.getDispatchEnvelope(taskDir, dispatchId);
+          if (envelope !== null) good.updateDispatch(taskDir, dispatchId, rewrite.envelope(envelope));
+          throw error;
+        }
+        return good.rewriteDispatch(taskDir, dispatchId, rewrite);
+      },
+    }),
+  ],
+  [
     'keeps the id of a dispatch that it could not create',
     'faults/create',
     (good, machine) => {

@@ -3,6 +3,7 @@ import {
   assertTaskDir,
   type CapturedEvent,
   type DispatchEnvelope,
+  type DispatchRewrite,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
   type ListDispatchesOptions,
@@ -25,6 +26,7 @@ export const referenceCapabilities: StoreCapabilities = {
   search: 'scan',
   watch: true,
   deleteDispatch: true,
+  rewrite: true,
   integrity: 'checksum',
 };
 
@@ -272,6 +274,20 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
             dispatch.events = [...damage.events, structuredClone(notice)];
           world.damaged.delete(key);
           return found;
+        },
+        taskDir,
+        dispatchId,
+      ),
+    rewriteDispatch: (taskDir: string, dispatchId: string, rewrite: DispatchRewrite) =>
+      call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          claims.assertNotOthers(world, key);
+          const damage = damageOf(world, key);
+          if (damage !== null) throw corrupt(damage);
+          const rewritten = core.rewriteDispatch(taskDir, dispatchId, rewrite);
+          notify(taskDir, dispatchId);
+          return rewritten;
         },
         taskDir,
         dispatchId,

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LiveRows, TreeEntry } from '../answers.ts';
+import type { LiveRows, TreeEntry, WritingMessage } from '../answers.ts';
 import { type DispatchName, pathOf } from './api.ts';
 
 export interface LiveListener {
@@ -7,6 +7,8 @@ export interface LiveListener {
   onRows(rows: LiveRows, first: number): void;
   onEnvelope(envelope: DispatchEnvelope): void;
   onTree(tree: readonly TreeEntry[]): void;
+  /** What agents are writing, of a dispatch that runs in the process of the viewer. */
+  onWriting(message: WritingMessage): void;
   /** The viewer does not answer, and why; null: it answers again, and nothing is missing. */
   onConnection(problem: string | null): void;
   /** The rows end, and why. */
@@ -69,6 +71,10 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     };
     source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
     source.addEventListener('tree', ({ data }) => listener.onTree(JSON.parse(data)));
+    source.addEventListener('writing', ({ data }) => listener.onWriting(JSON.parse(data)));
+    source.addEventListener('over', () =>
+      end('The run has ended, and its page with it. `hansard view` shows the log.'),
+    );
     source.addEventListener('gone', () => end('This dispatch was deleted.'));
     source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
     source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));

@@ -9,6 +9,7 @@ import { Tabs } from './lenses/tabs.tsx';
 import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
+import { RunBar } from './run/run-bar.tsx';
 import { countText } from './words.ts';
 
 /** Milliseconds without a move after which the address has the place. */
@@ -104,6 +105,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
       </header>
       <Beside reader={reader} place={screen} />
       <RowList reader={reader} onOpen={setOpen} />
+      <RunBar reader={reader} />
       {unseen > 0 && !reader.isFollowing ? (
         <button type="button" class="unseen" onClick={() => reader.show(null)}>
           ▼ {countText(unseen)} new
@@ -154,6 +156,7 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEv
     if (open !== null && reader.current !== null) setOpen(reader.current);
   } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.position ?? 0);
   else if (key === '/') document.getElementById('find')?.focus();
+  else if (key === 'm' && reader.run.isRunning) document.getElementById('message')?.focus();
   else if (key === 'n' || key === 'N') reader.next(key === 'n' ? 1 : -1);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;

@@ -7,6 +7,7 @@ import { followRows } from './live.ts';
 import { pageSize } from './page-cache.ts';
 import { PageReader } from './page-reader.ts';
 import { RowOrder, type ShownRow } from './row-order.ts';
+import { RunState } from './run/run-state.ts';
 import { type Place, rowsInView } from './scroll-map.ts';
 import { ScrollPlace } from './scroll-place.ts';
 
@@ -29,6 +30,7 @@ export class ReaderState {
   tree: readonly TreeEntry[] = [];
   /** The rows that are looked for. */
   search: Search | null = null;
+  readonly run = new RunState();
   readonly #onChange: () => void;
   readonly #order = new RowOrder();
   readonly #pages: PageReader;
@@ -69,6 +71,7 @@ export class ReaderState {
       if (this.#isClosed) return;
       this.problem = null;
       this.#order.rows.add(last.first, last.size, last.rows);
+      this.run.rowsTo(last.first + last.size - 1);
       this.#counted(last.first + last.size);
       this.#follow(last.first + last.size - 1);
       await this.#learnAgents();
@@ -189,6 +192,10 @@ export class ReaderState {
         this.tree = tree;
         this.#onChange();
       },
+      onWriting: (message) => {
+        this.run.received(message);
+        this.#onChange();
+      },
       onConnection: (problem) => {
         this.problem = problem;
         // What could not be read meanwhile is read again.
@@ -205,6 +212,7 @@ export class ReaderState {
   #came({ rows, end }: LiveRows, first: number): void {
     this.#order.rows.add(first, end + 1 - first, rows);
     this.#order.count = Math.max(this.count ?? 0, end + 1);
+    this.run.rowsTo(end);
     this.search?.continue();
     if (!this.isFollowing) this.unseen += rows.filter(({ position }) => position >= first).length;
     if (rows.some(({ word }) => word === 'created' || word === 'ended')) void this.#learnAgents();

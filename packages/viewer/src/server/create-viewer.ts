@@ -1,12 +1,15 @@
 import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { isViewerError } from '../viewer-error.ts';
 import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
 import { OpenDispatches } from './open-dispatches.ts';
 import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
+import { runPath, runRoutes } from './run/run-routes.ts';
+import type { ViewedRuns } from './run/viewed-runs.ts';
 import { searchRoutes } from './search/search-routes.ts';
 import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
 import { type ViewedStore, viewedStore } from './viewed-store.ts';
@@ -15,6 +18,11 @@ export interface ViewerOptions {
   readonly store: ViewedStore;
   /** Who has it can read everything. Absent: 128 random bits. */
   readonly token?: string;
+  /**
+   * The dispatches that run in this process: the page shows what their agents are writing, sends them messages and stops them. Absent: the
+   * viewer answers GET and HEAD only.
+   */
+  readonly runs?: ViewedRuns;
 }
 
 export interface Viewer {
@@ -25,15 +33,19 @@ export interface Viewer {
   start(options?: StartOptions): Promise<RunningViewer>;
 }
 
-/** The page and its answers for one store. It reads only: it claims nothing and ends no dispatch. */
-export function createViewer({ store, token = randomToken() }: ViewerOptions): Viewer {
+/** The page and its answers for one store. Without `runs` it reads only; it claims nothing and ends no dispatch. */
+export function createViewer({ store, token = randomToken(), runs }: ViewerOptions): Viewer {
   let hosts: readonly string[] = [];
   const viewed = viewedStore(store);
   const app = new Hono();
   const codes = new OneTimeCodes();
-  app.use(guard({ token, hosts: () => hosts, codes }));
+  app.use(guard({ token, hosts: () => hosts, codes, postPath: runs === undefined ? null : runPath }));
   app.onError((error, context) => {
     if (error instanceof HTTPException) return context.json({ message: error.message }, error.status);
+    if (isViewerError(error)) {
+      const status = error.code === 'VIEW_RUN_NOT_HERE' ? 409 : 400;
+      return context.json({ code: error.code, message: error.message }, status);
+    }
     if (isStoreError(error)) {
       const status = error.code === 'STORE_DISPATCH_NOT_FOUND' ? 404 : 503;
       return context.json({ code: error.code, message: error.message }, status);
@@ -41,10 +53,11 @@ export function createViewer({ store, token = randomToken() }: ViewerOptions): V
     return context.json({ message: error.message }, 500);
   });
   const dispatches = new OpenDispatches(viewed);
-  app.route('/api', routes(viewed, dispatches));
+  app.route('/api', routes(viewed, dispatches, runs));
   app.route('/api', lensRoutes(viewed, dispatches));
   app.route('/api', contextRoutes(dispatches));
   app.route('/api', searchRoutes(viewed, dispatches));
+  if (runs !== undefined) app.route('/api/d/:task/:id', runRoutes(runs));
   app.route('/', pageFiles());
   return {
     app,

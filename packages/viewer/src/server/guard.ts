@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { HonoRequest, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 
 export interface GuardOptions {
@@ -8,6 +8,10 @@ export interface GuardOptions {
   readonly hosts: () => readonly string[];
   /** Codes that are valid once instead of the token. */
   readonly codes: OneTimeCodes;
+  /** The paths that take a POST, and nothing else. Null: none does. */
+  readonly postPath: RegExp | null;
+  /** Absent: all. */
+  readonly checks?: readonly Check[];
 }
 
 /** Codes for addresses that others can see, such as those in the arguments of a program. Each is exchanged for the cookie once. */
@@ -54,48 +58,111 @@ const headers: Readonly<Record<string, string>> = {
 
 /**
  * Stands in front of every route. Any page in the browser, and any program of this machine, can send requests to the viewer. It answers
- * only those of its own page, which was opened with the address that has the token:
- * - 405 for a method other than GET and HEAD;
- * - 421 for another `Host`, which a name has that leads to this machine (DNS rebinding);
- * - 403 for a request that another site caused, by `Sec-Fetch-Site` or `Origin`;
- * - 401 without the token. `/?t=TOKEN`, or `/?once=CODE` once, sets the cookie and leads to `/`, so that the token leaves the address bar.
+ * only those of its own page, which was opened with the address that has the token: the others are refused by `guardChecks`, or with
+ * 401 without the token. `/?t=TOKEN`, or `/?once=CODE` once, sets the cookie and leads to `/`, so that the token leaves the address bar.
  */
-export function guard({ token, hosts, codes }: GuardOptions): MiddlewareHandler {
+export function guard({
+  token,
+  hosts,
+  codes,
+  postPath,
+  checks = guardChecks,
+}: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
-    const refusal = refuse(context, hosts());
-    if (refusal !== null) return context.text(refusal.text, refusal.status);
+    const { req } = context;
+    const isPost = postPath?.test(req.path) === true;
     // Cookies are shared by all ports of a host: two viewers must not end each other's sessions.
     const cookie = `hansard-${hosts()[0]?.split(':').at(-1)}`;
-    const { t: given = '', once = '' } = context.req.path === '/' ? context.req.query() : {};
+    const hasToken = isEqual(getCookie(context, cookie) ?? '', token);
+    const given = { req, hosts: hosts(), isPost };
+    const refusal = checks.find((check) => check.refuses(given));
+    if (refusal !== undefined && refusal.status !== 415) return refused(refusal);
+    const { t = '', once = '' } = req.path === '/' ? req.query() : {};
     // A program that only looks whether there is a page does not use up a code.
-    if (isEqual(given, token) || (context.req.method === 'GET' && codes.take(once))) {
+    if (isEqual(t, token) || (req.method === 'GET' && codes.take(once))) {
       setCookie(context, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
       return context.redirect('/', 303);
     }
-    if (!isEqual(getCookie(context, cookie) ?? '', token))
-      return context.text('Open the address that `hansard view` printed.', 401);
+    if (!hasToken) return context.text('Open the address that `hansard view` printed.', 401);
+    if (refusal !== undefined) return refused(refusal);
     await next();
+
+    function refused({ status, text }: Check): Response {
+      if (!isPost) return context.text(text, status);
+      return context.json({ code: 'VIEW_REQUEST_REFUSED', message: text }, status);
+    }
   };
 }
 
-interface Refusal {
-  readonly status: 403 | 405 | 421;
-  readonly text: string;
+/** A request, and the addresses of the viewer. */
+interface Given {
+  readonly req: HonoRequest;
+  readonly hosts: readonly string[];
+  /** Whether its path takes a POST. */
+  readonly isPost: boolean;
 }
 
-function refuse({ req }: Context, hosts: readonly string[]): Refusal | null {
-  if (req.method !== 'GET' && req.method !== 'HEAD') return { status: 405, text: 'The viewer only reads.' };
-  if (!hosts.includes(req.header('host') ?? ''))
-    return { status: 421, text: 'The viewer has another address.' };
-  const site = req.header('sec-fetch-site');
-  if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    return { status: 403, text: 'The viewer answers its own page only.' };
-  const origin = req.header('origin');
-  if (origin !== undefined && !hosts.some((host) => origin === `http://${host}`))
-    return { status: 403, text: 'The viewer answers its own page only.' };
-  return null;
+export interface Check {
+  readonly name: string;
+  readonly status: 403 | 405 | 415 | 421;
+  readonly text: string;
+  refuses(given: Given): boolean;
 }
+
+const ownPageOnly = 'The viewer answers its own page only.';
+
+/** In this order. A program other than a browser can send any header; these checks are against other pages of the browser. */
+export const guardChecks: readonly Check[] = [
+  {
+    name: 'method',
+    status: 405,
+    text: 'The viewer does not take this method here.',
+    refuses: ({ req: { method }, isPost }) =>
+      isPost ? method !== 'POST' : method !== 'GET' && method !== 'HEAD',
+  },
+  {
+    // A name that leads to this machine (DNS rebinding).
+    name: 'host',
+    status: 421,
+    text: 'The viewer has another address.',
+    refuses: ({ req, hosts }) => !hosts.includes(req.header('host') ?? ''),
+  },
+  {
+    name: 'site',
+    status: 403,
+    text: ownPageOnly,
+    refuses: ({ req, isPost }) => {
+      const site = req.header('sec-fetch-site') ?? 'same-origin';
+      return site !== 'same-origin' && (isPost || site !== 'none');
+    },
+  },
+  {
+    name: 'origin',
+    status: 403,
+    text: ownPageOnly,
+    refuses: ({ req, hosts, isPost }) => {
+      const origin = req.header('origin');
+      if (isPost) return origin !== `http://${req.header('host')}`;
+      return origin !== undefined && !hosts.some((host) => origin === `http://${host}`);
+    },
+  },
+  {
+    // Another page cannot send this header without asking first, which is an OPTIONS request and refused.
+    name: 'header',
+    status: 403,
+    text: ownPageOnly,
+    refuses: ({ req, isPost }) => isPost && req.header('x-hansard') !== 'page',
+  },
+  {
+    // A form of another page cannot send this type.
+    name: 'content type',
+    status: 415,
+    text: 'What is sent to a run must be application/json.',
+    refuses: ({ req, isPost }) =>
+      isPost && req.header('content-type')?.split(';')[0]?.trim() !== 'application/json',
+  },
+];
 
 function isEqual(given: string, token: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(token)];

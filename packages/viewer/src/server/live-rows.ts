@@ -4,6 +4,7 @@ import type { SSEStreamingApi } from 'hono/streaming';
 import type { LiveRows, TreeEntry } from '../answers.ts';
 import type { OpenDispatch } from './open-dispatches.ts';
 import { readerRow } from './reader-row.ts';
+import type { SentWriting } from './run/sent-writing.ts';
 
 /** The most events of one message. */
 const mostEvents = 256;
@@ -24,28 +25,39 @@ export interface LiveOptions {
   readonly watch: (onChange: () => void) => Promise<() => void>;
   /** The dispatches above and below this one. */
   readonly tree: () => Promise<readonly TreeEntry[]>;
+  /** What agents are writing, where the dispatch runs in this process. */
+  readonly writing?: SentWriting | null;
 }
 
 /**
  * Sends the rows that events after a position begin or complete, without end: messages whose id is the position of the last event, so that
  * a page that connects again continues there. `caught_up` comes once, `envelope` and `tree` when they have changed, `gone` when the dispatch was deleted,
- * `reset` when it has no such position. A slow page makes the reading wait.
+ * `reset` when it has no such position, `over` when the viewer closes and everything was sent. A slow page makes the reading wait.
  */
 export async function sendLiveRows(
   stream: SSEStreamingApi,
   { log, rows }: OpenDispatch,
-  { after, signal, watch, tree }: LiveOptions,
+  { after, signal, watch, tree, writing = null }: LiveOptions,
 ): Promise<void> {
   const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
   // Rows that began earlier can be completed by what comes.
   const start = rows.startFor(after + 1);
   const reader = await rows.reader(start);
-  const gathered = new GatheredRows(stream, reader);
+  const gathered = new GatheredRows(stream, reader, async () => writing?.flush());
+  const sendOver = async () => {
+    if (writing?.isOver !== true) return;
+    await gathered.send();
+    await stream.writeSSE({ event: 'over', data: '{}' });
+  };
   const envelopes = new SentChanges(stream, 'envelope', envelopeMs, () => log.refresh());
   const trees = new SentChanges(stream, 'tree', treeMs, tree);
   let stopWatching = () => {};
   try {
     await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
+    if (writing !== null) {
+      writing.onOver = () => void sendOver();
+      await writing.start(after);
+    }
     stopWatching = await watch(() => {
       envelopes.changed();
       trees.changed();
@@ -53,8 +65,11 @@ export async function sendLiveRows(
     for await (const item of log.follow({ after: start - 1, signal })) {
       if (item.kind === 'event') {
         rows.learn(item.event, item.position);
+        writing?.followed(item.event, item.position);
         const changed = reader.add(item.event);
         if (item.position > after) await gathered.add(item.position, changed);
+        writing?.reached(item.position);
+        await sendOver();
       } else {
         // A position that the log does not have yet.
         if (item.position < after) return void (await stream.writeSSE({ event: 'reset', data: '{}' }));
@@ -80,6 +95,7 @@ export async function sendLiveRows(
     envelopes.stop();
     trees.stop();
     gathered.stop();
+    writing?.stop();
   }
 }
 
@@ -123,15 +139,18 @@ class SentChanges {
 class GatheredRows {
   readonly #stream: SSEStreamingApi;
   readonly #reader: RowReader;
+  readonly #before: () => Promise<void>;
   readonly #changed = new Set<number>();
   #events = 0;
   #end = -1;
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(stream: SSEStreamingApi, reader: RowReader) {
+  /** `before` is awaited before each message. */
+  constructor(stream: SSEStreamingApi, reader: RowReader, before: () => Promise<void>) {
     this.#stream = stream;
     this.#reader = reader;
+    this.#before = before;
   }
 
   /** Waits only when the message is full. */
@@ -156,7 +175,10 @@ class GatheredRows {
     this.#events = 0;
     const data = JSON.stringify({ rows, end: this.#end } satisfies LiveRows);
     const message = { data, id: String(this.#end) };
-    this.#sending = this.#sending.then(() => this.#stream.writeSSE(message));
+    this.#sending = this.#sending.then(async () => {
+      await this.#before();
+      await this.#stream.writeSSE(message);
+    });
     return this.#sending;
   }
 

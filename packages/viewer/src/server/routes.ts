@@ -11,6 +11,8 @@ import type { RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow } from './reader-row.ts';
+import { SentWriting } from './run/sent-writing.ts';
+import type { ViewedRuns } from './run/viewed-runs.ts';
 import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
@@ -35,7 +37,7 @@ const mostDispatches = 500;
  *                                       the positions of rows, as they are found, as server-sent events
  *     GET /d/:task/:id/live?after=      rows as they come, as server-sent events
  */
-export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
+export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: ViewedRuns): Hono {
   const app = new Hono();
 
   app.get('/tasks', async (context) => {
@@ -119,7 +121,8 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
         const watch = async (onChange: () => void) =>
           store.capabilities.watch ? store.watch({ taskDir: open.log.taskDir }, onChange) : () => undefined;
         const tree = () => treeOf(store, open.log);
-        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree });
+        const writing = runs === undefined ? null : new SentWriting({ stream, runs, log: open.log });
+        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree, writing });
       });
     }),
   );

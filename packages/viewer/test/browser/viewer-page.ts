@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { DispatchStore } from '@hansard/dispatch';
 import { openBrowser } from '../../../../scripts/engines/browser.ts';
 import { builtViewer } from './built-viewer.ts';
+
+export { faultsIn } from '../../../../scripts/engines/faults-in.ts';
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>;
 export type Page = Awaited<ReturnType<Browser['newPage']>>;
@@ -45,20 +45,6 @@ export async function openViewer(store: DispatchStore) {
       await running.close();
     },
   };
-}
-
-/** The faults of accessibility that axe finds in a page as it is. */
-export async function faultsIn(page: Page): Promise<unknown> {
-  // In a world of its own, in which the rules of the page against foreign scripts do not hold.
-  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression:
-      'axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html])))',
-    awaitPromise: true,
-  });
-  return JSON.parse(String(result.value));
 }
 
 /** The positions of the rows in the window, from top to bottom. */

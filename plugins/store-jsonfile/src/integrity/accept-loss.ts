@@ -56,8 +56,17 @@ export function acceptLossOf(
 }
 
 function freeName(files: Files, file: string): string {
-  for (let number = 1; ; number += 1) {
-    const name = `${file}${names.damaged}${number}`;
-    if (files.lstat(name) === null) return name;
-  }
+  return damagedName(file, keptDamaged(files, file).length + 1);
+}
+
+/** The files that were kept when a loss was accepted. */
+export function keptDamaged(files: Files, file: string): string[] {
+  const kept: string[] = [];
+  for (let number = 1; files.lstat(damagedName(file, number)) !== null; number += 1)
+    kept.push(damagedName(file, number));
+  return kept;
+}
+
+function damagedName(file: string, number: number): string {
+  return `${file}${names.damaged}${number}`;
 }

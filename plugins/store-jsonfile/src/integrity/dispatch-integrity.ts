@@ -1,5 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
 import {
+  type DispatchRewrite,
+  type DispatchRewritten,
   type DispatchVerification,
   type EventPage,
   isStoreError,
@@ -11,7 +13,8 @@ import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
 import type { FileStats } from '../files.ts';
 import { OpenFile } from '../lines/open-file.ts';
-import { acceptLossOf } from './accept-loss.ts';
+import { acceptLossOf, keptDamaged } from './accept-loss.ts';
+import { rewriteContentOf } from './rewrite-content.ts';
 import { Salvage } from './salvage.ts';
 import { verifyFile } from './verify-file.ts';
 
@@ -56,6 +59,20 @@ export class DispatchIntegrity {
       const verification = this.#withOpen(name, (file) => acceptLossOf(this.#context, name, file, notice));
       if (!wasClaimed) claims.release(name);
       return verification;
+    });
+  }
+
+  /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT */
+  rewrite(name: DispatchName, rewrite: DispatchRewrite): DispatchRewritten {
+    const { claims, files } = this.#context;
+    const { file } = name.paths;
+    if (files.lstat(file) === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
+    const wasClaimed = claims.has(name);
+    return claims.whileTaking(name, () => {
+      this.#withOpen(name, (open) => rewriteContentOf(this.#context, name, open, rewrite));
+      if (!wasClaimed) claims.release(name);
+      const kept = keptDamaged(files, file);
+      return { remains: kept.map((other) => `${other}, kept when a loss was accepted: delete the file.`) };
     });
   }
 

@@ -35,11 +35,20 @@ export class TaskIndex {
 
   /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for 100 milliseconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
+    this.#writeNow(taskFolder, { task });
+  }
+
+  /** Updates the index for one dispatch. @throws STORE_LOCKED if other processes write it for 100 milliseconds */
+  refreshNow(taskFolder: string, dispatchId: string): void {
+    this.#writeNow(taskFolder, { dispatchIds: new Set([dispatchId]) });
+  }
+
+  #writeNow(taskFolder: string, change: TaskFileChange): void {
     const { files, clock, pause } = this.#system;
     const giveUpAt = clock.monotonic() + longestWait;
     for (;;) {
       try {
-        this.#write(taskFolder, { task }, this.#sync);
+        this.#write(taskFolder, change, this.#sync);
         break;
       } catch (error) {
         if (!isStoreError(error, 'STORE_LOCKED') || clock.monotonic() > giveUpAt) throw error;

@@ -146,6 +146,7 @@ export function statementsFor(schema: string) {
       `DELETE FROM ${schema}.events
        WHERE dispatch = $1 OR dispatch IN (SELECT number FROM ${schema}.accepted_losses WHERE dispatch = $1)`,
     ),
+    deleteOwnEvents: statement(`DELETE FROM ${schema}.events WHERE dispatch = $1`),
     deleteWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch = $1`),
 
     getClaim: statement<ClaimedRow>(`SELECT ${claim}`),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import type { CapturedEvent, DispatchEnvelope, DispatchStoreProvider } from '@hansard/provider';
 import { sameContent } from '../../checks/expectations.ts';
-import { holdsEvents, taskDir } from '../../checks/prepared-store.ts';
+import { holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import type { CaseContext } from '../../run/case-context.ts';
 import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
@@ -107,6 +107,35 @@ export const faultCases = caseFamily('faults', [
           await holdsEvents(store, [...before, last], { taskDir, dispatchId });
         },
       );
+    },
+  },
+  {
+    name: 'rewrite',
+    rule: 7,
+    title:
+      'a rewrite during which a call of the system fails leaves the old content or the new, whole, and can be repeated',
+    needs: ['durability', 'rewrite'],
+    run: (context) => {
+      const notice = sampleEvent('notice');
+      const rewritten = (event: CapturedEvent): CapturedEvent => ({ ...event, data: { text: 'censored' } });
+      const rewrite = {
+        envelope: (envelope: DispatchEnvelope) => ({ ...envelope, role: 'censored' }),
+        event: (event: CapturedEvent) => (event.id === notice.id ? event : rewritten(event)),
+        notice: () => notice,
+      };
+      const rewriteIn = (store: DispatchStoreProvider, dispatchId: string) =>
+        optionalMethod(store, 'rewriteDispatch')(taskDir, dispatchId, rewrite);
+      return forEachFault(context, singleFaults, rewriteIn, async ({ store, dispatchId, hasFailed }) => {
+        const old = sampleEnvelope(dispatchId);
+        const next = [...before.map(rewritten), notice];
+        const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+        const isOld = hasFailed && envelope?.role !== 'censored';
+        sameContent(envelope, isOld ? old : { ...old, role: 'censored' }, 'the envelope after the rewrite');
+        await holdsEvents(store, isOld ? before : next, { taskDir, dispatchId });
+        if (isOld) await rewriteIn(store, dispatchId);
+        await store.appendEvent(taskDir, dispatchId, last);
+        await holdsEvents(store, [...next, last], { taskDir, dispatchId });
+      });
     },
   },
   {

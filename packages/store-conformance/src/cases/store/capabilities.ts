@@ -34,6 +34,7 @@ export const capabilityCases = caseFamily('capabilities', [
         searchEvents: capabilities.search,
         watch: capabilities.watch,
         deleteDispatch: capabilities.deleteDispatch,
+        rewriteDispatch: capabilities.rewrite,
       };
       for (const [name, claimed] of Object.entries(optional))
         assert.equal(

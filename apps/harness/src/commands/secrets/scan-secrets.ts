@@ -1,38 +1,23 @@
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
-import { createRedactor, type RedactorOptions } from '@hansard/redaction';
+import { createRedactor } from '@hansard/redaction';
 import { neutraliseControlsInLine } from '@hansard/views/basics';
-import type { HarnessConfig } from '../config.ts';
-import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
-import { printAnswer } from '../terminal/answer.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, note } from '../terminal/context.ts';
-import { createProgress } from '../terminal/progress.ts';
-import { withStore } from '../terminal/with-store.ts';
-
-interface ScanOptions extends CommonOptions {
-  readonly env?: readonly string[];
-  readonly pattern?: readonly string[];
-}
+import { findDispatchId } from '../../tasks/find-dispatch.ts';
+import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
+import { printAnswer } from '../../terminal/answer.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { type AddCommand, withCommonOptions } from '../../terminal/command.ts';
+import { note } from '../../terminal/context.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { withStore } from '../../terminal/with-store.ts';
+import { counted, redactorOptions, type SecretOptions, withSecretOptions } from './secret-options.ts';
 
 export const addScanSecrets: AddCommand = (command, context) => {
-  withCommonOptions(command)
-    .option(
-      '--env <name>',
-      'also find the value of this environment variable, besides those of the configuration; can be repeated',
-      repeated,
-    )
-    .option(
-      '--pattern <kind=expression>',
-      'also find matches of this regular expression (RE2), besides those of the configuration; can be repeated',
-      repeated,
-    )
+  withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
       "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: ScanOptions) =>
+    .action((task: string | undefined, dispatch: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
         const redactor = createRedactor(redactorOptions(loaded.config, context, options));
         const taskDir = task === undefined ? undefined : toTaskDir(task);
@@ -61,20 +46,6 @@ export const addScanSecrets: AddCommand = (command, context) => {
       }),
     );
 };
-
-/** Every known format, with the variables and patterns of the configuration and of the options. */
-function redactorOptions(
-  { redact }: HarnessConfig,
-  { env }: CliContext,
-  options: ScanOptions,
-): RedactorOptions {
-  const { environment = [], patterns = {} } = redact === false ? {} : redact;
-  return {
-    environment: [...new Set([...environment, ...(options.env ?? [])])],
-    patterns: { ...patterns, ...patternsOf(options.pattern ?? []) },
-    env,
-  };
-}
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
@@ -138,29 +109,7 @@ class Summary {
       throw new CliError(
         exitCode.secrets,
         `${counted(this.#total, 'secret')} found.`,
-        'Revoke them at their issuers. `hansard events TASK DISPATCH` shows the events.',
+        'Revoke them at their issuers. `hansard redact` replaces them in the log.',
       );
   }
-}
-
-function counted(number: number, one: string, several = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
-}
-
-function repeated(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-/** @throws CliError that does not quote an option: an expression can contain a secret */
-function patternsOf(options: readonly string[]): Readonly<Record<string, string>> {
-  const patterns = options.map((option): readonly [kind: string, expression: string] => {
-    const at = option.indexOf('=');
-    if (at > 0) return [option.slice(0, at), option.slice(at + 1)];
-    throw new CliError(
-      exitCode.usage,
-      'A --pattern must be KIND=EXPRESSION.',
-      'Write it as --pattern acme-key=acme_[0-9a-f]{32}.',
-    );
-  });
-  return Object.fromEntries(patterns);
 }

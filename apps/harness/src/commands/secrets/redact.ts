@@ -1,0 +1,127 @@
+import { type RedactedDispatch, redactDispatches } from '@hansard/maintenance';
+import { createRedactor } from '@hansard/redaction';
+import { neutraliseControlsInLine } from '@hansard/views/basics';
+import { findDispatchId } from '../../tasks/find-dispatch.ts';
+import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
+import { printAnswer } from '../../terminal/answer.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { type AddCommand, withCommonOptions } from '../../terminal/command.ts';
+import { confirm, yesOption } from '../../terminal/confirm.ts';
+import { note } from '../../terminal/context.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { withStore } from '../../terminal/with-store.ts';
+import { counted, redactorOptions, type SecretOptions, withSecretOptions } from './secret-options.ts';
+
+interface RedactOptions extends SecretOptions {
+  readonly yes?: boolean;
+}
+
+export const addRedact: AddCommand = (command, context) => {
+  withSecretOptions(withCommonOptions(command), 'replace')
+    .option(...yesOption)
+    .addHelpText(
+      'after',
+      "\nReplaces each secret in the envelopes and events of ended dispatches by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Exports, backups and copies elsewhere keep the secrets: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+    )
+    .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
+      withStore(context, options, async ({ store, loaded }) => {
+        const redactor = createRedactor(redactorOptions(loaded.config, context, options));
+        const taskDir = task === undefined ? undefined : toTaskDir(task);
+        const scope = {
+          ...(taskDir === undefined ? {} : { taskDir }),
+          ...(taskDir === undefined || dispatch === undefined
+            ? {}
+            : { dispatchId: await findDispatchId(store, taskDir, dispatch) }),
+          signal: context.readSignal,
+        };
+        const place = task === undefined ? 'the whole store' : [task, dispatch].filter(Boolean).join(' ');
+        const question = `Replace the secrets in the ended dispatches of ${place}? This cannot be undone.`;
+        if (!(await confirm(context, question, options))) {
+          note(context, 'Nothing was changed.');
+          return;
+        }
+        const summary = new Summary();
+        const progress = createProgress(context, 'Read dispatches');
+        const results = async function* () {
+          for await (const result of redactDispatches(store, redactor, scope)) {
+            summary.add(result);
+            progress.update(summary.dispatches);
+            if (result.redaction?.events === 0 && !result.redaction.hasEnvelope) continue;
+            progress.end();
+            yield result;
+          }
+          progress.end();
+        };
+        await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
+        for (const remains of summary.remains) note(context, `Not covered: ${remains}`);
+        if (options.json === true) note(context, summary.text);
+        summary.assertAllDone();
+      }),
+    );
+};
+
+/** Of an error only the code: a message can quote what is stored. */
+async function* jsonRows(results: AsyncIterable<RedactedDispatch>): AsyncGenerator<unknown> {
+  for await (const { taskDir, dispatchId, redaction, error } of results)
+    yield { taskDir, dispatchId, ...redaction, error: error?.code ?? null };
+}
+
+async function* lines(results: AsyncIterable<RedactedDispatch>, summary: Summary): AsyncGenerator<string> {
+  for await (const { taskDir, dispatchId, redaction, error } of results) {
+    const name = `${toTaskName(taskDir)} ${dispatchId ?? '(unknown)'}`;
+    if (error !== null) yield neutraliseControlsInLine(`${name}: passed over (${reasonOf(error.code)})`);
+    else if (redaction !== null) {
+      const place = redaction.hasEnvelope ? ' and the envelope' : '';
+      yield neutraliseControlsInLine(
+        `${name}: ${kindsInWords(redaction.counts)} in ${counted(redaction.events, 'event')}${place}`,
+      );
+    }
+  }
+  yield summary.text;
+}
+
+function reasonOf(code: string): string {
+  return code === 'STORE_LOCKED' ? 'it is running, or another process has it' : code;
+}
+
+function kindsInWords(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+}
+
+/** Counts what was replaced and passed over. */
+class Summary {
+  dispatches = 0;
+  readonly remains = new Set<string>();
+  #changed = 0;
+  #passedOver = 0;
+  readonly #counts: Record<string, number> = {};
+
+  add({ redaction, error }: RedactedDispatch): void {
+    this.dispatches += 1;
+    if (error !== null) this.#passedOver += 1;
+    if (redaction === null || (redaction.events === 0 && !redaction.hasEnvelope)) return;
+    this.#changed += 1;
+    for (const place of redaction.remains) this.remains.add(place);
+    for (const [kind, count] of Object.entries(redaction.counts))
+      this.#counts[kind] = (this.#counts[kind] ?? 0) + count;
+  }
+
+  get text(): string {
+    const all = counted(this.dispatches, 'dispatch', 'dispatches');
+    if (this.#changed === 0) return `${all}: no secret was replaced.`;
+    return `${all}, ${this.#changed.toLocaleString('en')} changed: ${kindsInWords(this.#counts)} replaced.`;
+  }
+
+  /** @throws CliError if dispatches were passed over */
+  assertAllDone(): void {
+    if (this.#passedOver === 0) return;
+    throw new CliError(
+      exitCode.failed,
+      `${counted(this.#passedOver, 'dispatch', 'dispatches')} passed over.`,
+      'Try again when they have ended; `hansard verify` shows damage.',
+    );
+  }
+}

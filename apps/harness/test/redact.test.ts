@@ -1,0 +1,97 @@
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { newEvent } from '@hansard/events';
+import { describe, expect, it } from 'vitest';
+import type { CommandLine } from './command-line.ts';
+import { durableStores, recordedIn, typed } from './durable-stores.ts';
+
+const token = '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';
+const ownKey = 'acme_0123456789abcdef';
+
+/** The files of a store that have one of the secrets in their bytes. */
+function filesWithSecrets({ cwd }: CommandLine): string[] {
+  return globSync('.projects/**/*', { cwd })
+    .filter((file) => statSync(join(cwd, file)).isFile())
+    .filter((file) => {
+      const bytes = readFileSync(join(cwd, file));
+      // The index of words has them in lower case, without the underscore.
+      return [token, ownKey, '0123456789abcdef', 'qkjab6mffyvzzxwqmcof49yruxp3wf0lsakp'].some((secret) =>
+        bytes.includes(secret),
+      );
+    });
+}
+
+describe.each(durableStores)('hansard redact in the $name store', (store) => {
+  /** Besides three dispatches without secrets, D4SECRET of b/two: its second event and its title have some. D5OPEN is running. */
+  async function withSecrets(): Promise<CommandLine> {
+    const line = await recordedIn(store);
+    await using opened = openDispatchStore(store.open(line.cwd));
+    const dispatch = await opened.beginDispatch('b/tasks/two', {
+      role: 'worker',
+      dispatchId: 'D4SECRET',
+      title: `publish with ${ownKey}`,
+    });
+    await dispatch.append(newEvent('agent:text', { text: 'ready' }));
+    await dispatch.append(newEvent('agent:text', { text: `${token} and ${token}` }));
+    await dispatch.end({ status: 'completed' });
+    return line;
+  }
+
+  it('replaces secrets, which are in no file of the store then, and finds none again', async () => {
+    using line = await withSecrets();
+    // The words are in the index before.
+    expect((await line.hansard('search', 'ready')).out).toContain('D4SECRET');
+    expect(filesWithSecrets(line).length).toBeGreaterThan(0);
+    const options = ['--pattern', 'acme-key=acme_[0-9a-f]{16}', '--yes'];
+    const { code, out } = await line.hansard('redact', ...options);
+    expect([code, out]).toEqual([
+      0,
+      'b/two D4SECRET: 1 acme-key, 2 npm-token in 1 event and the envelope\n4 dispatches, 1 changed: 1 acme-key, 2 npm-token replaced.\n',
+    ]);
+    expect(filesWithSecrets(line)).toEqual([]);
+    expect((await line.hansard('scan-secrets', ...options.slice(0, 2))).code).toBe(0);
+    const again = await line.hansard('redact', ...options, '--json');
+    expect([again.code, again.json(), again.err]).toEqual([0, [], '4 dispatches: no secret was replaced.\n']);
+    const events = (await line.hansard('events', 'b/two', 'D4SECRET', '--json')).json() as {
+      event: { type: string; data: object };
+    }[];
+    expect(JSON.stringify(events)).toContain('[REDACTED:npm-token] and [REDACTED:npm-token]');
+    expect((await line.hansard('verify')).code).toBe(0);
+    expect((await line.hansard('search', 'ready')).out).toContain('D4SECRET');
+    expect((await line.hansard('ls', 'b/two')).out).toContain('[REDACTED:acme-key]');
+  });
+
+  it('asks first, and changes nothing without a yes', async () => {
+    using line = await withSecrets();
+    const before = store.contentOf(line.cwd);
+    expect(await line.hansard('redact')).toMatchObject({ code: 2, out: '' });
+    const answer = await typed(line, ['redact', 'b/two', 'D4SECRET'], 'no');
+    expect([answer.code, answer.out]).toEqual([0, '']);
+    expect(answer.err).toContain('Replace the secrets in the ended dispatches of b/two D4SECRET?');
+    expect(store.contentOf(line.cwd)).toBe(before);
+    const yes = await typed(line, ['redact', 'b/two', 'D4SECRET', '--json'], 'y');
+    expect(yes.json()).toEqual([
+      {
+        taskDir: 'b/tasks/two',
+        dispatchId: 'D4SECRET',
+        counts: { 'npm-token': 2 },
+        events: 1,
+        hasEnvelope: false,
+        remains: [],
+        error: null,
+      },
+    ]);
+  });
+
+  it('passes over a running dispatch, and says so', async () => {
+    using line = await withSecrets();
+    await using opened = openDispatchStore(store.open(line.cwd));
+    const dispatch = await opened.beginDispatch('b/tasks/two', { role: 'worker', dispatchId: 'D5OPEN' });
+    await dispatch.append(newEvent('agent:text', { text: token }));
+    const { code, out, err } = await line.hansard('redact', 'b/two', '--yes');
+    expect([code, err.includes('1 dispatch passed over')]).toEqual([1, true]);
+    expect(out).toContain('b/two D5OPEN: passed over (it is running, or another process has it)\n');
+    expect(out).not.toContain(token);
+  });
+});

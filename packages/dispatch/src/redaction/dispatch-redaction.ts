@@ -1,0 +1,12 @@
+import type { RedactionCounts } from '@hansard/events';
+
+/** What was replaced in a stored dispatch. */
+export interface DispatchRedaction {
+  /** By the kind of secret; empty: nothing was found, and nothing changed. */
+  readonly counts: RedactionCounts;
+  /** The number of events in which something was replaced. */
+  readonly events: number;
+  readonly hasEnvelope: boolean;
+  /** Places of the store that can still hold the secrets, in words. */
+  readonly remains: readonly string[];
+}

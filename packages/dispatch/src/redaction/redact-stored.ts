@@ -1,0 +1,95 @@
+import {
+  type CapturedEvent,
+  newEvent,
+  type RedactionCounts,
+  redactionsOf,
+  replacedField,
+} from '@hansard/events';
+import { StoreError } from '@hansard/provider';
+import type { Redactor } from '@hansard/redaction';
+import type { EventIntake } from '../intake/event-intake.ts';
+import { toDispatchRef } from '../store/dispatch-ref.ts';
+import type { ProviderDispatch } from '../store/provider-dispatch.ts';
+import type { DispatchRedaction } from './dispatch-redaction.ts';
+
+/** What a pass over a dispatch replaces. */
+class Replaced {
+  readonly counts: Record<string, number> = {};
+  events = 0;
+  hasEnvelope = false;
+  readonly #redactor: Redactor;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  get isAny(): boolean {
+    return this.events > 0 || this.hasEnvelope;
+  }
+
+  event(event: CapturedEvent): CapturedEvent {
+    const redacted = this.#redactor.event(event);
+    if (redacted === event) return event;
+    this.events += 1;
+    this.#add(redactionsOf(redacted.data), redactionsOf(event.data));
+    return redacted;
+  }
+
+  envelope<T extends Parameters<Redactor['envelope']>[0]>(envelope: T): T {
+    const { value, counts } = this.#redactor.envelope(envelope);
+    this.hasEnvelope = value !== envelope;
+    this.#add(counts);
+    return value;
+  }
+
+  #add(counts: RedactionCounts | null, before: RedactionCounts | null = null): void {
+    for (const [kind, count] of Object.entries(counts ?? {})) {
+      const added = count - (before?.[kind] ?? 0);
+      if (added > 0) this.counts[kind] = (this.counts[kind] ?? 0) + added;
+    }
+  }
+}
+
+/** Replaces the secrets of a dispatch, if it has any: it is read first, because a rewrite adds a notice in any case. */
+export async function redactStored(
+  stored: ProviderDispatch,
+  redactor: Redactor,
+  intake: EventIntake,
+): Promise<DispatchRedaction> {
+  if (!(await hasSecrets(stored, redactor)))
+    return { counts: {}, events: 0, hasEnvelope: false, remains: [] };
+  const replaced = new Replaced(redactor);
+  const { remains } = await stored.rewrite({
+    envelope: (envelope) => {
+      if (envelope.status !== 'running') return replaced.envelope(envelope);
+      throw new StoreError(
+        'STORE_LOCKED',
+        `The dispatch ${stored.dispatchId} of ${stored.taskDir} is still running, so nothing in it was replaced. Try again when it has ended.`,
+        { details: { ...toDispatchRef(stored), owner: 'a running dispatch' } },
+      );
+    },
+    event: (event) => replaced.event(event),
+    notice: () =>
+      intake.take(
+        newEvent('system:notice', {
+          problem: 'secrets were recorded, and a user had them replaced in the stored log',
+          [replacedField]: replaced.counts,
+          changedEvents: replaced.events,
+        }),
+      ),
+  });
+  const { counts, events, hasEnvelope } = replaced;
+  return { counts, events, hasEnvelope, remains };
+}
+
+async function hasSecrets(stored: ProviderDispatch, redactor: Redactor): Promise<boolean> {
+  const found = new Replaced(redactor);
+  found.envelope(await stored.readEnvelope());
+  for (let after = -1; !found.isAny; ) {
+    const { events, next } = await stored.readPage({ after });
+    if (events.length === 0) break;
+    for (const event of events) found.event(event);
+    after = next;
+  }
+  return found.isAny;
+}

@@ -1,0 +1,62 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DispatchRedaction, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import { isStoreError, type StoreError } from '@hansard/provider';
+import type { Redactor } from '@hansard/redaction';
+import type { VerifyScope } from './verify-dispatches.ts';
+
+/** What became of one dispatch. */
+export interface RedactedDispatch {
+  readonly taskDir: string;
+  /** Null: the entry of a listing that names no dispatch. */
+  readonly dispatchId: string | null;
+  /** Null: nothing was changed, because of the error. */
+  readonly redaction: DispatchRedaction | null;
+  /** Of a dispatch that is running, that another process has claimed, or that cannot be read. */
+  readonly error: StoreError | null;
+}
+
+const passedOver = ['STORE_LOCKED', 'STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
+
+/**
+ * Replaces the secrets in the ended dispatches of a store, each in one step. A dispatch that cannot be changed is reported, and the next one
+ * follows; one that was deleted meanwhile is omitted.
+ * @throws STORE_DISPATCH_NOT_FOUND for a `dispatchId` that does not exist, STORE_UNSUPPORTED without `capabilities.rewrite`
+ */
+export async function* redactDispatches(
+  store: DispatchStore,
+  redactor: Redactor,
+  { taskDir, dispatchId, signal }: VerifyScope = {},
+): AsyncGenerator<RedactedDispatch, undefined> {
+  if (taskDir !== undefined && dispatchId !== undefined) {
+    yield redactOne(store, redactor, { taskDir, dispatchId });
+    return;
+  }
+  for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
+    // Between two dispatches: each is changed whole.
+    await nextTurn(undefined, signal === undefined ? {} : { signal });
+    const { taskDir: place, dispatchId: id, error } = listing;
+    if (id === null) {
+      yield { taskDir: place, dispatchId: null, redaction: null, error: error ?? null };
+      continue;
+    }
+    try {
+      yield await redactOne(store, redactor, { taskDir: place, dispatchId: id });
+    } catch (failure) {
+      if (!isStoreError(failure, 'STORE_DISPATCH_NOT_FOUND')) throw failure;
+    }
+  }
+}
+
+async function redactOne(
+  store: DispatchStore,
+  redactor: Redactor,
+  dispatch: DispatchRef,
+): Promise<RedactedDispatch> {
+  try {
+    return { ...dispatch, redaction: await store.redactDispatch(dispatch, redactor), error: null };
+  } catch (error) {
+    const isPassedOver = passedOver.some((code) => isStoreError(error, code));
+    if (!isPassedOver) throw error;
+    return { ...dispatch, redaction: null, error: error as StoreError };
+  }
+}

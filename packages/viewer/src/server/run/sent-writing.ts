@@ -1,0 +1,162 @@
+import type { DispatchLog } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import { neutraliseControls } from '@hansard/views';
+import type { SSEStreamingApi } from 'hono/streaming';
+import type { EndedWriting, WritingMessage, WritingPiece } from '../../answers.ts';
+import type { OpenText, RunChange, ViewedRuns } from './viewed-runs.ts';
+
+/** Milliseconds. Pieces that come within this time share a message. */
+const gatherMs = 50;
+/** The ids of so many events that were followed last are known, with their positions. */
+const mostPositions = 1_000;
+
+interface Ended {
+  readonly key: number;
+  readonly eventId: string | null;
+}
+
+interface SentWritingOptions {
+  readonly stream: Pick<SSEStreamingApi, 'writeSSE'>;
+  readonly runs: ViewedRuns;
+  readonly log: DispatchLog;
+}
+
+/**
+ * Sends a page what agents are writing: `writing`, first with all open texts, then with what came since. A text that is in the log now is
+ * sent as ended, with the position of its event, so that the page shows it until it has that row: neither twice nor not at all.
+ * One message at a time is under way: of a slow page nothing is kept but how far each text was sent.
+ */
+export class SentWriting {
+  readonly #stream: SentWritingOptions['stream'];
+  readonly #runs: ViewedRuns;
+  readonly #log: DispatchLog;
+  /** How far each open text was sent. */
+  readonly #sentTo = new Map<number, number>();
+  readonly #positions = new Map<string, number>();
+  /** The texts that were sent, and ended with an event. */
+  #ended: Ended[] = [];
+  #isFirst = true;
+  #wasRunning = false;
+  #timer: NodeJS.Timeout | null = null;
+  #queued: Promise<void> | null = null;
+  #sending: Promise<void> = Promise.resolve();
+  /** The position of the last event that was given to the page. */
+  #reached = -1;
+  /** Where the log ended when the viewer began to close; null: it does not close. */
+  #end: number | null = null;
+  #unwatch = () => {};
+  /** Called after the viewer began to close. */
+  onOver: () => void = () => {};
+
+  constructor({ stream, runs, log }: SentWritingOptions) {
+    this.#stream = stream;
+    this.#runs = runs;
+    this.#log = log;
+  }
+
+  /** `after`: the position of the last event that the page has. */
+  start(after: number): Promise<void> {
+    this.#reached = after;
+    this.#unwatch = this.#runs.watch(this.#log, (change) => this.#changed(change));
+    return this.flush();
+  }
+
+  /** Called with each event before its row is sent. */
+  followed({ id }: CapturedEvent, position: number): void {
+    this.#positions.set(id, position);
+    for (const oldest of this.#positions.keys()) {
+      if (this.#positions.size <= mostPositions) break;
+      this.#positions.delete(oldest);
+    }
+    if (this.#ended.some(({ eventId }) => eventId === id)) this.#gather();
+  }
+
+  /** The rows up to a position will be sent before anything else. */
+  reached(position: number): void {
+    this.#reached = Math.max(this.#reached, position);
+  }
+
+  /** Whether the viewer closes and the page has everything. */
+  get isOver(): boolean {
+    return this.#end !== null && this.#reached >= this.#end;
+  }
+
+  /** Sends what changed. */
+  flush(): Promise<void> {
+    this.#stopTimer();
+    this.#queued ??= this.#sending.then(() => {
+      this.#queued = null;
+      return this.#send();
+    });
+    this.#sending = this.#queued;
+    return this.#queued;
+  }
+
+  /** Nothing more is gathered. */
+  stop(): void {
+    this.#stopTimer();
+    this.#unwatch();
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #changed(change: RunChange): void {
+    if (change.kind === 'over') {
+      void this.#close();
+      return;
+    }
+    if (change.kind === 'ended' && this.#sentTo.delete(change.key)) this.#ended.push(change);
+    this.#gather();
+  }
+
+  async #close(): Promise<void> {
+    try {
+      this.#end = (await this.#log.last(0)).first - 1;
+    } catch {
+      // The following says why the log cannot be read.
+      this.#end = -1;
+    }
+    this.onOver();
+  }
+
+  #gather(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), gatherMs);
+  }
+
+  async #send(): Promise<void> {
+    const isFirst = this.#isFirst;
+    const isRunning = this.#runs.isRunning(this.#log);
+    const texts = this.#runs.texts(this.#log).flatMap((text) => this.#pieceOf(text));
+    const ended = this.#takeEnded();
+    if (!isFirst && isRunning === this.#wasRunning && texts.length === 0 && ended.length === 0) return;
+    this.#isFirst = false;
+    this.#wasRunning = isRunning;
+    const message: WritingMessage = { isFirst, isRunning, texts, ended };
+    await this.#stream.writeSSE({ event: 'writing', data: JSON.stringify(message) });
+  }
+
+  #takeEnded(): EndedWriting[] {
+    const waiting: Ended[] = [];
+    const ended = this.#ended.flatMap((one): EndedWriting[] => {
+      if (one.eventId === null) return [{ key: one.key, position: null }];
+      const position = this.#positions.get(one.eventId);
+      if (position !== undefined) return [{ key: one.key, position }];
+      waiting.push(one);
+      return [];
+    });
+    this.#ended = waiting;
+    return ended;
+  }
+
+  /** What the page does not have of a text. */
+  #pieceOf({ key, agentId, kind, start, text }: OpenText): WritingPiece[] {
+    const end = start + text.length;
+    const from = Math.max(start, this.#sentTo.get(key) ?? 0);
+    if (this.#sentTo.get(key) === end) return [];
+    this.#sentTo.set(key, end);
+    return [{ key, agentId, kind, from, end, text: neutraliseControls(text.slice(from - start)) }];
+  }
+}

@@ -1,0 +1,26 @@
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+
+/** Why the page of a run could not send something to it. */
+export const viewerErrors = defineErrors({
+  VIEW_RUN_NOT_HERE: {
+    when: 'A message or an abort is for a dispatch that does not run in the process of the viewer, has ended, or takes none now.',
+    advice: 'Look at its state. A dispatch that ended takes no messages: start another one.',
+    details: ['dispatchId'],
+  },
+  VIEW_MESSAGE_INVALID: {
+    when: 'What was sent to a run is not JSON with a text, or is larger than 64 KiB.',
+    advice: 'Send a shorter text.',
+    details: [],
+  },
+  VIEW_REQUEST_REFUSED: {
+    when: 'Something was sent to a run that does not come from the page of this viewer.',
+    advice: 'Use the page at the printed address. Other programs use `DispatchRun.send` and `abort`.',
+    details: [],
+  },
+});
+
+export type ViewerErrorCode = ErrorCodeOf<typeof viewerErrors>;
+
+export class ViewerError extends viewerErrors.Base {}
+
+export const isViewerError: ErrorGuard<ViewerError> = viewerErrors.guard;

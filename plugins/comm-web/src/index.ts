@@ -1,0 +1,21 @@
+import { definePlugin } from '@hansard/provider';
+import { createRunPage } from './create-run-page.ts';
+
+export { createRunPage, type RunPage, type RunPageOptions } from './create-run-page.ts';
+export { isWebError, WebError, type WebErrorCode, webErrors } from './web-error.ts';
+
+/** The configuration of the plugin; `plugin.json` says what it means and has the default. */
+export interface WebConfig {
+  readonly port?: number;
+}
+
+export default definePlugin({
+  id: 'comm-web',
+  provides: 'CommunicationProvider',
+  create({ port = 0 }: WebConfig) {
+    return createRunPage({
+      port,
+      announce: (address) => process.stderr.write(`The page of this run: ${address}\n`),
+    });
+  },
+});

@@ -1,0 +1,21 @@
+import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+
+/** Why a run has no page. */
+export const webErrors = defineErrors({
+  COMM_WEB_NO_STORE: {
+    when: 'The host gives communication providers no store that the page could read.',
+    advice: 'Give the store to the hub: `createCommunicationHub(providers, { store })`.',
+    details: [],
+  },
+  COMM_WEB_PORT_IN_USE: {
+    when: 'Another program listens at the configured port.',
+    advice: 'Configure another `port`, or none.',
+    details: ['port'],
+  },
+});
+
+export type WebErrorCode = ErrorCodeOf<typeof webErrors>;
+
+export class WebError extends webErrors.Base {}
+
+export const isWebError: ErrorGuard<WebError> = webErrors.guard;

@@ -1,0 +1,49 @@
+import { encodeEvent } from '@hansard/events';
+import type { DispatchRewrite } from '@hansard/provider';
+import type { DispatchContext } from '../dispatch/dispatch-context.ts';
+import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
+import { corrupt } from '../errors.ts';
+import { parseEventText } from '../lines/event-line.ts';
+import { inspectLines, textOf } from '../lines/inspect-lines.ts';
+import type { OpenFile } from '../lines/open-file.ts';
+import { examineFile, settledLines } from './examine-file.ts';
+import { verifyFile } from './verify-file.ts';
+
+/**
+ * Replaces a file by a copy with the new envelope and the new forms of its events. An event that stays keeps its bytes. Only the owner
+ * of the lock may call it.
+ * @throws STORE_CORRUPT if anything is damaged
+ */
+export function rewriteContentOf(
+  context: DispatchContext,
+  name: DispatchName,
+  file: OpenFile,
+  rewrite: DispatchRewrite,
+): void {
+  const [damage] = verifyFile(file).damages;
+  if (damage !== undefined)
+    throw corrupt(file.path, damage.offset, damage.reason, { wholeEvents: damage.eventsBefore });
+  const examined = examineFile(file);
+  const { head } = examined;
+  if (head === null) throw corrupt(file.path, 0, 'the envelope cannot be read');
+  const lines = settledLines(examined);
+  const revision = head.format === 2 ? head.record.revision : 0;
+  const envelope = rewrite.envelope(head.envelope);
+  rewriteDispatch(context, name, { revision: revision + 1, envelope }, (copier) => {
+    inspectLines(lines, {
+      onEvent(inspected) {
+        const text = textOf(inspected, lines.isChecked);
+        const event = parseEventText(text);
+        if (event === null) throw corrupt(file.path, inspected.offset, 'this line is not an event');
+        const rewritten = rewrite.event(event);
+        const isSame = rewritten === event;
+        copier.add(event.id, isSame ? text : encodeEvent(rewritten), inspected.continues);
+      },
+      onDamage({ offset, reason }) {
+        throw corrupt(file.path, offset, reason);
+      },
+    });
+    addNotice(copier, rewrite.notice());
+  });
+}

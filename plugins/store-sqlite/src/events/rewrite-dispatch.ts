@@ -1,0 +1,118 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import type { DispatchRewrite, DispatchRewritten } from '@hansard/provider';
+import { prepareLengths } from '../claimed-dispatches.ts';
+import { chainStart, eventChecksum } from '../database/checksums.ts';
+import { decodeEvent } from '../database/decode.ts';
+import type { Statements } from '../database/statements.ts';
+import { inTransaction } from '../database/transaction.ts';
+import { corrupt } from '../sqlite-errors.ts';
+import type { StoreParts } from '../store-parts.ts';
+import { startIndexOfIds } from './event-ids.ts';
+import type { FoundDispatch } from './event-scan.ts';
+
+/** A page of rows in memory. */
+const pageSize = 500;
+
+/**
+ * Replaces the content of a dispatch, in one transaction: the new envelope and the new events get a new number, and what is stored under the old
+ * number is deleted. Deleted content is overwritten in the file, in the index of words, and in the log of the database.
+ * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+ */
+export function rewriteDispatch(
+  parts: StoreParts,
+  place: { readonly taskDir: string; readonly dispatchId: string; readonly file: string },
+  rewrite: DispatchRewrite,
+): DispatchRewritten {
+  const { taskDir, dispatchId, file } = place;
+  const { database, statements, dispatches, leases, lengths, acknowledgements, reader, writer } = parts;
+  const { old, keeps, losses } = overwriting(database, () =>
+    inTransaction(database, () => {
+      const row = dispatches.get(taskDir, dispatchId);
+      leases.assertClaimable(row);
+      const found = reader.locate(taskDir, dispatchId);
+      const [damage] = reader.verify(taskDir, dispatchId).damages;
+      if (damage !== undefined)
+        throw corrupt(file, damage.reason, { details: { dispatchId, wholeEvents: damage.eventsBefore } });
+      const envelope = JSON.stringify(rewrite.envelope(dispatches.decode(row)));
+      const isOwn = leases.isClaimed(row.number);
+      leases.end(row.number);
+      dispatches.remove(row);
+      const number = dispatches.insertCopy({ ...row, envelope });
+      copyEvents(statements, found, number, rewrite);
+      statements.deleteSearchText.run(row.number, row.number);
+      statements.deleteEventIds.run(row.number);
+      statements.deleteEvents.run(row.number);
+      const losses = statements.listLosses.all(row.number);
+      statements.moveLosses.run(number, row.number);
+      statements.keepEventCount.run(number);
+      prepareLengths(parts);
+      lengths.clear(row.number);
+      if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
+      return { old: row.number, keeps: isOwn ? number : null, losses: losses.length };
+    }),
+  );
+  writer.forget(taskDir, dispatchId);
+  leases.drop(old);
+  acknowledgements.forget(old);
+  if (keeps !== null) leases.keep(keeps);
+  inTransaction(database, () => acknowledgements.settle(taskDir, dispatchId));
+  const remains = emptyLog(database)
+    ? []
+    : [`${file}-wal, because another process reads it: it is emptied when the last one closes the store.`];
+  if (losses > 0)
+    remains.push(
+      `The damaged rows of ${losses} accepted losses, in ${file}: delete the dispatch to remove them.`,
+    );
+  return { remains };
+}
+
+function copyEvents(
+  statements: Statements,
+  { taskDir, dispatchId, number: from, length }: FoundDispatch,
+  number: number,
+  { event, notice }: DispatchRewrite,
+): void {
+  let crc = chainStart(taskDir, dispatchId);
+  let position = 0;
+  let greatestId = '';
+  let doesGrow = true;
+  const add = (id: string, line: string, batch: number) => {
+    crc = eventChecksum(crc, batch, line);
+    statements.copyEvent.run(number, position, batch, crc, line);
+    position += 1;
+    doesGrow &&= id > greatestId;
+    greatestId = id;
+  };
+  while (position < length) {
+    for (const { line, batch } of statements.pageOfEvents.all(from, position - 1, pageSize)) {
+      const stored = decodeEvent(line) as CapturedEvent;
+      const rewritten = event(stored);
+      add(stored.id, rewritten === stored ? line : encodeEvent(rewritten), batch);
+    }
+  }
+  const last = notice();
+  add(last.id, encodeEvent(last), 0);
+  if (!doesGrow) startIndexOfIds(statements, number);
+}
+
+/** Runs work whose deleted content is overwritten with zeros, and merges the index of words, which keeps deleted words until then. */
+function overwriting<T>(database: DatabaseSync, work: () => T): T {
+  const { secure_delete: before } = database.prepare('PRAGMA secure_delete').get() as {
+    secure_delete: number;
+  };
+  database.exec('PRAGMA secure_delete = ON');
+  try {
+    const result = work();
+    database.exec("INSERT INTO event_search (event_search) VALUES ('optimize')");
+    return result;
+  } finally {
+    database.exec(`PRAGMA secure_delete = ${before}`);
+  }
+}
+
+/** Moves the log into the database, and empties it. @returns false if another connection reads it */
+function emptyLog(database: DatabaseSync): boolean {
+  const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+  return busy === 0;
+}
