@@ -62,17 +62,13 @@ try {
       await page.waitForSelector(shown);
       await shoot(name);
     }
-    await page.evaluate(() => {
-      location.hash = '#/';
-    });
+    await page.evaluate("location.hash = '#/'");
     await page.locator('tbody tr', { hasText: /cafe/ }).last().locator('th a').click();
     await page.locator('.row.said button').last().click();
     await page.getByRole('link', { name: 'What the model was given' }).click();
     await page.waitForSelector('ol.given li');
     await shoot('context');
-    await page.evaluate(() => {
-      location.hash = '#/search?text=jack';
-    });
+    await page.evaluate("location.hash = '#/search?text=jack'");
     await page.locator('.search output', { hasText: /dispatch(es)?$/ }).waitFor();
     await shoot('search');
     await page.close();
