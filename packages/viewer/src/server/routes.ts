@@ -11,11 +11,14 @@ import type { RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow } from './reader-row.ts';
+import { StreamPlaces } from './stream-places.ts';
 import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
 /** The most rows of an answer. */
 const mostRows = 500;
+/** The most streams that have no end. A browser has six connections: two are left for requests. */
+const mostStreams = 4;
 /** The most dispatches of a page of the library. */
 const mostDispatches = 500;
 
@@ -37,6 +40,7 @@ const mostDispatches = 500;
  */
 export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
   const app = new Hono();
+  const places = new StreamPlaces(mostStreams);
 
   app.get('/tasks', async (context) => {
     const tasks = await store.listTasks();
@@ -55,7 +59,13 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
     return context.json({ dispatches: entries, next: page.next });
   });
 
-  app.get('/changes', (context) => streamSSE(context, (stream) => sendChanges(stream, store)));
+  app.get('/changes', (context) =>
+    streamSSE(context, (stream) => {
+      const ending = new AbortController();
+      stream.onAbort(() => ending.abort());
+      return places.hold(ending, (signal) => sendChanges(stream, store, signal));
+    }),
+  );
 
   const dispatch = new Hono();
 
@@ -119,7 +129,9 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches): Hono {
         const watch = async (onChange: () => void) =>
           store.capabilities.watch ? store.watch({ taskDir: open.log.taskDir }, onChange) : () => undefined;
         const tree = () => treeOf(store, open.log);
-        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree });
+        await places.hold(ending, (signal) =>
+          sendLiveRows(stream, open, { after: after ?? -1, signal, watch, tree }),
+        );
       });
     }),
   );
