@@ -1,8 +1,5 @@
 /// <reference lib="dom" />
-/**
- * Measures the viewer in a browser, after `pnpm build`: `viewer.ts [EVENTS]`. `viewer.ts serve KIND PATH` is the server that it measures, a
- * process of its own.
- */
+/** Measures the viewer in a browser, after `pnpm build`: `viewer.ts [EVENTS]`. The server is a process of its own. */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,17 +26,9 @@ import {
 import { openStore, type StoreKind, taskDir, writeLog } from './viewer-log.ts';
 
 const lensEvents = 50_000;
-const [role, kindOfServer, pathOfServer] = process.argv.slice(2);
+const [events = '1000000'] = process.argv.slice(2);
 
-if (role === 'serve') await serve(kindOfServer as StoreKind, pathOfServer ?? '');
-else for (const kind of ['sqlite', 'jsonfile'] as const) await measure(kind, Number(role ?? 1_000_000));
-
-async function serve(kind: StoreKind, path: string): Promise<void> {
-  const built: string = new URL('../packages/viewer/dist/index.js', import.meta.url).href;
-  const { createViewer } = (await import(built)) as typeof import('@hansard/viewer');
-  const running = await createViewer({ store: openStore(kind, path) }).start();
-  console.log(running.url);
-}
+for (const kind of ['sqlite', 'jsonfile'] as const) await measure(kind, Number(events));
 
 async function measure(kind: StoreKind, events: number): Promise<void> {
   const folder = temporaryFolder('viewer');
@@ -47,7 +36,7 @@ async function measure(kind: StoreKind, events: number): Promise<void> {
   const store = openStore(kind, path);
   await writeLog(store, 'long', events);
   await writeLog(store, 'lens', lensEvents);
-  const args = ['--conditions=@hansard/source', fileURLToPath(import.meta.url), 'serve', kind, path];
+  const args = [fileURLToPath(new URL('viewer-server.mjs', import.meta.url)), kind, path];
   const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const browser = await openBrowser();
   try {

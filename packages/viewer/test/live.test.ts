@@ -69,6 +69,22 @@ it('sends every row once, in order, those that are stored and those that come', 
   await stream.return(undefined);
 });
 
+it('sends rows that were stored together in one message', async () => {
+  const { append, get } = await started();
+  await append(1);
+  const stream = messages(await get(`${place}/live?after=0`));
+  for await (const { event } of { [Symbol.asyncIterator]: () => ({ next: () => stream.next() }) })
+    if (event === 'caught_up') break;
+  await append(200);
+  const ends: number[] = [];
+  for await (const { event, data } of stream) {
+    if (event !== 'message') continue;
+    ends.push((JSON.parse(data) as LiveRows).end);
+    if (ends.at(-1) === 200) break;
+  }
+  expect(ends).toEqual([200]);
+});
+
 it('continues after the last row that the page had, whatever its address says', async () => {
   const { append, get } = await started();
   await append(50);

@@ -7,6 +7,7 @@ import {
   type PriorOutcomes,
   type RenderedCall,
   readContextManifest,
+  redactionMarkers,
   renderCalls,
   renderContextText,
   unknownContext,
@@ -92,11 +93,11 @@ function historyAnswer(outcomes: PriorOutcomes): Answer {
 }
 
 function assertFull(envelope: DispatchEnvelope): void {
-  const unknown = unknownContext(envelope);
-  if (unknown === null) return;
+  const problem = unknownContext(envelope);
+  if (problem === null) return;
   throw new CliError(
     exitCode.failed,
-    unknown,
+    problem,
     '`hansard show TASK DISPATCH` prints its session. Record with --fidelity full to keep contexts.',
   );
 }
@@ -184,37 +185,34 @@ function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: b
  * log later.
  */
 function redactionNote(messages: RenderedCall['messages'], isRedactedLater: boolean): string[] {
-  const markers = JSON.stringify(messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g) ?? [];
-  if (markers.length === 0) return [];
+  const markers = redactionMarkers(messages);
+  if (markers === 0) return [];
   const hash = isRedactedLater
     ? 'Secrets were replaced in this log later, so a recorded hash can be of the text before.'
     : 'Its hash is of the redacted text, which the model received.';
-  return [`hansard: the context has ${markers.length} markers of redaction. ${hash}`];
+  return [`hansard: the context has ${markers} markers of redaction. ${hash}`];
 }
 
-function verifiedAnswer(
-  { inference, recorded, manifest, messages }: RenderedCall,
-  isRedactedLater: boolean,
-): Answer {
+function verifiedAnswer(rendered: RenderedCall, isRedactedLater: boolean): Answer {
+  const { inference, recorded, manifest, messages } = rendered;
+  const { isSame, text } = verificationOf(rendered);
   if (recorded === null)
     throw new CliError(
       exitCode.failed,
-      `The log has no record of the context of ${inference.id}, so there is nothing to compare.`,
+      text,
       'Sessions record it with each model call; imported logs do not have it.',
     );
-  const differences = compareContexts(recorded, manifest);
-  const isSame = differences.length === 0;
   const failure = new CliError(
     exitCode.failed,
-    `The rendered context differs from the recorded one: ${differences.join('; ')}.`,
+    text,
     isRedactedLater
       ? 'Secrets were replaced in this log after that call, so the text before cannot be compared.'
       : 'The log was changed after that call, or it is incomplete.',
   );
   return {
-    rows: [{ inference: inference.id, isSame, differences }],
+    rows: [{ inference: inference.id, isSame, differences: compareContexts(recorded, manifest) }],
     notesBefore: redactionNote(messages, isRedactedLater),
-    text: isSame ? `Identical: ${manifest.messages} messages, ${manifest.hash}.` : [],
+    text: isSame ? text : [],
     failure: isSame ? null : failure,
   };
 }

@@ -26,6 +26,8 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
     void read();
     const changes = new EventSource('/api/changes');
     changes.onmessage = () => void read();
+    // A connection begins: what changed before it is not reported.
+    changes.addEventListener('hello', () => void read());
     return () => changes.close();
   }, [task]);
   const shown = listings?.filter((listing) => textOf(listing).toLowerCase().includes(filter.toLowerCase()));

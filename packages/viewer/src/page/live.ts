@@ -28,8 +28,8 @@ const hiddenMs = 30_000;
 export function followRows(name: DispatchName, after: number, listener: LiveListener): () => void {
   let position = after;
   let source: EventSource | null = null;
-  let hiding: number | undefined;
-  let waiting: number | undefined;
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
   let isLost = false;
   let isOver = false;
   const close = () => {
@@ -58,10 +58,11 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     clearTimeout(waiting);
     source = new EventSource(`${pathOf(name)}/live?after=${position}`);
     source.onerror = () => void lost();
-    source.onopen = () => {
+    // A store that cannot be read is known only after the connection is open.
+    source.addEventListener('caught_up', () => {
       if (isLost) listener.onConnection(null);
       isLost = false;
-    };
+    });
     source.onmessage = ({ data }) => {
       const rows = JSON.parse(data) as LiveRows;
       if (rows.end <= position) return;
@@ -77,7 +78,12 @@ export function followRows(name: DispatchName, after: number, listener: LiveList
     );
     source.addEventListener('gone', () => end('This dispatch was deleted.'));
     source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
-    source.addEventListener('failed', ({ data }) => end((JSON.parse(data) as { message: string }).message));
+    source.addEventListener('failed', ({ data }) => {
+      close();
+      isLost = true;
+      listener.onConnection(`${(JSON.parse(data) as { message: string }).message} Trying again.`);
+      waiting = setTimeout(open, againMs);
+    });
   };
   const onVisibility = () => {
     clearTimeout(hiding);
@@ -114,10 +120,9 @@ async function whyLost(name: DispatchName): Promise<Lost> {
           'The viewer was started again. Open the address that it printed in this browser; this page then continues.',
         isGone: false,
       };
-    return {
-      problem: `The viewer cannot read this dispatch (${answer.status}). Trying again.`,
-      isGone: false,
-    };
+    const { message } = (await answer.json().catch(() => ({}))) as { readonly message?: string };
+    const reason = message ?? `The viewer answered ${answer.status}.`;
+    return { problem: `${reason} Trying again.`, isGone: false };
   } catch {
     return { problem: 'The viewer does not answer. This page continues when it does.', isGone: false };
   }

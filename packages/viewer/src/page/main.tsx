@@ -13,6 +13,8 @@ function App() {
   useEffect(() => {
     const onChange = () => setHash(location.hash);
     addEventListener('hashchange', onChange);
+    // The address may have changed since the first drawing.
+    onChange();
     return () => removeEventListener('hashchange', onChange);
   }, []);
   const screen = parseAddress(hash);

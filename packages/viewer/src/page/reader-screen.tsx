@@ -37,7 +37,8 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
     return () => reader.close();
   }, [reader]);
   const shownAt = useRef(at);
-  useEffect(() => {
+  // Before the page is painted: its rows are asked for a frame earlier.
+  useLayoutEffect(() => {
     // Another place of the same dispatch: by a link, or back to where the reader was.
     if (at !== shownAt.current) {
       if (isWritten()) reader.show(at);

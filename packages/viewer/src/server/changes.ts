@@ -7,8 +7,12 @@ const gatherMs = 500;
 const blindMs = 5_000;
 const keepAliveMs = 15_000;
 
-/** Sends a message after changes of the store, until the page closes the connection. */
-export async function sendChanges(stream: SSEStreamingApi, store: ViewedStore): Promise<void> {
+/** Sends a message after changes of the store, until the signal aborts. */
+export async function sendChanges(
+  stream: SSEStreamingApi,
+  store: ViewedStore,
+  signal: AbortSignal,
+): Promise<void> {
   let timer: NodeJS.Timeout | null = null;
   const send = () => {
     timer = null;
@@ -20,7 +24,10 @@ export async function sendChanges(stream: SSEStreamingApi, store: ViewedStore): 
   const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
   const stop = await watchAll(store, onChange);
   await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
-  await new Promise<void>((resolve) => stream.onAbort(resolve));
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
   stop();
   clearInterval(comments);
   if (timer !== null) clearTimeout(timer);

@@ -7,11 +7,6 @@ import type { OpenDispatch } from './open-dispatches.ts';
 /** Milliseconds. What is found within this time shares a message. */
 const gatherMs = 50;
 
-interface Wanted extends RowConditions {
-  /** The first position. Absent: 0. */
-  readonly from?: number;
-}
-
 /**
  * Sends the positions of the rows that match, in order, while the log is read: messages with positions, then `done` at
  * the end of the log. Ends early when the signal aborts. Other requests are answered between pages.
@@ -19,11 +14,11 @@ interface Wanted extends RowConditions {
 export async function sendFoundRows(
   stream: SSEStreamingApi,
   { log, rows }: OpenDispatch,
-  { from = 0, ...conditions }: Wanted,
+  conditions: RowConditions,
   signal: AbortSignal,
 ): Promise<void> {
   const query = new RowQuery(conditions);
-  const start = rows.startFor(from);
+  const start = rows.startFor(conditions.from ?? 0);
   const reader = await rows.reader(start);
   let found: number[] = [];
   let scanned = start;
@@ -35,7 +30,7 @@ export async function sendFoundRows(
     await stream.writeSSE(event === 'done' ? { event, data } : { data });
   };
   const take = (some: readonly Row[]) => {
-    for (const row of some) if (row.position >= from) found.push(row.position);
+    for (const { position } of some) found.push(position);
   };
   try {
     for await (const { events, next } of log.pages({ after: start - 1 })) {

@@ -8,7 +8,7 @@ import type { SentWriting } from './run/sent-writing.ts';
 
 /** The most events of one message. */
 const mostEvents = 256;
-/** Milliseconds. Rows that come within this time share a message. */
+/** Milliseconds between messages. Rows that come sooner after the last one share the next. */
 const gatherMs = 50;
 /** Milliseconds. */
 const envelopeMs = 200;
@@ -135,7 +135,10 @@ class SentChanges {
   }
 }
 
-/** Rows that wait to be sent together. A row that changes several times is sent once. */
+/**
+ * Rows that are sent together: at once if none were sent lately, because a store that is polled has delayed them already. A row that changes
+ * several times is sent once.
+ */
 class GatheredRows {
   readonly #stream: SSEStreamingApi;
   readonly #reader: RowReader;
@@ -144,6 +147,7 @@ class GatheredRows {
   #events = 0;
   #end = -1;
   #timer: NodeJS.Timeout | null = null;
+  #sentAt = Number.NEGATIVE_INFINITY;
   #sending: Promise<void> = Promise.resolve();
 
   /** `before` is awaited before each message. */
@@ -159,7 +163,11 @@ class GatheredRows {
     this.#events += 1;
     for (const row of changed) this.#changed.add(row);
     if (this.#events >= mostEvents) await this.send();
-    else this.#timer ??= setTimeout(() => void this.send(), gatherMs);
+    else if (this.#timer === null) {
+      // The others of a page come before any timer.
+      const waitMs = Math.max(0, this.#sentAt + gatherMs - performance.now());
+      this.#timer = setTimeout(() => void this.send(), waitMs);
+    }
   }
 
   send(): Promise<void> {
@@ -173,6 +181,7 @@ class GatheredRows {
     this.#reader.settled();
     this.#changed.clear();
     this.#events = 0;
+    this.#sentAt = performance.now();
     const data = JSON.stringify({ rows, end: this.#end } satisfies LiveRows);
     const message = { data, id: String(this.#end) };
     this.#sending = this.#sending.then(async () => {

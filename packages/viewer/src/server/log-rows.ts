@@ -1,7 +1,7 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
-import { AgentNames, type Row, RowReader } from '@hansard/views';
+import { AgentNames, type Row, RowQuery, RowReader } from '@hansard/views';
 import { type NamedAgent, rowReach as reach } from '../answers.ts';
 
 /** Agents are known from this many first events, and from every window that was read. */
@@ -100,7 +100,8 @@ export class LogRows {
   async #rowsOf(events: readonly CapturedEvent[], start: number, first: number, end: number) {
     const reader = await this.reader(start);
     for (const event of events) reader.add(event);
-    const rows = reader.end().filter(({ position }) => position >= first && position < end);
+    // The events around are only there to be joined: their rows are not made.
+    const rows = reader.end(new RowQuery({ from: first, to: end }));
     return { first, size: Math.max(0, end - first), rows };
   }
 

@@ -13,11 +13,14 @@ import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow } from './reader-row.ts';
 import { SentWriting } from './run/sent-writing.ts';
 import type { ViewedRuns } from './run/viewed-runs.ts';
+import { StreamPlaces } from './stream-places.ts';
 import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
 /** The most rows of an answer. */
 const mostRows = 500;
+/** The most streams that have no end. A browser has six connections: two are left for requests. */
+const mostStreams = 4;
 /** The most dispatches of a page of the library. */
 const mostDispatches = 500;
 
@@ -39,6 +42,7 @@ const mostDispatches = 500;
  */
 export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: ViewedRuns): Hono {
   const app = new Hono();
+  const places = new StreamPlaces(mostStreams);
 
   app.get('/tasks', async (context) => {
     const tasks = await store.listTasks();
@@ -57,7 +61,13 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
     return context.json({ dispatches: entries, next: page.next });
   });
 
-  app.get('/changes', (context) => streamSSE(context, (stream) => sendChanges(stream, store)));
+  app.get('/changes', (context) =>
+    streamSSE(context, (stream) => {
+      const ending = new AbortController();
+      stream.onAbort(() => ending.abort());
+      return places.hold(ending, (signal) => sendChanges(stream, store, signal));
+    }),
+  );
 
   const dispatch = new Hono();
 
@@ -122,7 +132,9 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
           store.capabilities.watch ? store.watch({ taskDir: open.log.taskDir }, onChange) : () => undefined;
         const tree = () => treeOf(store, open.log);
         const writing = runs === undefined ? null : new SentWriting({ stream, runs, log: open.log });
-        await sendLiveRows(stream, open, { after: after ?? -1, signal: ending.signal, watch, tree, writing });
+        await places.hold(ending, (signal) =>
+          sendLiveRows(stream, open, { after: after ?? -1, signal, watch, tree, writing }),
+        );
       });
     }),
   );

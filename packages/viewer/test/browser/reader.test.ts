@@ -168,6 +168,30 @@ it('shows what comes at the end, and says how much has come when it is elsewhere
   expect(problems).toEqual([]);
 });
 
+it('shows what comes in each of eight pages at once', async () => {
+  await using dispatch = await store.beginDispatch(taskDir, { role: 'worker', dispatchId: 'tabs' });
+  await dispatch.append(Array.from({ length: 100 }, (_, at) => text(at)));
+  // The pages of a context share the six connections of a browser.
+  const context = await viewer.browser.newContext();
+  try {
+    const first = await context.newPage();
+    await first.goto(viewer.running.url);
+    await first.close();
+    const tabs = await Promise.all(Array.from({ length: 8 }, () => context.newPage()));
+    const address = `${new URL(viewer.running.url).origin}/#/d/${encodeURIComponent(taskDir)}/tabs`;
+    for (const page of tabs) await page.goto(address);
+    for (let last = 99; last < 103; last += 1) {
+      if (last > 99) await dispatch.append(text(last));
+      for (const page of tabs)
+        await expect
+          .poll(() => page.locator('.row .text').last().textContent(), { timeout: 10_000 })
+          .toBe(`text ${last}`);
+    }
+  } finally {
+    await context.close();
+  }
+}, 60_000);
+
 it.each([
   [1_280, false],
   [1_280, true],

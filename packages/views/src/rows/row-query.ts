@@ -10,6 +10,10 @@ export interface RowConditions {
   readonly agentId?: string | undefined;
   readonly kind?: RowKind | undefined;
   readonly failed?: boolean | undefined;
+  /** The row begins at this position or later. */
+  readonly from?: number | undefined;
+  /** The row begins before this position. */
+  readonly to?: number | undefined;
 }
 
 /** Kinds of rows that never are failures. */
@@ -40,6 +44,7 @@ export class RowQuery {
   matches(row: Row): boolean {
     const { agentId, kind, failed = false } = this.#conditions;
     return (
+      this.#isInRange(row) &&
       (!failed || row.isFailed) &&
       (kind === undefined || row.kind === kind) &&
       (agentId === undefined || row.agent.agentId === agentId) &&
@@ -50,11 +55,17 @@ export class RowQuery {
   couldMatch(group: RowGroup): boolean {
     const { agentId, kind, failed = false } = this.#conditions;
     return (
+      this.#isInRange(group) &&
       (kind === undefined || group.kind === kind) &&
       (agentId === undefined || group.agent.agentId === agentId) &&
       (!failed || couldBeFailed(group)) &&
       (this.#letters === null || couldShow(group, this.#letters))
     );
+  }
+
+  #isInRange({ position }: { readonly position: number }): boolean {
+    const { from = 0, to = Number.POSITIVE_INFINITY } = this.#conditions;
+    return position >= from && position < to;
   }
 }
 

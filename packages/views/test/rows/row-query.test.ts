@@ -117,6 +117,18 @@ describe('a query of rows', () => {
     }
   });
 
+  it(`finds the rows that begin in a range, and makes no others ${seeded}`, () => {
+    const random = randomFrom(seed + 1);
+    for (const events of logs)
+      for (let round = 0; round < 5; round += 1) {
+        const from = Math.floor(random() * (events.length + 2));
+        const to = from + Math.floor(random() * 20);
+        const expected = positionsOf(rowsOf(events), ({ position }) => position >= from && position < to);
+        expect(found(events, new RowQuery({ from, to }))).toEqual(expected);
+        expect(made(events, new RowQuery({ from, to }))).toBe(expected.length);
+      }
+  });
+
   it(`makes few rows that do not match ${seeded}`, () => {
     const count = (query: RowQuery) => logs.reduce((sum, events) => sum + made(events, query), 0);
     const all = logs.reduce((sum, events) => sum + rowsOf(events).length, 0);

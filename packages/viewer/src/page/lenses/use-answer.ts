@@ -34,6 +34,8 @@ export function useAnswer<Answer>(path: string, isLive: (answer: Answer) => bool
     if (!follows) return;
     const changes = new EventSource('/api/changes');
     changes.onmessage = again;
+    // A connection begins: what changed before it is not reported.
+    changes.addEventListener('hello', again);
     return () => changes.close();
   }, [path, follows]);
   return { answer, problem, again };
