@@ -11,6 +11,8 @@ import {
   renderCalls,
   renderContextText,
   unknownContext,
+  unknownContext,
+  verificationOf,
 } from '@hansard/views';
 import { contextCounters } from '@hansard/views/tokens';
 import type { Harness } from '../harness.ts';
