@@ -11,7 +11,6 @@ import {
   renderCalls,
   renderContextText,
   unknownContext,
-  unknownContext,
   verificationOf,
 } from '@hansard/views';
 import { contextCounters } from '@hansard/views/tokens';
