@@ -47,6 +47,8 @@ export interface OpenHarnessOptions extends PlaceOptions {
   readonly agent?: string | undefined;
   /** Whether the dispatches have a page, as `run --view` asks for. */
   readonly view?: boolean | undefined;
+  /** As `openDispatchStore` takes it. */
+  readonly retryMs?: number;
 }
 
 export async function openHarness(context: CliContext, options: OpenHarnessOptions): Promise<Harness> {
@@ -62,6 +64,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
   const redactor = configuredRedactor(loaded.config.redact, context);
   const store = openDispatchStore(provider, {
     ...(redactor === null ? {} : { redact: redactor }),
+    ...(options.retryMs === undefined ? {} : { retryMs: options.retryMs }),
     onRead: ({ taskDir, dispatchId }) => read.set(`${taskDir}/${dispatchId}`, { taskDir, dispatchId }),
   });
   // `plugins` can also name a communication provider, such as the console with its configuration.

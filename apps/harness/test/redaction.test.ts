@@ -224,7 +224,7 @@ it('the context of a call is verified with redaction, and says that its hash is 
   expect(foundIn(received.join('') + storedIn(line), canaries)).toEqual([]);
   const verified = await line.hansard('context', 'lab/talk', 'latest', 'latest', '--verify');
   expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/^Identical: 7 messages, /) });
-  expect(verified.err).toContain('the context has 7 markers of redaction. Its hash is of the redacted text');
+  expect(verified.err).toContain('The context has 7 markers of redaction. Its hash is of the redacted text');
 });
 
 it('the message of an error has no secret of a known format', async () => {

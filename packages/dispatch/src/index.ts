@@ -33,7 +33,6 @@ export {
   type SearchedStore,
   searchDispatches,
 } from './search/search-dispatches.ts';
-export { type SnippetPart, snippetOf } from './search/snippet.ts';
 export type {
   AcceptedEvents,
   AgentWriter,

@@ -98,7 +98,11 @@ export interface EventLink {
 
 export interface EventDetail {
   readonly position: number;
-  /** As recorded. */
+  /** Of its line. */
+  readonly characters: number;
+  /** Its texts are cut: its line has them whole. */
+  readonly isCut: boolean;
+  /** As recorded, except where it is cut. */
   readonly event: CapturedEvent;
   /** The event as indented JSON, harmless. */
   readonly json: string;

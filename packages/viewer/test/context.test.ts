@@ -1,4 +1,5 @@
 import type { NewEvent } from '@hansard/events';
+import { createRedactor } from '@hansard/redaction';
 import { randomFrom } from '@hansard/testing';
 import { renderContext } from '@hansard/views';
 import { expect, it } from 'vitest';
@@ -114,6 +115,23 @@ it('says where the context differs from the recorded one, and where nothing was 
   expect(answers[2]?.verification.text).toContain('so there is nothing to compare');
   expect(answers[2]?.notes).toEqual(['This context was reconstructed from the log.']);
   expect(answers.map(shown)).toEqual(calls.map(({ given }) => given));
+});
+
+it('says that secrets were replaced in the log after the call', async () => {
+  const { store, dispatch, calls, json } = await talked(3, 7);
+  await dispatch.end({ status: 'completed' });
+  const read = async () => (await json(`${place}/context/${calls[1]?.position}`)) as ContextAnswer;
+  expect(await read()).toMatchObject({ verification: { isSame: true }, notes: [] });
+  const redactor = createRedactor({ patterns: { word: 'question \\d' } });
+  await store.redactDispatch({ taskDir, dispatchId: 'd1' }, redactor);
+  const { verification, notes, lines } = await read();
+  expect(verification.isSame).toBe(false);
+  expect(notes).toEqual([
+    expect.stringMatching(
+      /^The context has \d markers? of redaction\. Secrets were replaced in this log later, so a recorded hash can be of the text before\.$/,
+    ),
+  ]);
+  expect(lines.map(({ text }) => text).join()).toContain('[REDACTED:word]');
 });
 
 it('pages through messages, cuts long ones, and makes all of them harmless', async () => {

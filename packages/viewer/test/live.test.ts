@@ -58,15 +58,40 @@ async function positionsTo(stream: AsyncGenerator<Message>, last: number): Promi
   }
 }
 
-it('sends every row once, in order, those that are stored and those that come', async () => {
+type Ask = (after: number, again: number | null) => readonly [after: number, again: number | null];
+
+/** The positions that a page has after a cut in the middle. `ask`: what the page asks for, where the test wants something else. */
+async function positionsOfPage(ask: Ask = (...asked) => asked): Promise<number[]> {
   const { append, get } = await started();
+  const open = async (...asked: Parameters<Ask>) => {
+    const [after, again] = ask(...asked);
+    return messages(
+      await get(`${place}/live?after=${after}`, again === null ? {} : { 'last-event-id': String(again) }),
+    );
+  };
   await append(700);
-  const stream = messages(await get(`${place}/live?after=-1`));
+  const stream = await open(-1, null);
   const seen = await positionsTo(stream, 699);
-  for (let at = 0; at < 30; at += 1) await append(at % 7 === 0 ? 40 : 1);
-  seen.push(...(await positionsTo(stream, 700 + 5 * 40 + 25 - 1)));
-  expect(seen).toEqual(Array.from({ length: 925 }, (_, at) => at));
   await stream.return(undefined);
+  const next = await open(-1, 699);
+  for (let at = 0; at < 30; at += 1) await append(at % 7 === 0 ? 40 : 1);
+  seen.push(...(await positionsTo(next, 700 + 5 * 40 + 25 - 1)));
+  await next.return(undefined);
+  return seen;
+}
+
+const everyPosition = Array.from({ length: 925 }, (_, at) => at);
+
+it('sends every row once, in order, those that are stored and those that come, over a cut', async () => {
+  expect(await positionsOfPage()).toEqual(everyPosition);
+});
+
+it.each<[string, Ask]>([
+  ['begins one event late', (after, again) => [after + 1, again]],
+  ['continues one event late', (after, again) => [after, again === null ? null : again + 1]],
+  ['continues one event early', (after, again) => [after, again === null ? null : again - 1]],
+])('would be found wrong if the page %s', async (_, ask) => {
+  expect(await positionsOfPage(ask)).not.toEqual(everyPosition);
 });
 
 it('sends rows that were stored together in one message', async () => {

@@ -54,7 +54,7 @@ export {
   type ContextRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
-export { redactionMarkers, unknownContext, verificationOf } from './context/context-verification.ts';
+export { redactionNote, unknownContext, verificationOf } from './context/context-verification.ts';
 export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
@@ -149,6 +149,7 @@ export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';
+export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
 export { putTogether } from './transcript/put-together.ts';
 export { takeApart } from './transcript/take-apart.ts';

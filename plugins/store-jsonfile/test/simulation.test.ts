@@ -4,7 +4,7 @@ import type { PlantedFault, SimulationOptions } from './simulation/simulation.ts
 
 const base = { processes: 3, dispatches: 2, leaseMs: 1_500 } as const;
 const firstSeed = Number(process.env.HANSARD_SIMULATION_SEED ?? 1);
-const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 1_000_000) / 2;
+const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 600_000) / 2;
 
 it.each(['process', 'disk'] as const)(
   `with durability %s, no schedule of ${steps} steps loses, doubles or mixes up what was acknowledged`,
@@ -13,7 +13,7 @@ it.each(['process', 'disk'] as const)(
     const { found, counts } = search({ ...base, durability, firstSeed, steps });
     expect(found?.text ?? null).toBeNull();
     for (const count of ['acknowledged', 'refused', 'takeovers', 'crashes', 'faults', 'reads'] as const)
-      expect(counts[count], count).toBeGreaterThan(100);
+      expect(counts[count], count).toBeGreaterThan(steps / 5_000);
   },
 );
 

@@ -7,7 +7,7 @@ import {
   type PriorOutcomes,
   type RenderedCall,
   readContextManifest,
-  redactionMarkers,
+  redactionNote,
   renderCalls,
   renderContextText,
   unknownContext,
@@ -166,7 +166,7 @@ function contextAnswer(
     text: [call, renderContextText({ messages, manifest: shown })],
     notesBefore: [
       ...differencesInWords(rendered, policy !== undefined),
-      ...redactionNote(messages, isRedactedLater),
+      ...redactionNotes(rendered, isRedactedLater),
     ],
   };
 }
@@ -181,21 +181,13 @@ function differencesInWords({ recorded, manifest }: RenderedCall, isOwnPolicy: b
   );
 }
 
-/**
- * Models of sessions receive the text of the log, so the recorded hash is of the redacted text, unless secrets were replaced in the
- * log later.
- */
-function redactionNote(messages: RenderedCall['messages'], isRedactedLater: boolean): string[] {
-  const markers = redactionMarkers(messages);
-  if (markers === 0) return [];
-  const hash = isRedactedLater
-    ? 'Secrets were replaced in this log later, so a recorded hash can be of the text before.'
-    : 'Its hash is of the redacted text, which the model received.';
-  return [`hansard: the context has ${markers} markers of redaction. ${hash}`];
+function redactionNotes(rendered: RenderedCall, isRedactedLater: boolean): string[] {
+  const note = redactionNote(rendered, isRedactedLater);
+  return note === null ? [] : [`hansard: ${note}`];
 }
 
 function verifiedAnswer(rendered: RenderedCall, isRedactedLater: boolean): Answer {
-  const { inference, recorded, manifest, messages } = rendered;
+  const { inference, recorded, manifest } = rendered;
   const { isSame, text } = verificationOf(rendered);
   if (recorded === null)
     throw new CliError(
@@ -212,7 +204,7 @@ function verifiedAnswer(rendered: RenderedCall, isRedactedLater: boolean): Answe
   );
   return {
     rows: [{ inference: inference.id, isSame, differences: compareContexts(recorded, manifest) }],
-    notesBefore: redactionNote(messages, isRedactedLater),
+    notesBefore: redactionNotes(rendered, isRedactedLater),
     text: isSame ? text : [],
     failure: isSame ? null : failure,
   };

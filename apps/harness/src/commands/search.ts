@@ -1,7 +1,21 @@
-import { type DispatchHits, type DispatchStore, searchDispatches, snippetOf } from '@hansard/dispatch';
+import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
-import { AgentNames, columnsOf, fitColumns, formatTime, neutraliseControlsInLine } from '@hansard/views';
+import {
+  EventWords,
+  foldWord,
+  type SearchHit,
+  type StoreError,
+  stringsOf,
+  unsearchableKeys,
+} from '@hansard/provider';
+import {
+  AgentNames,
+  columnsOf,
+  fitColumns,
+  formatTime,
+  neutraliseControlsInLine,
+  snippetOf,
+} from '@hansard/views';
 import {
   type FilterOptions,
   FilterRequest,
@@ -172,7 +186,11 @@ class Search {
   ): string {
     const place = `  ${String(position).padStart(columns)}  `;
     const room = Math.max(leastSnippet, width - columnsOf(place) - columnsOf(about) - 2);
-    const snippet = snippetOf(event, this.#asked.words, room)
+    const snippet = snippetOf(stringsOf(event, unsearchableKeys), {
+      words: this.#asked.words,
+      fold: foldWord,
+      width: room,
+    })
       .map(({ text, isWord }) => (isWord ? paint('notice', text) : text))
       .join('');
     return `${paint('position', place)}${paint('word', about)}  ${snippet}`;

@@ -14,6 +14,9 @@ interface ViewOptions extends CommonOptions {
   readonly open?: boolean;
 }
 
+/** Milliseconds. A page says that the store does not answer, and asks again itself. */
+const retryMs = 2_000;
+
 export const addView: AddCommand = (command, context) => {
   withCommonOptions(command)
     .option(
@@ -28,7 +31,7 @@ export const addView: AddCommand = (command, context) => {
       '\nThe page reads the log and changes nothing. Who has the printed address can read everything in the store; it is valid until the command ends.\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open',
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ViewOptions) =>
-      withStore(context, options, async ({ store }) => {
+      withStore(context, { ...options, retryMs }, async ({ store }) => {
         const place = await placeOf(store, task, dispatch);
         const running = await start(createViewer({ store }), options.port);
         try {

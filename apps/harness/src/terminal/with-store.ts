@@ -3,13 +3,19 @@ import { type Answer, printAnswer } from './answer.ts';
 import type { CommonOptions } from './command.ts';
 import type { CliContext } from './context.ts';
 
+interface StoreOptions extends CommonOptions {
+  /** As `openDispatchStore` takes it. */
+  readonly retryMs?: number;
+}
+
 /** Opens the configured store for reading, and closes it after the action, including after an error. */
 export function withStore(
   context: CliContext,
-  { config, root }: CommonOptions,
+  { config, root, retryMs }: StoreOptions,
   action: (harness: Harness) => Promise<void>,
 ): Promise<void> {
-  return withHarness(context, { config, root, load: 'store' }, action);
+  const retries = retryMs === undefined ? {} : { retryMs };
+  return withHarness(context, { config, root, load: 'store', ...retries }, action);
 }
 
 /** Opens the configured store and prints the answer. The store stays open until everything is printed. */

@@ -54,13 +54,38 @@ export const readRows = (name: DispatchName, from: number, count: number, signal
 export const readEvent = (name: DispatchName, position: number) =>
   ask<EventDetail>(`${pathOf(name)}/event/${position}`);
 
+export const linePath = (name: DispatchName, position: number) => `${pathOf(name)}/event/${position}/line`;
+
+/** An event as one line of JSON, whole. */
+export async function readLine(name: DispatchName, position: number): Promise<string> {
+  const answer = await fetch(linePath(name, position));
+  if (!answer.ok) throw new Refused(`The viewer answered ${answer.status}.`);
+  return answer.text();
+}
+
 export const readHistory = (name: DispatchName, position: number) =>
   ask<History>(`${pathOf(name)}/history?to=${position}`);
 
 export const readAgents = (name: DispatchName) =>
   ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);
 
-export const readDispatches = (task: string | null) =>
-  ask<{ readonly dispatches: readonly Listing[] }>(
-    `/api/dispatches${task === null ? '' : `?task=${encodeURIComponent(task)}`}`,
-  );
+interface ListingPage {
+  readonly dispatches: readonly Listing[];
+  readonly next: string | null;
+}
+
+/** The newest dispatches, in so many pages; `next` is null if these are all. */
+export async function readDispatches(task: string | null, pages: number): Promise<ListingPage> {
+  const dispatches: Listing[] = [];
+  let next: string | null = null;
+  for (let page = 0; page < pages; page += 1) {
+    const query = new URLSearchParams();
+    if (task !== null) query.set('task', task);
+    if (next !== null) query.set('after', next);
+    const answer: ListingPage = await ask<ListingPage>(`/api/dispatches?${query}`);
+    dispatches.push(...answer.dispatches);
+    next = answer.next;
+    if (next === null) break;
+  }
+  return { dispatches, next };
+}

@@ -1,11 +1,12 @@
+import type { CapturedEvent } from '@hansard/events';
 import type { Row } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { EventDetail, EventLink } from '../answers.ts';
-import { type DispatchName, readEvent, readHistory } from './api.ts';
+import { type DispatchName, linePath, readEvent, readHistory, readLine } from './api.ts';
 import { commandPlace } from './command-place.ts';
 import { addressOf } from './place-in-address.ts';
 import { Parts } from './row-parts.tsx';
-import { durationText, timeText } from './words.ts';
+import { countText, durationText, timeText } from './words.ts';
 
 interface EventPanelProps {
   readonly name: DispatchName;
@@ -60,6 +61,12 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
           <p>
             {detail.event.type} · {timeText(detail.event.timestamp)} UTC
           </p>
+          {detail.isCut ? (
+            <p class="note">
+              This event has {countText(detail.characters)} characters: its texts are cut here.{' '}
+              <a href={linePath(name, position)}>The whole line</a>
+            </p>
+          ) : null}
           {isJson || detail.row === null ? (
             <pre class="fields">{detail.json}</pre>
           ) : (
@@ -76,10 +83,26 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
           ) : null}
           <h3>Copy</h3>
           <p class="buttons">
-            <button type="button" onClick={() => copy('Text', textOf(detail))}>
+            <button
+              type="button"
+              onClick={() =>
+                copy(
+                  'Text',
+                  wholeEvent(name, detail).then((event) => textOf(event, detail.json)),
+                )
+              }
+            >
               Text
             </button>
-            <button type="button" onClick={() => copy('JSON line', JSON.stringify(detail.event))}>
+            <button
+              type="button"
+              onClick={() =>
+                copy(
+                  'JSON line',
+                  wholeEvent(name, detail).then((event) => JSON.stringify(event)),
+                )
+              }
+            >
               JSON line
             </button>
             <button
@@ -214,8 +237,16 @@ function isOfCall({ event, row }: EventDetail): boolean {
   return event.type === 'agent:inference' || row?.model !== undefined;
 }
 
+/** The event as recorded, also where it is shown cut. */
+async function wholeEvent(
+  name: DispatchName,
+  { position, isCut, event }: EventDetail,
+): Promise<CapturedEvent> {
+  return isCut ? (JSON.parse(await readLine(name, position)) as CapturedEvent) : event;
+}
+
 /** What is copied as text: the content as recorded. */
-function textOf({ event: { data }, json }: EventDetail): string {
+function textOf({ data }: CapturedEvent, json: string): string {
   const text = data.text ?? data.output ?? data.error;
   return typeof text === 'string' && text !== '' ? text : json;
 }

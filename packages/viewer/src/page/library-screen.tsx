@@ -13,12 +13,15 @@ interface LibraryProps {
 export function LibraryScreen({ task, filter }: LibraryProps) {
   const [listings, setListings] = useState<readonly Listing[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const [hasOlder, setHasOlder] = useState(false);
+  const [pages, setPages] = useState(1);
   useEffect(() => {
     document.title = task === null ? 'Hansard' : `${task} · Hansard`;
     const read = () =>
-      readDispatches(task).then(
-        ({ dispatches }) => {
+      readDispatches(task, pages).then(
+        ({ dispatches, next }) => {
           setListings(dispatches);
+          setHasOlder(next !== null);
           setProblem(null);
         },
         (error: Error) => setProblem(error.message),
@@ -29,7 +32,7 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
     // A connection begins: what changed before it is not reported.
     changes.addEventListener('hello', () => void read());
     return () => changes.close();
-  }, [task]);
+  }, [task, pages]);
   const shown = listings?.filter((listing) => textOf(listing).toLowerCase().includes(filter.toLowerCase()));
   return (
     <main class="library">
@@ -56,7 +59,11 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
       {shown === undefined ? (
         <p aria-busy="true">Reading…</p>
       ) : shown.length === 0 ? (
-        <p>{listings?.length === 0 ? 'There are no dispatches yet.' : 'No dispatch has this text.'}</p>
+        <p>
+          {listings?.length === 0
+            ? 'There are no dispatches yet.'
+            : `None of ${hasOlder ? `the newest ${listings?.length}` : 'the'} dispatches has this text.`}
+        </p>
       ) : (
         <table>
           <thead>
@@ -76,6 +83,13 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
           </tbody>
         </table>
       )}
+      {hasOlder ? (
+        <p>
+          <button type="button" onClick={() => setPages(pages + 1)}>
+            Older dispatches
+          </button>
+        </p>
+      ) : null}
     </main>
   );
 }

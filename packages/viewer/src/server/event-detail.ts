@@ -1,10 +1,13 @@
 import type { CapturedEvent } from '@hansard/events';
 import { neutraliseControls, type Row, rowLine } from '@hansard/views';
 import type { EventDetail, EventLink, LinkKind } from '../answers.ts';
+import { cutTexts } from './cut-texts.ts';
 import type { LogRows } from './log-rows.ts';
 
 /** Code points of the text of a link. */
 const linkText = 80;
+/** Characters of a line. A longer one is cut, and asked for by itself. */
+const mostCharacters = 262_144;
 /** The most links that are shown in one direction. */
 const mostLinks = 50;
 
@@ -31,11 +34,16 @@ export async function eventDetail(rows: LogRows, position: number): Promise<Even
   const effects = around.events.flatMap((other, at) =>
     linksOf(other).flatMap(([kind, id]) => (ownNames.has(id) ? linkTo(kind, around.first + at) : [])),
   );
+  const characters = JSON.stringify(event).length;
+  const isCut = characters > mostCharacters;
+  const shown = isCut ? cutTexts(event) : event;
   return {
     position,
-    event,
-    json: neutraliseControls(JSON.stringify(event, null, 2)),
-    row: harmless(row),
+    characters,
+    isCut,
+    event: shown,
+    json: neutraliseControls(JSON.stringify(shown, null, 2)),
+    row: harmless(isCut ? cutTexts(row) : row),
     causes: causes.slice(0, mostLinks),
     effects: effects.slice(0, mostLinks),
   };

@@ -58,8 +58,8 @@ const headers: Readonly<Record<string, string>> = {
 
 /**
  * Stands in front of every route. Any page in the browser, and any program of this machine, can send requests to the viewer. It answers
- * only those of its own page, which was opened with the address that has the token: the others are refused by `guardChecks`, or with
- * 401 without the token. `/?t=TOKEN`, or `/?once=CODE` once, sets the cookie and leads to `/`, so that the token leaves the address bar.
+ * only those of its own page, which was opened with the address that has the token: the others are refused by `guardChecks`. `/?t=TOKEN`,
+ * or `/?once=CODE` once, sets the cookie and leads to `/`, so that the token leaves the address bar.
  */
 export function guard({
   token,
@@ -75,16 +75,16 @@ export function guard({
     // Cookies are shared by all ports of a host: two viewers must not end each other's sessions.
     const cookie = `hansard-${hosts()[0]?.split(':').at(-1)}`;
     const hasToken = isEqual(getCookie(context, cookie) ?? '', token);
-    const given = { req, hosts: hosts(), isPost };
+    const given = { req, hosts: hosts(), isPost, hasToken };
     const refusal = checks.find((check) => check.refuses(given));
-    if (refusal !== undefined && refusal.status !== 415) return refused(refusal);
-    const { t = '', once = '' } = req.path === '/' ? req.query() : {};
-    // A program that only looks whether there is a page does not use up a code.
-    if (isEqual(t, token) || (req.method === 'GET' && codes.take(once))) {
-      setCookie(context, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
-      return context.redirect('/', 303);
+    if (refusal === undefined || refusal.name === 'token') {
+      const { t = '', once = '' } = req.path === '/' ? req.query() : {};
+      // A program that only looks whether there is a page does not use up a code.
+      if (isEqual(t, token) || (req.method === 'GET' && codes.take(once))) {
+        setCookie(context, cookie, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
+        return context.redirect('/', 303);
+      }
     }
-    if (!hasToken) return context.text('Open the address that `hansard view` printed.', 401);
     if (refusal !== undefined) return refused(refusal);
     await next();
 
@@ -101,11 +101,12 @@ interface Given {
   readonly hosts: readonly string[];
   /** Whether its path takes a POST. */
   readonly isPost: boolean;
+  readonly hasToken: boolean;
 }
 
 export interface Check {
   readonly name: string;
-  readonly status: 403 | 405 | 415 | 421;
+  readonly status: 401 | 403 | 405 | 415 | 421;
   readonly text: string;
   refuses(given: Given): boolean;
 }
@@ -153,6 +154,12 @@ export const guardChecks: readonly Check[] = [
     status: 403,
     text: ownPageOnly,
     refuses: ({ req, isPost }) => isPost && req.header('x-hansard') !== 'page',
+  },
+  {
+    name: 'token',
+    status: 401,
+    text: 'Open the address that `hansard view` printed.',
+    refuses: ({ hasToken }) => !hasToken,
   },
   {
     // A form of another page cannot send this type.

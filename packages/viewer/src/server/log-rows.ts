@@ -53,6 +53,11 @@ export class LogRows {
     return start + events.length <= position ? null : this.#rowsOf(events, start, first, position + 1);
   }
 
+  /** One event; null: there is no such position. */
+  async event(position: number): Promise<CapturedEvent | null> {
+    return (await this.#read(position, position + 1))[0] ?? null;
+  }
+
   /** The events around one, and their rows. */
   async around(position: number): Promise<EventsAround> {
     const first = Math.max(0, position - 3 * reach);

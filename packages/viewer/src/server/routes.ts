@@ -34,7 +34,8 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/agents           the agents that are known
  *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
- *     GET /d/:task/:id/event/:position  one event with its row and its recorded links, whole
+ *     GET /d/:task/:id/event/:position  one event with its row and its recorded links; cut above 256 KiB
+ *     GET /d/:task/:id/event/:position/line  the event as one line of JSON, whole
  *     GET /d/:task/:id/history?to=      what happened up to an event, as text
  *     GET /d/:task/:id/find?text=&agent=&kind=&failed=1&from=
  *                                       the positions of rows, as they are found, as server-sent events
@@ -94,6 +95,13 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
       const position = onePart(context.req.param('position'));
       const detail = await eventDetail(rows, position);
       return detail === null ? context.notFound() : context.json(detail);
+    }),
+  );
+
+  dispatch.get('/event/:position/line', (context) =>
+    onDispatch(context, async ({ rows }) => {
+      const event = await rows.event(onePart(context.req.param('position')));
+      return event === null ? context.notFound() : context.text(JSON.stringify(event));
     }),
   );
 

@@ -7,16 +7,20 @@
 import { createInterface } from 'node:readline';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
+import type { DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { openPostgresStore } from '@hansard/store-postgres';
 import { openSqliteStore } from '@hansard/store-sqlite';
 import { builtViewer } from './built-viewer.ts';
 import { dispatchId, type StoreOfTest, taskDir, tokenOfTest } from './store-of-test.ts';
 
-async function openStore(store: StoreOfTest): Promise<DispatchStore> {
-  if (store.kind === 'jsonfile') return openDispatchStore(openJsonFileStore({ root: store.root }));
-  if (store.kind === 'sqlite') return openDispatchStore(await openSqliteStore({ path: store.path }));
-  return openDispatchStore(await openPostgresStore({ url: store.url, schema: store.schema }));
+/** As `hansard view` opens it for a page. */
+const retryMs = 2_000;
+
+async function openProvider(store: StoreOfTest): Promise<DispatchStoreProvider> {
+  if (store.kind === 'jsonfile') return openJsonFileStore({ root: store.root });
+  if (store.kind === 'sqlite') return openSqliteStore({ path: store.path });
+  return openPostgresStore({ url: store.url, schema: store.schema });
 }
 
 async function write(store: DispatchStore): Promise<void> {
@@ -40,5 +44,6 @@ async function view(store: DispatchStore, port: number): Promise<void> {
 }
 
 const [role, given = '{}', port = '0'] = process.argv.slice(2);
-const store = await openStore(JSON.parse(given) as StoreOfTest);
-await (role === 'write' ? write(store) : view(store, Number(port)));
+const provider = await openProvider(JSON.parse(given) as StoreOfTest);
+if (role === 'write') await write(openDispatchStore(provider));
+else await view(openDispatchStore(provider, { retryMs }), Number(port));

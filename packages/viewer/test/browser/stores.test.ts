@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { openDispatchStore } from '@hansard/dispatch';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { startServer, type TestServer } from '@hansard/testing/postgres';
@@ -107,6 +108,57 @@ describe.each(['jsonfile', 'sqlite', 'postgres'] as const)(
     }, 120_000);
   },
 );
+
+it('says that PostgreSQL does not answer, keeps its rows, and continues when the server is back', async () => {
+  const store: StoreOfTest = { kind: 'postgres', url: server.url(), schema: 'away' };
+  await using writer = new LineProcess('write', store);
+  await writer.ask(200);
+  await using viewing = new LineProcess('view', store);
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+  try {
+    await page.goto(addressAt(await viewing.next()));
+    await atEndOf(page, 200);
+    await server.kill();
+    try {
+      await expect.poll(() => alerts(page), patient).toContainEqual(expect.stringContaining('Trying again'));
+      expect(await positionsIn(page)).toContain(199);
+    } finally {
+      await server.start();
+    }
+    await expect.poll(() => alerts(page), patient).toEqual([]);
+    await atEndOf(page, await writer.ask(5));
+  } finally {
+    await page.close();
+  }
+}, 120_000);
+
+it('reads a SQLite file while another program keeps others from writing, and then what was written', async () => {
+  const path = join(root, 'locked.db');
+  const store: StoreOfTest = { kind: 'sqlite', path };
+  await using writer = new LineProcess('write', store);
+  await writer.ask(400);
+  await using viewing = new LineProcess('view', store);
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+  try {
+    await page.goto(addressAt(await viewing.next()));
+    await atEndOf(page, 400);
+    const locking = new DatabaseSync(path);
+    locking.exec('BEGIN EXCLUSIVE');
+    const waiting = writer.ask(3);
+    await page.locator('.list').focus();
+    await page.keyboard.press('g');
+    await page.waitForSelector(rowAt(0));
+    expect(await page.locator(rowAt(0)).textContent()).toBe('text 0');
+    await page.keyboard.press('G');
+    await atEndOf(page, 400);
+    expect(await alerts(page)).toEqual([]);
+    locking.exec('ROLLBACK');
+    locking.close();
+    await atEndOf(page, await waiting);
+  } finally {
+    await page.close();
+  }
+}, 60_000);
 
 it('says that the viewer was started with another token, and continues when its address is opened', async () => {
   const store: StoreOfTest = { kind: 'jsonfile', root: join(root, 'token') };

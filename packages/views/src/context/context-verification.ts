@@ -1,6 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { compareContexts } from './compare-contexts.ts';
-import type { ContextMessage } from './history/context-message.ts';
 import type { RenderedCall } from './render-calls.ts';
 
 interface ContextVerification {
@@ -33,7 +32,16 @@ export function unknownContext({ fidelity, dispatchId }: DispatchEnvelope): stri
     : `The dispatch ${dispatchId} was recorded as a narrative: the input and output of its tools are not in the log, so the context of its model is unknown.`;
 }
 
-/** How many markers of redaction a context has. */
-export function redactionMarkers(messages: readonly ContextMessage[]): number {
-  return JSON.stringify(messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g)?.length ?? 0;
+/**
+ * What a reader must know of the markers of redaction in a context, in words; null: it has none. Models of sessions are given the text of
+ * the log, so the recorded hash is of the redacted text, unless secrets were replaced in the log later.
+ */
+export function redactionNote(rendered: RenderedCall, isRedactedLater: boolean): string | null {
+  const markers = JSON.stringify(rendered.messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g)?.length ?? 0;
+  if (markers === 0) return null;
+  const count = `The context has ${markers} ${markers === 1 ? 'marker' : 'markers'} of redaction.`;
+  if (isRedactedLater)
+    return `${count} Secrets were replaced in this log later, so a recorded hash can be of the text before.`;
+  if (verificationOf(rendered).isSame !== true) return count;
+  return `${count} Its hash is of the redacted text, which the model received.`;
 }

@@ -1,8 +1,9 @@
+import { replacedBy } from '@hansard/events';
 import {
   contextMessageText,
   neutraliseControlsInLine,
   type RenderedCall,
-  redactionMarkers,
+  redactionNote,
   renderManifest,
   verificationOf,
 } from '@hansard/views';
@@ -83,7 +84,7 @@ async function contextAnswer(
   return {
     ...about,
     verification: verificationOf(rendered),
-    notes: notesOf(rendered),
+    notes: notesOf(rendered, await isRedactedLater(open)),
     manifest: renderManifest(recorded ?? manifest),
     count: messages.length,
     newFrom: recorded === null ? null : recorded.prefix.messages,
@@ -94,19 +95,15 @@ async function contextAnswer(
   };
 }
 
-function notesOf(rendered: RenderedCall): string[] {
-  const { basis, messages } = rendered;
-  const markers = redactionMarkers(messages);
+/** Whether secrets were replaced in a log after it had ended: the notice of it is its last event. */
+async function isRedactedLater({ log }: OpenDispatch): Promise<boolean> {
+  const { events } = await log.last(1);
+  return events.some((event) => replacedBy(event) !== null);
+}
+
+function notesOf(rendered: RenderedCall, isRedactedLater: boolean): string[] {
   return [
-    ...(basis === 'recorded' ? [] : ['This context was reconstructed from the log.']),
-    ...(markers === 0
-      ? []
-      : [
-          `The context has ${markers} ${markers === 1 ? 'marker' : 'markers'} of redaction.${
-            verificationOf(rendered).isSame === true
-              ? ' Its hash is of the redacted text, which the model received.'
-              : ''
-          }`,
-        ]),
-  ];
+    rendered.basis === 'recorded' ? null : 'This context was reconstructed from the log.',
+    redactionNote(rendered, isRedactedLater),
+  ].filter((note) => note !== null);
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type DispatchHits, searchDispatches, snippetOf } from '@hansard/dispatch';
-import { EventWords } from '@hansard/provider';
-import { AgentNames, eventLine, neutraliseControlsInLine } from '@hansard/views';
+import { type DispatchHits, searchDispatches } from '@hansard/dispatch';
+import { EventWords, foldWord, stringsOf, unsearchableKeys } from '@hansard/provider';
+import { AgentNames, eventLine, neutraliseControlsInLine, snippetOf } from '@hansard/views';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { SearchEnd, SearchedDispatch } from '../../search-answers.ts';
@@ -87,7 +87,11 @@ export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Ho
       startedAt: envelope?.startedAt ?? null,
       hits: hits.map(({ position, event }) => {
         const { agent, kind } = eventLine(event, names);
-        const parts = snippetOf(event, words, snippetColumns);
+        const parts = snippetOf(stringsOf(event, unsearchableKeys), {
+          words,
+          fold: foldWord,
+          width: snippetColumns,
+        });
         return { position, time: timeOf(event), agent: neutraliseControlsInLine(agent), word: kind, parts };
       }),
     };

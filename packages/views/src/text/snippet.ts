@@ -1,6 +1,5 @@
-import type { CapturedEvent } from '@hansard/events';
-import { foldWord, stringsOf, unsearchableKeys } from '@hansard/provider';
-import { columnsOf, fitColumns, neutraliseControlsInLine } from '@hansard/views';
+import { columnsOf, fitColumns } from './columns.ts';
+import { neutraliseControlsInLine } from './neutralise-controls.ts';
 
 /** A part of a snippet. */
 export interface SnippetPart {
@@ -18,19 +17,28 @@ interface Place {
   readonly end: number;
 }
 
+interface SnippetOptions {
+  /** The words of the query, folded. */
+  readonly words: readonly string[];
+  /** Folds a word as those of the query are. */
+  readonly fold: (word: string) => string;
+  /** In columns. */
+  readonly width: number;
+}
+
 /**
- * The text of an event around the first word of a query, on one line of at most `width` columns and without control characters. Of several
- * texts the one with the most words is shown.
+ * The part of a text around the first word of a query, on one line and without control characters. Of several texts the one with the most
+ * words is shown.
  */
-export function snippetOf(event: CapturedEvent, words: readonly string[], width: number): SnippetPart[] {
+export function snippetOf(texts: readonly string[], { words, fold, width }: SnippetOptions): SnippetPart[] {
   const wanted = new Set(words);
   let best: { readonly text: string; readonly places: readonly Place[]; readonly found: number } | null =
     null;
-  for (const text of stringsOf(event, unsearchableKeys)) {
+  for (const text of texts) {
     const places: Place[] = [];
     const found = new Set<string>();
     for (const { 0: word, index } of text.matchAll(runOfWord)) {
-      const folded = foldWord(word);
+      const folded = fold(word);
       if (!wanted.has(folded)) continue;
       found.add(folded);
       places.push({ start: index, end: index + word.length });
