@@ -26,7 +26,7 @@ export function configFor(projects: TestProjectConfiguration[]) {
       setupFiles: ['./scripts/test-setup.ts'],
       testTimeout: 60_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
-      maxWorkers: availableParallelism() + 1,
+      maxWorkers: availableParallelism() + 2,
       reporters: ['default', './scripts/count-reporter.ts'],
       projects,
     },

@@ -100,3 +100,68 @@ it.skipIf(process.platform === 'win32').each([
   ending.abort();
   expect((await viewing).code).toBe(0);
 });
+
+it('keeps one token in a file that only its owner can read, and prints an address without it', async () => {
+  using line = commandLine();
+  const addresses: string[] = [];
+  const tokens: string[] = [];
+  for (const turn of [1, 2]) {
+    const ending = new AbortController();
+    const printed = Promise.withResolvers<string>();
+    const args = ['view', '--token-file', 'token', '--json'];
+    const viewing = line.start(args, { signal: ending.signal, onOutput: printed.resolve });
+    const { address } = JSON.parse(await printed.promise) as { address: string };
+    const token = readFileSync(join(line.cwd, 'token'), 'utf8').trim();
+    addresses.push(address);
+    tokens.push(token);
+    expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
+    expect((await fetch(`${address}?t=${token}`, { redirect: 'manual' })).status).toBe(303);
+    ending.abort();
+    const { err } = await viewing;
+    expect(err.includes('Made a token in ')).toBe(turn === 1);
+    expect(err).toContain('/?t=TOKEN in a browser of this machine first, with the token in token.');
+  }
+  expect(new Set(tokens).size).toBe(1);
+  for (const address of addresses) expect(address).not.toContain(tokens[0]);
+  const unusable: readonly (readonly [content: string, mode: number, message: string])[] = [
+    ['short', 0o600, 'has no token'],
+    ['', 0o600, 'has no token'],
+    [`${tokens[0]} and more`, 0o600, 'has no token'],
+    ...(process.platform === 'win32' ? [] : [[`${tokens[0]}`, 0o640, 'Other users'] as const]),
+  ];
+  for (const [content, mode, message] of unusable) {
+    writeFileSync(join(line.cwd, 'token'), content);
+    chmodSync(join(line.cwd, 'token'), mode);
+    const { code, err } = await line.hansard('view', '--token-file', 'token');
+    expect([code, err]).toEqual([1, expect.stringContaining(message)]);
+  }
+  mkdirSync(join(line.cwd, 'folder'));
+  const { code, err } = await line.hansard('view', '--token-file', 'folder');
+  expect([code, err]).toEqual([1, expect.stringContaining('is not a file')]);
+});
+
+it('listens at another address only with a token file, and says that there is no TLS', async () => {
+  using line = commandLine();
+  const refused = await line.hansard('view', '--host', '0.0.0.0');
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('VIEW_TOKEN_NEEDED')]);
+  expect(refused.err).toContain('--token-file');
+  const foreign = await line.hansard('view', '--host', '192.0.2.1', '--token-file', 'token');
+  expect([foreign.code, foreign.err]).toEqual([
+    2,
+    expect.stringContaining('192.0.2.1 is not an address of this machine.'),
+  ]);
+  // Linux has every address of 127.0.0.0/8. Other platforms have one of them.
+  const host = process.platform === 'linux' ? '127.0.0.2' : 'localhost';
+  const ending = new AbortController();
+  const printed = Promise.withResolvers<string>();
+  const args = ['view', '--host', host, '--token-file', 'token'];
+  const viewing = line.start(args, { signal: ending.signal, onOutput: printed.resolve });
+  const address = (await printed.promise).trim();
+  expect(new URL(address).hostname).toBe(host);
+  const token = readFileSync(join(line.cwd, 'token'), 'utf8').trim();
+  expect((await fetch(`${address}?t=${token}`, { redirect: 'manual' })).status).toBe(303);
+  ending.abort();
+  expect((await viewing).err).toContain(
+    'There is no TLS: who can read the traffic between can read the token',
+  );
+});

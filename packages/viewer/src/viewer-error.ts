@@ -1,7 +1,12 @@
 import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
 
-/** Why the page of a run could not send something to it. */
+/** Why a viewer did not start, or the page of a run could not send something to it. */
 export const viewerErrors = defineErrors({
+  VIEW_TOKEN_NEEDED: {
+    when: 'A viewer was to listen at an address that other machines can reach, without a token of its user.',
+    advice: 'Give `createViewer` a `token`, or `hansard view` a `--token-file`.',
+    details: ['host'],
+  },
   VIEW_RUN_NOT_HERE: {
     when: 'A message or an abort is for a dispatch that does not run in the process of the viewer, has ended, or takes none now.',
     advice: 'Look at its state. A dispatch that ended takes no messages: start another one.',

@@ -1,17 +1,20 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { createViewer, type RunningViewer, type Viewer } from '@hansard/viewer';
+import { createViewer, type RunningViewer } from '@hansard/viewer';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { note, printJson, printLine } from '../terminal/context.ts';
+import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { openAddress } from '../view/open-address.ts';
+import { readTokenFile } from '../view/token-file.ts';
 
 interface ViewOptions extends CommonOptions {
-  readonly port: number;
+  readonly port?: number;
   readonly open?: boolean;
+  readonly host?: string;
+  readonly tokenFile?: string;
 }
 
 /** Milliseconds. A page says that the store does not answer, and asks again itself. */
@@ -23,23 +26,31 @@ export const addView: AddCommand = (command, context) => {
       '--port <n>',
       'listen at this port of 127.0.0.1 (default: any free one)',
       parseCount({ example: 4700 }),
-      0,
     )
     .option('--open', 'open the page in your browser')
+    .option(
+      '--host <address>',
+      'listen at this address of the machine, or at 0.0.0.0 for all of them (default: 127.0.0.1, for this machine only)',
+    )
+    .option(
+      '--token-file <file>',
+      'the token of the page, in a file that only you can read; made if it is missing (default: a new token)',
+    )
     .addHelpText(
       'after',
-      '\nThe page reads the log and changes nothing. Who has the printed address can read everything in the store; it is valid until the command ends.\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open',
+      '\nThe page reads the log and changes nothing. Who has the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ViewOptions) =>
       withStore(context, { ...options, retryMs }, async ({ store }) => {
         const place = await placeOf(store, task, dispatch);
-        const running = await start(createViewer({ store }), options.port);
+        const running = await start(context, store, options);
         try {
-          const address = `${running.url}${place}`;
+          const { origin } = new URL(running.url);
+          const address = options.tokenFile === undefined ? `${running.url}${place}` : `${origin}/${place}`;
           if (options.json === true) printJson(context, { address });
           else printLine(context, address);
           if (options.open === true) openAddress(context, `${running.openOnce()}${place}`);
-          note(context, 'Open this address in a browser of this machine. Ctrl-C ends the viewer.');
+          for (const line of notesOf(options, origin)) note(context, line);
           await aborted(context.readSignal);
         } finally {
           await running.close();
@@ -61,15 +72,49 @@ async function placeOf(
   return `#/d/${encodeURIComponent(taskDir)}/${encodeURIComponent(id)}`;
 }
 
-async function start(viewer: Viewer, port: number): Promise<RunningViewer> {
+async function start(
+  context: CliContext,
+  store: DispatchStore,
+  { port = 0, host, tokenFile }: ViewOptions,
+): Promise<RunningViewer> {
+  const token = tokenFile === undefined ? {} : { token: readTokenFile(context, tokenFile) };
   try {
-    return await viewer.start({ port });
+    return await createViewer({ store, ...token }).start({ port, ...(host === undefined ? {} : { host }) });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CliError(exitCode.failed, `Port ${port} is in use.`, 'Give another --port, or none.', {
-      cause: error,
-    });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new CliError(exitCode.failed, `Port ${port} is in use.`, 'Give another --port, or none.', {
+        cause: error,
+      });
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+      throw new CliError(
+        exitCode.usage,
+        `${host} is not an address of this machine.`,
+        'Give one of its addresses, 0.0.0.0 for all of them, or no --host.',
+        { cause: error },
+      );
+    if (code === 'EACCES')
+      throw new CliError(
+        exitCode.failed,
+        `You may not listen at port ${port}.`,
+        'Give a --port above 1023.',
+        {
+          cause: error,
+        },
+      );
+    throw error;
   }
+}
+
+function notesOf({ host, tokenFile }: ViewOptions, origin: string): string[] {
+  const where = host === undefined ? 'in a browser of this machine' : 'in a browser';
+  if (tokenFile === undefined) return [`Open this address ${where}. Ctrl-C ends the viewer.`];
+  return [
+    `Open ${origin}/?t=TOKEN ${where} first, with the token in ${tokenFile}. Ctrl-C ends the viewer.`,
+    ...(host === undefined
+      ? []
+      : ['There is no TLS: who can read the traffic between can read the token and the log.']),
+  ];
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

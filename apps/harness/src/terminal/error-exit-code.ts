@@ -119,6 +119,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   VIEW_MESSAGE_INVALID: failed,
   VIEW_REQUEST_REFUSED: failed,
   VIEW_RUN_NOT_HERE: failed,
+  VIEW_TOKEN_NEEDED: usage,
 };
 
 /** The exit code for an error code; `failed` for a code of a third-party plugin. */

@@ -1,10 +1,11 @@
 import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { isViewerError } from '../viewer-error.ts';
+import { isViewerError, ViewerError } from '../viewer-error.ts';
 import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
+import { isLoopback } from './listening-address.ts';
 import { OpenDispatches } from './open-dispatches.ts';
 import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
@@ -29,12 +30,13 @@ export interface Viewer {
   /** The routes, guarded. Until it is started, every host is another one. */
   readonly app: Hono;
   readonly token: string;
-  /** Listens. @throws Error if the address is in use, or is not of this machine's loopback */
+  /** Listens. @throws VIEW_TOKEN_NEEDED; the error of the system, such as EADDRINUSE or EADDRNOTAVAIL */
   start(options?: StartOptions): Promise<RunningViewer>;
 }
 
 /** The page and its answers for one store. Without `runs` it reads only; it claims nothing and ends no dispatch. */
-export function createViewer({ store, token = randomToken(), runs }: ViewerOptions): Viewer {
+export function createViewer({ store, token: ownToken, runs }: ViewerOptions): Viewer {
+  const token = ownToken ?? randomToken();
   let hosts: readonly string[] = [];
   const viewed = viewedStore(store);
   const app = new Hono();
@@ -63,6 +65,13 @@ export function createViewer({ store, token = randomToken(), runs }: ViewerOptio
     app,
     token,
     start: async (options = {}) => {
+      const { host = '127.0.0.1' } = options;
+      if (ownToken === undefined && !isLoopback(host))
+        throw new ViewerError(
+          'VIEW_TOKEN_NEEDED',
+          `A viewer at ${host} can be reached from other machines, so it needs a token of your own.`,
+          { details: { host } },
+        );
       const running = await startViewer(app, { token, codes }, options);
       hosts = running.hosts;
       return running;

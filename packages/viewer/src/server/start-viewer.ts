@@ -2,10 +2,16 @@ import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { GuardOptions } from './guard.ts';
+import { hostsAt } from './listening-address.ts';
 
 export interface StartOptions {
   /** Absent, or 0: any port that is free. */
   readonly port?: number;
+  /**
+   * Where to listen: an address or a name of this machine, or `0.0.0.0` for all of its addresses. There is no TLS: who can read the
+   * traffic between can read the token and the log. Absent: 127.0.0.1, where other machines cannot connect.
+   */
+  readonly host?: string;
 }
 
 export interface RunningViewer {
@@ -23,22 +29,20 @@ export interface RunningViewer {
   close(): Promise<void>;
 }
 
-const loopback = '127.0.0.1';
-
-/** Listens on the loopback address only. */
+/** Listens at one address, or at all of the machine. */
 export async function startViewer(
   app: Hono,
   { token, codes }: Pick<GuardOptions, 'token' | 'codes'>,
-  { port: wanted = 0 }: StartOptions,
+  { port: wanted = 0, host = '127.0.0.1' }: StartOptions,
 ): Promise<RunningViewer> {
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(wanted, loopback, resolve);
+    server.listen(wanted, host, resolve);
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : wanted;
-  const hosts = [`${loopback}:${port}`, `localhost:${port}`];
+  const hosts = hostsAt(host, port);
   return {
     url: `http://${hosts[0]}/?t=${token}`,
     openOnce: () => `http://${hosts[0]}/?once=${codes.make()}`,
