@@ -6,6 +6,7 @@ import { everything, type Query } from './find/query.ts';
 import { goTo, isWritten } from './go-to.ts';
 import { isTyping } from './is-typing.ts';
 import { Tabs } from './lenses/tabs.tsx';
+import { oncePerFrame } from './once-per-frame.ts';
 import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
@@ -19,17 +20,8 @@ const addressMs = 300;
 export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
   const { task, id, at, open = null, query = everything, isOnlyHits = false } = screen;
   const [, setVersion] = useState(0);
-  const isDrawing = useRef(false);
   const reader = useMemo(() => {
-    // However much comes, the page is drawn once per frame.
-    const onChange = () => {
-      if (isDrawing.current) return;
-      isDrawing.current = true;
-      requestAnimationFrame(() => {
-        isDrawing.current = false;
-        setVersion((version) => version + 1);
-      });
-    };
+    const onChange = oncePerFrame(() => setVersion((version) => version + 1));
     return new ReaderState({ task, id }, at, onChange);
   }, []);
   useEffect(() => {

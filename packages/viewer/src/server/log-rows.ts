@@ -3,9 +3,13 @@ import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { AgentNames, type Row, RowQuery, RowReader } from '@hansard/views';
 import { type NamedAgent, rowReach as reach } from '../answers.ts';
+import { learnPositions } from './learn-positions.ts';
 
 /** Agents are known from this many first events, and from every window that was read. */
 const firstEvents = 2_000;
+
+/** Milliseconds in which the page asks for what it shows first. */
+const afterFirstRowsMs = 300;
 
 /** The rows that begin in a part of a log. */
 export interface RowPage {
@@ -27,6 +31,7 @@ export class LogRows {
   /** The events that create and end agents, by position. */
   readonly #agents = new Map<number, CapturedEvent>();
   #firstEvents: Promise<void> | null = null;
+  #knowsPositions = false;
 
   constructor(log: DispatchLog) {
     this.#log = log;
@@ -42,7 +47,16 @@ export class LogRows {
     const { first, events } = await this.#log.last(size + 2 * reach);
     this.#learn(events, first);
     const end = first + events.length;
+    this.#learnPositionsOf(end);
     return this.#rowsOf(events, first, Math.max(first, end - size), end);
+  }
+
+  /** Once, when the first rows are shown: the next thing can be a jump anywhere. */
+  #learnPositionsOf(count: number): void {
+    if (this.#knowsPositions) return;
+    this.#knowsPositions = true;
+    // A log that cannot be read says so to the one who jumps.
+    setTimeout(() => learnPositions(this.#log, count).catch(() => undefined), afterFirstRowsMs).unref();
   }
 
   /** The rows that begin at the last `size` positions up to one, as they were then. Null: there is no such position. */

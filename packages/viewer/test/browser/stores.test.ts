@@ -148,7 +148,7 @@ it('reads a SQLite file while another program keeps others from writing, and the
     await page.locator('.list').focus();
     await page.keyboard.press('g');
     await page.waitForSelector(rowAt(0));
-    expect(await page.locator(rowAt(0)).textContent()).toBe('text 0');
+    await expect.poll(() => page.locator(rowAt(0)).textContent(), patient).toBe('text 0');
     await page.keyboard.press('G');
     await atEndOf(page, 400);
     expect(await alerts(page)).toEqual([]);
