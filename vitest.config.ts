@@ -1,6 +1,10 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { heavyTests, testFiles } from './scripts/unit-tests.ts';
+
+// Workers, and the programs that tests start, compile what they load once.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled-tests');
 
 const conditions = ['@hansard/source'];
 const heavyFiles = heavyTests();
@@ -25,8 +29,9 @@ export function configFor(projects: TestProjectConfiguration[]) {
     test: {
       setupFiles: ['./scripts/test-setup.ts'],
       testTimeout: 60_000,
+      hookTimeout: 60_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
-      maxWorkers: availableParallelism() + 2,
+      maxWorkers: availableParallelism() + 1,
       reporters: ['default', './scripts/count-reporter.ts'],
       projects,
     },

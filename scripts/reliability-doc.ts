@@ -145,7 +145,7 @@ export function reliabilityDoc(): string {
     'which call fails or is short, which process is stopped, continues or crashes, how the clocks run, and when the power is lost. A loss of power leaves',
     'any of the sectors that were not synced. The bytes of every dispatch are checked after each change, every read and every claim when it',
     'ends: nothing acknowledged is lost, doubled or out of order, no batch is half there, a running owner keeps its claim, and what was',
-    'refused is not in the log. A seed that breaks one of these promises prints its shortest schedule. The tests run 600,000',
+    'refused is not in the log. A seed that breaks one of these promises prints its shortest schedule. The tests run 400,000',
     'steps, and find four faults that are planted in the store. `pnpm campaign:simulation` ran, without a broken promise:',
     '',
     ...simulationTable(),

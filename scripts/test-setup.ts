@@ -12,7 +12,4 @@ process.env.CLAUDE_CONFIG_DIR = join(home, '.claude');
 for (const name of Object.keys(process.env)) {
   if (/^(ANTHROPIC|OPENAI)_|_API_KEY$/.test(name)) delete process.env[name];
 }
-// Programs that the tests start compile the sources once, not each time.
-process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compiled-tests');
-
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -32,6 +32,7 @@ describe('the command, stopped by an error,', () => {
       'STORE_INVALID_PATH',
       'STORE_UNSUPPORTED',
       'TRACE_ENDPOINT_INVALID',
+      'VIEW_TOKEN_NEEDED',
     ]);
     expect(withExit(exitCode.done)).toEqual([]);
   });

@@ -4,32 +4,32 @@ import { compareSeed, type TruthStore } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';
 
 /** So many seeds in each store. `scripts/campaigns/truth.ts` compares more. */
-const seedsInEach = 300;
+const seedsInEach = 150;
 
 /** So many of each must have been compared, so that nothing passes because nothing happened. */
 const least = {
-  cells: 30_000,
-  'never heard': 6_000,
-  causes: 4_000,
-  links: 7_000,
-  effects: 6_000,
-  asked: 4_000,
-  known: 3_000,
-  given: 3_000,
-  reconstructed: 3_000,
-  perspective: 1_000,
-  outcomes: 2_000,
-  awaited: 60_000,
-  prompts: 3_000,
-  'prompts again': 6_000,
+  cells: 15_000,
+  'never heard': 3_000,
+  causes: 2_000,
+  links: 3_500,
+  effects: 3_000,
+  asked: 2_000,
+  known: 1_500,
+  given: 1_500,
+  reconstructed: 1_500,
+  perspective: 500,
+  outcomes: 1_000,
+  awaited: 30_000,
+  prompts: 1_500,
+  'prompts again': 3_000,
 } as const;
 
 it.each<[TruthStore, firstSeed: number]>([
   ['memory', 1],
-  ['jsonfile', 301],
-  ['sqlite', 601],
+  ['jsonfile', 151],
+  ['sqlite', 301],
 ])(
-  'says of 300 random sessions in a store of %s, from seed %d, only what happened in them',
+  'says of 150 random sessions in a store of %s, from seed %d, only what happened in them',
   async (store, firstSeed) => {
     const found = noComparisons();
     const onResults = { alter: 0, deny: 0 };
@@ -55,12 +55,12 @@ it.each<[TruthStore, firstSeed: number]>([
     const compared = comparedKinds.map((kind) => [kind, found[kind].compared]);
     const tooFew = comparedKinds.filter((kind) => found[kind].compared < least[kind]);
     expect(tooFew, JSON.stringify(compared)).toEqual([]);
-    expect(happened.crashes).toBeGreaterThanOrEqual(90);
-    expect(happened.interrupted).toBeGreaterThanOrEqual(60);
-    expect(happened.besides).toBeGreaterThanOrEqual(250);
-    expect(happened.failures).toBeGreaterThanOrEqual(500);
-    expect(onResults.alter).toBeGreaterThanOrEqual(300);
-    expect(onResults.deny).toBeGreaterThanOrEqual(200);
+    expect(happened.crashes).toBeGreaterThanOrEqual(45);
+    expect(happened.interrupted).toBeGreaterThanOrEqual(30);
+    expect(happened.besides).toBeGreaterThanOrEqual(125);
+    expect(happened.failures).toBeGreaterThanOrEqual(250);
+    expect(onResults.alter).toBeGreaterThanOrEqual(150);
+    expect(onResults.deny).toBeGreaterThanOrEqual(100);
   },
   240_000,
 );
