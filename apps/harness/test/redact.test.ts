@@ -35,6 +35,9 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     await dispatch.append(newEvent('agent:text', { text: 'ready' }));
     await dispatch.append(newEvent('agent:text', { text: `${token} and ${token}` }));
     await dispatch.end({ status: 'completed' });
+    const name = `publish with ${ownKey}`;
+    const created = '2026-03-01T10:00:00.000Z';
+    await opened.putTask('b/tasks/two', { slug: 'two', name, project: 'b', status: 'open', created });
     return line;
   }
 
@@ -44,11 +47,12 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     expect((await line.hansard('search', 'ready')).out).toContain('D4SECRET');
     expect(filesWithSecrets(line).length).toBeGreaterThan(0);
     const options = ['--pattern', 'acme-key=acme_[0-9a-f]{16}', '--yes'];
-    const { code, out } = await line.hansard('redact', ...options);
+    const { code, out, err } = await line.hansard('redact', ...options);
     expect([code, out]).toEqual([
       0,
-      'b/two D4SECRET: 1 acme-key, 2 npm-token in 1 event and the envelope\n4 dispatches, 1 changed: 1 acme-key, 2 npm-token replaced.\n',
+      'b/two task record: 1 acme-key\nb/two D4SECRET: 1 acme-key, 2 npm-token in 1 event and the envelope\n4 dispatches, 1 changed, and 1 task record: 2 acme-key, 2 npm-token replaced.\n',
     ]);
+    expect(err).toContain('Not covered: the old records of tasks');
     expect(filesWithSecrets(line)).toEqual([]);
     expect((await line.hansard('scan-secrets', ...options.slice(0, 2))).code).toBe(0);
     const again = await line.hansard('redact', ...options, '--json');

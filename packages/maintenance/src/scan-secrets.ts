@@ -5,13 +5,14 @@ import { isStoreError, type StoreError } from '@hansard/provider';
 import type { Redactor, SecretFinding } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
-/** Where a stored dispatch has a secret, without the secret. */
+/** Where a store has a secret, without the secret. */
 export interface StoredSecret extends SecretFinding {
   readonly taskDir: string;
-  readonly dispatchId: string;
-  /** The position of the event. Null: in the envelope. */
+  /** Null: in the record of the task. */
+  readonly dispatchId: string | null;
+  /** The position of the event. Null: in the envelope or the record. */
   readonly position: number | null;
-  /** The type of the event. Null: in the envelope. */
+  /** The type of the event. Null: in the envelope or the record. */
   readonly type: string | null;
 }
 
@@ -25,14 +26,26 @@ export interface ScannedDispatch {
   readonly error: StoreError | null;
 }
 
-/** A secret, the number of events of a page that was read, or the end of a dispatch. */
+/** A record of a task that cannot be read. */
+export interface UnreadTask {
+  readonly taskDir: string;
+  readonly error: StoreError;
+}
+
+/** A secret, the number of events of a page that was read, the end of a dispatch, or a record of a task that cannot be read. */
 export type ScanItem =
-  | { readonly secret: StoredSecret; readonly read?: never; readonly scanned?: never }
-  | { readonly read: number; readonly secret?: never; readonly scanned?: never }
-  | { readonly scanned: ScannedDispatch; readonly secret?: never; readonly read?: never };
+  | ItemOf<'secret', StoredSecret>
+  | ItemOf<'read', number>
+  | ItemOf<'scanned', ScannedDispatch>
+  | ItemOf<'unreadTask', UnreadTask>;
+
+type ScanItemKind = 'secret' | 'read' | 'scanned' | 'unreadTask';
+type ItemOf<Kind extends ScanItemKind, Value> = { readonly [K in Kind]: Value } & {
+  readonly [K in Exclude<ScanItemKind, Kind>]?: never;
+};
 
 /**
- * Finds the secrets in the envelopes and events of a store, dispatch by dispatch, a page of events at a time. An item
+ * Finds the secrets in the records of tasks, and then in the envelopes and events, dispatch by dispatch, a page of events at a time. An item
  * never contains a secret. A dispatch that was deleted meanwhile is omitted; one that cannot be read completely is reported, and the next one follows.
  * @throws STORE_DISPATCH_NOT_FOUND for a `dispatchId` that does not exist, STORE_UNAVAILABLE if the dispatches cannot be listed
  */
@@ -45,6 +58,7 @@ export async function* scanSecrets(
     yield* scanDispatch(store, redactor, { taskDir, dispatchId }, signal);
     return;
   }
+  yield* scanTasks(store, redactor, taskDir);
   for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
     if (listing.dispatchId === null) {
       const { taskDir: place, error } = listing;
@@ -57,6 +71,21 @@ export async function* scanSecrets(
     } catch (error) {
       if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
+  }
+}
+
+async function* scanTasks(
+  store: DispatchStore,
+  redactor: Redactor,
+  only: string | undefined,
+): AsyncGenerator<ScanItem, undefined> {
+  const place = { dispatchId: null, position: null, type: null };
+  for (const { taskDir, task, error } of await store.listTasks()) {
+    if (only !== undefined && taskDir !== only) continue;
+    if (error !== undefined) yield { unreadTask: { taskDir, error } };
+    if (task === null) continue;
+    for (const finding of redactor.find(task as unknown as JsonValue))
+      yield { secret: { taskDir, ...place, ...finding } };
   }
 }
 

@@ -1,6 +1,6 @@
 import { type DispatchLog, openDispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, type JsonValue, newEvent, replacedBy } from '@hansard/events';
-import { type RedactedDispatch, redactDispatches } from '@hansard/maintenance';
+import { type RedactedDispatch, redactDispatches, redactTasks, scanSecrets } from '@hansard/maintenance';
 import { createRedactor } from '@hansard/redaction';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
@@ -123,4 +123,39 @@ it('passes over what is running or written, and continues with the next one', as
   await expect(
     collect(redactDispatches(store, redactor, { taskDir: 'lab/tasks/one', dispatchId: 'none' })),
   ).rejects.toMatchObject({ code: 'STORE_DISPATCH_NOT_FOUND' });
+});
+
+it('finds and replaces the secrets of task records, of one task or of all', async () => {
+  const store = memoryStore();
+  const created = '2026-03-01T10:00:00.000Z';
+  const record = (slug: string, name: string) => ({ slug, name, project: 'lab', status: 'open', created });
+  await store.putTask('lab/tasks/one', record('one', 'Deploy canary-00000001 with canary-00000002'));
+  await store.putTask('lab/tasks/two', record('two', 'Deploy canary-00000003'));
+  await store.putTask('lab/tasks/three', record('three', 'Deploy'));
+  const found = async (scope: { readonly taskDir?: string } = {}) => {
+    const places: string[] = [];
+    for await (const { secret } of scanSecrets(store, redactor, scope))
+      if (secret !== undefined)
+        places.push(
+          `${secret.taskDir} ${secret.dispatchId} ${secret.position} ${secret.field} ${secret.count}`,
+        );
+    return places;
+  };
+  expect(await found()).toEqual(['lab/tasks/one null null /name 2', 'lab/tasks/two null null /name 1']);
+  expect(await found({ taskDir: 'lab/tasks/two' })).toEqual(['lab/tasks/two null null /name 1']);
+  const replaced = async (scope: { readonly taskDir?: string } = {}) => {
+    const tasks = [];
+    for await (const task of redactTasks(store, redactor, scope)) tasks.push(task);
+    return tasks;
+  };
+  expect(await replaced({ taskDir: 'lab/tasks/one' })).toEqual([
+    { taskDir: 'lab/tasks/one', counts: { canary: 2 }, error: null },
+  ]);
+  expect(await found()).toEqual(['lab/tasks/two null null /name 1']);
+  expect(await replaced()).toEqual([{ taskDir: 'lab/tasks/two', counts: { canary: 1 }, error: null }]);
+  expect(await found()).toEqual([]);
+  expect(await store.getTask('lab/tasks/one')).toEqual(
+    record('one', 'Deploy [REDACTED:canary] with [REDACTED:canary]'),
+  );
+  expect(await store.getTask('lab/tasks/three')).toEqual(record('three', 'Deploy'));
 });

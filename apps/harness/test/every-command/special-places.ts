@@ -75,7 +75,9 @@ export const places: Readonly<Record<string, Place>> = {
   'task.json': {
     store: 'JSON-file',
     path: () => join(dispatches, '../task.json'),
-    mayFail: ({ args }) => args.length === 1 && ['ls', 'verify'].includes(String(args[0])),
+    mayFail: ({ args: [command = '', ...more] }) =>
+      ['scan-secrets', 'redact'].includes(command) ||
+      (more.length === 0 && ['ls', 'verify'].includes(command)),
     // An export names the task. It reports that it does not have the name.
     mayDiffer: ({ args }) => args[0] === 'export',
   },

@@ -85,6 +85,8 @@ function openShared({ file, durability, busyTimeout, ...system }: OpeningOptions
       PRAGMA synchronous = ${durability === 'disk' ? 'FULL' : 'NORMAL'};
       PRAGMA fullfsync = ${durability === 'disk' ? 'ON' : 'OFF'};
       PRAGMA cell_size_check = ON;
+      -- Overwrites what a changed row was, such as a task record that had a secret, where it costs no further writes.
+      PRAGMA secure_delete = FAST;
     `);
     const format = withViews(database, file);
     const isCurrent = format === 1 ? () => formatOf(database, file) === 1 : () => true;

@@ -98,16 +98,14 @@ function copyEvents(
 
 /** Runs work whose deleted content is overwritten with zeros, and merges the index of words, which keeps deleted words until then. */
 function overwriting<T>(database: DatabaseSync, work: () => T): T {
-  const { secure_delete: before } = database.prepare('PRAGMA secure_delete').get() as {
-    secure_delete: number;
-  };
   database.exec('PRAGMA secure_delete = ON');
   try {
     const result = work();
     database.exec("INSERT INTO event_search (event_search) VALUES ('optimize')");
     return result;
   } finally {
-    database.exec(`PRAGMA secure_delete = ${before}`);
+    // As the opening of the database sets it.
+    database.exec('PRAGMA secure_delete = FAST');
   }
 }
 

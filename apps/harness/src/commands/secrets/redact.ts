@@ -1,4 +1,9 @@
-import { type RedactedDispatch, redactDispatches } from '@hansard/maintenance';
+import {
+  type RedactedDispatch,
+  type RedactedTask,
+  redactDispatches,
+  redactTasks,
+} from '@hansard/maintenance';
 import { createRedactor } from '@hansard/redaction';
 import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../../tasks/find-dispatch.ts';
@@ -21,7 +26,7 @@ export const addRedact: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in the envelopes and events of ended dispatches by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Exports, backups and copies elsewhere keep the secrets: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Exports, backups and copies elsewhere keep the secrets: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -42,13 +47,18 @@ export const addRedact: AddCommand = (command, context) => {
         }
         const summary = new Summary();
         const progress = createProgress(context, 'Read dispatches');
-        const results = async function* () {
+        const results = async function* (): AsyncGenerator<Result> {
+          if (scope.dispatchId === undefined)
+            for await (const task of redactTasks(store, redactor, scope)) {
+              summary.addTask(task);
+              yield { task };
+            }
           for await (const result of redactDispatches(store, redactor, scope)) {
             summary.add(result);
             progress.update(summary.dispatches);
             if (result.redaction?.events === 0 && !result.redaction.hasEnvelope) continue;
             progress.end();
-            yield result;
+            yield { dispatch: result };
           }
           progress.end();
         };
@@ -60,24 +70,37 @@ export const addRedact: AddCommand = (command, context) => {
     );
 };
 
+/** What became of a dispatch, or of the record of a task. */
+type Result =
+  | { readonly dispatch: RedactedDispatch; readonly task?: never }
+  | { readonly task: RedactedTask; readonly dispatch?: never };
+
 /** Of an error only the code: a message can quote what is stored. */
-async function* jsonRows(results: AsyncIterable<RedactedDispatch>): AsyncGenerator<unknown> {
-  for await (const { taskDir, dispatchId, redaction, error } of results)
+async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown> {
+  for await (const { dispatch, task } of results) {
+    if (task !== undefined) {
+      const { taskDir, counts, error } = task;
+      yield { taskDir, dispatchId: null, isTaskRecord: true, counts, error: error?.code ?? null };
+      continue;
+    }
+    const { taskDir, dispatchId, redaction, error } = dispatch;
     yield { taskDir, dispatchId, ...redaction, error: error?.code ?? null };
+  }
 }
 
-async function* lines(results: AsyncIterable<RedactedDispatch>, summary: Summary): AsyncGenerator<string> {
-  for await (const { taskDir, dispatchId, redaction, error } of results) {
-    const name = `${toTaskName(taskDir)} ${dispatchId ?? '(unknown)'}`;
-    if (error !== null) yield neutraliseControlsInLine(`${name}: passed over (${reasonOf(error.code)})`);
-    else if (redaction !== null) {
-      const place = redaction.hasEnvelope ? ' and the envelope' : '';
-      yield neutraliseControlsInLine(
-        `${name}: ${kindsInWords(redaction.counts)} in ${counted(redaction.events, 'event')}${place}`,
-      );
-    }
-  }
+async function* lines(results: AsyncIterable<Result>, summary: Summary): AsyncGenerator<string> {
+  for await (const result of results) yield neutraliseControlsInLine(lineOf(result));
   yield summary.text;
+}
+
+function lineOf({ dispatch, task }: Result): string {
+  const { taskDir, error } = dispatch ?? task;
+  const name = `${toTaskName(taskDir)} ${dispatch === undefined ? 'task record' : (dispatch.dispatchId ?? '(unknown)')}`;
+  if (error !== null) return `${name}: passed over (${reasonOf(error.code)})`;
+  if (dispatch === undefined) return `${name}: ${kindsInWords(task.counts ?? {})}`;
+  const { counts = {}, events = 0, hasEnvelope = false } = dispatch.redaction ?? {};
+  const place = hasEnvelope ? ' and the envelope' : '';
+  return `${name}: ${kindsInWords(counts)} in ${counted(events, 'event')}${place}`;
 }
 
 function reasonOf(code: string): string {
@@ -96,8 +119,18 @@ class Summary {
   dispatches = 0;
   readonly remains = new Set<string>();
   #changed = 0;
+  #tasks = 0;
+  #tasksPassedOver = 0;
   #passedOver = 0;
   readonly #counts: Record<string, number> = {};
+
+  addTask({ counts, error }: RedactedTask): void {
+    if (error !== null) this.#tasksPassedOver += 1;
+    if (counts === null) return;
+    this.#tasks += 1;
+    this.remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
+    this.#count(counts);
+  }
 
   add({ redaction, error }: RedactedDispatch): void {
     this.dispatches += 1;
@@ -105,22 +138,32 @@ class Summary {
     if (redaction === null || (redaction.events === 0 && !redaction.hasEnvelope)) return;
     this.#changed += 1;
     for (const place of redaction.remains) this.remains.add(place);
-    for (const [kind, count] of Object.entries(redaction.counts))
+    this.#count(redaction.counts);
+  }
+
+  #count(counts: Readonly<Record<string, number>>): void {
+    for (const [kind, count] of Object.entries(counts))
       this.#counts[kind] = (this.#counts[kind] ?? 0) + count;
   }
 
   get text(): string {
     const all = counted(this.dispatches, 'dispatch', 'dispatches');
-    if (this.#changed === 0) return `${all}: no secret was replaced.`;
-    return `${all}, ${this.#changed.toLocaleString('en')} changed: ${kindsInWords(this.#counts)} replaced.`;
+    if (this.#changed + this.#tasks === 0) return `${all}: no secret was replaced.`;
+    const tasks = this.#tasks === 0 ? '' : `, and ${counted(this.#tasks, 'task record')}`;
+    const changed = `${this.#changed.toLocaleString('en')} changed${tasks}`;
+    return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.`;
   }
 
   /** @throws CliError if dispatches were passed over */
   assertAllDone(): void {
-    if (this.#passedOver === 0) return;
+    const passedOver = [
+      ...(this.#passedOver === 0 ? [] : [counted(this.#passedOver, 'dispatch', 'dispatches')]),
+      ...(this.#tasksPassedOver === 0 ? [] : [counted(this.#tasksPassedOver, 'task record')]),
+    ];
+    if (passedOver.length === 0) return;
     throw new CliError(
       exitCode.failed,
-      `${counted(this.#passedOver, 'dispatch', 'dispatches')} passed over.`,
+      `${passedOver.join(' and ')} passed over.`,
       'Try again when they have ended; `hansard verify` shows damage.',
     );
   }

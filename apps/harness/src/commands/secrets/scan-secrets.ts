@@ -49,13 +49,17 @@ export const addScanSecrets: AddCommand = (command, context) => {
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
-  for await (const { secret, scanned } of items)
-    yield secret ? { secret } : { scanned: { ...scanned, error: scanned?.error?.code ?? null } };
+  for await (const { secret, scanned, unreadTask } of items)
+    if (secret !== undefined) yield { secret };
+    else if (unreadTask !== undefined) yield { unreadTask: { ...unreadTask, error: unreadTask.error.code } };
+    else yield { scanned: { ...scanned, error: scanned?.error?.code ?? null } };
 }
 
 async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGenerator<string> {
-  for await (const { secret, scanned } of items) {
+  for await (const { secret, scanned, unreadTask } of items) {
     if (secret) yield describe(secret);
+    else if (unreadTask)
+      yield `${toTaskName(unreadTask.taskDir)} task record: not read (${unreadTask.error.code})`;
     else if (scanned?.error)
       yield `${toTaskName(scanned.taskDir)} ${scanned.dispatchId ?? '(unknown)'}: not read to the end (${scanned.error.code})`;
   }
@@ -63,10 +67,11 @@ async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGe
 }
 
 function describe({ taskDir, dispatchId, position, type, field, kind, count }: StoredSecret): string {
-  const place = position === null ? 'envelope' : `event ${position} (${type})`;
+  const inDispatch = position === null ? 'envelope' : `event ${position} (${type})`;
+  const place = dispatchId === null ? 'task record' : `${dispatchId} ${inDispatch}`;
   const times = count === 1 ? '' : ` ×${count}`;
   // An agent wrote the keys of the field.
-  return neutraliseControlsInLine(`${toTaskName(taskDir)} ${dispatchId} ${place} ${field}: ${kind}${times}`);
+  return neutraliseControlsInLine(`${toTaskName(taskDir)} ${place} ${field}: ${kind}${times}`);
 }
 
 /** Counts what was read and found. */
@@ -74,10 +79,12 @@ class Summary {
   events = 0;
   #dispatches = 0;
   #unread = 0;
+  #unreadTasks = 0;
   readonly #found = new Map<string, number>();
 
-  add({ secret, read, scanned }: ScanItem): void {
+  add({ secret, read, scanned, unreadTask }: ScanItem): void {
     if (read !== undefined) this.events += read;
+    else if (unreadTask !== undefined) this.#unreadTasks += 1;
     else if (secret !== undefined)
       this.#found.set(secret.kind, (this.#found.get(secret.kind) ?? 0) + secret.count);
     else {
@@ -99,10 +106,14 @@ class Summary {
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
   assertNothingFound(): void {
-    if (this.#unread > 0)
+    const unread = [
+      ...(this.#unread === 0 ? [] : [counted(this.#unread, 'dispatch', 'dispatches')]),
+      ...(this.#unreadTasks === 0 ? [] : [counted(this.#unreadTasks, 'task record')]),
+    ];
+    if (unread.length > 0)
       throw new CliError(
         exitCode.damaged,
-        `${counted(this.#unread, 'dispatch', 'dispatches')} could not be read to the end, so the scan is incomplete.`,
+        `${unread.join(' and ')} could not be read to the end, so the scan is incomplete.`,
         '`hansard verify` shows the damage.',
       );
     if (this.#total > 0)
