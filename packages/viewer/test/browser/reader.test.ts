@@ -9,7 +9,7 @@ import { faultsIn, openViewer, type Page } from './viewer-page.ts';
 
 const taskDir = 'lab/tasks/maps';
 /** More than a scroll bar with a pixel per pixel can show. */
-const events = 340_000;
+const events = 1_000_000;
 const hostile =
   '<img src="https://tracker.example/x" onerror="globalThis.taken = true"><script>globalThis.taken = true</script>';
 
@@ -20,7 +20,7 @@ let viewer: Awaited<ReturnType<typeof openViewer>>;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'hansard-viewer-'));
-  store = openDispatchStore(openJsonFileStore({ root }));
+  store = openDispatchStore(openJsonFileStore({ root, durability: 'process' }));
   long = await store.beginDispatch(taskDir, { role: 'worker', dispatchId: 'long', title: 'Draw the map' });
   await long.append({ type: 'agent:created', agentId: 'a1', data: { name: 'Ada', languageModel: 'm' } });
   for (let at = 1; at < events; at += 4_000)
@@ -96,12 +96,22 @@ it('opens at the end, with rows below each other, each the one at its place', as
   await lastText(page, events - 1);
   await page.waitForFunction(
     (count) => document.querySelector('.count')?.textContent === count,
-    '340,000 events',
+    '1,000,000 events',
   );
   const rows = await laidOut(page);
   expect(rows.length).toBeGreaterThan(30);
   expect(rows.length).toBeLessThan(60);
   expect(misplaced(rows)).toEqual([]);
+  const { height, nodes } = await page.evaluate(() => ({
+    height: document.querySelector('.list')?.scrollHeight,
+    nodes: document.querySelectorAll('.list *').length,
+  }));
+  expect([height, nodes < 600]).toEqual([8_000_000, true]);
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  await session.send('Performance.enable');
+  const { metrics } = await session.send('Performance.getMetrics');
+  expect(metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value).toBeLessThan(60e6);
   const under = await page.evaluate(() => {
     const list = document.querySelector('.list')?.getBoundingClientRect();
     const element = document.elementFromPoint(640, (list?.top ?? 0) + 24 * 10 + 12);
@@ -132,19 +142,19 @@ it('opens at the end, with rows below each other, each the one at its place', as
 });
 
 it('moves by as many rows as the wheel says, and jumps with keys', async () => {
-  await using opened = await viewer.open(`${longPlace}?at=170000`);
+  await using opened = await viewer.open(`${longPlace}?at=500000`);
   const { page, problems } = opened;
-  await lastText(page, 170_000);
-  expect(await firstShown(page)).toBe(170_000);
+  await lastText(page, 500_000);
+  expect(await firstShown(page)).toBe(500_000);
   await page.mouse.move(640, 450);
-  for (let turn = 1; turn <= 20; turn += 1) {
+  for (let turn = 1; turn <= 180; turn += 1) {
     await page.mouse.wheel(0, 240);
     await page.waitForFunction(
       (wanted) => document.querySelector(`.row[data-position="${wanted}"]`) !== null,
-      170_000 + turn * 10 + 20,
+      500_000 + turn * 10 + 20,
     );
   }
-  await expect.poll(() => firstShown(page)).toBe(170_200);
+  await expect.poll(() => firstShown(page)).toBe(501_800);
   await page.keyboard.press('g');
   await page.waitForFunction(() => document.querySelector('.row[data-position="0"]') !== null);
   expect(await firstShown(page)).toBe(0);
