@@ -212,8 +212,9 @@ export class EventReader {
   #damaged(found: FoundDispatch, position: number, cause?: unknown): unknown {
     const { taskDir, dispatchId, number } = found;
     const { damages, wholeEvents } = verifyEvents(this.#statements, found, this.#isChecked);
-    const damage =
-      damages.find(({ offset, lostEvents }) => offset + (lostEvents ?? 1) > position) ?? damages.at(-1);
+    // An event that has the position of another one is damage, and is not lost.
+    const endOf = ({ offset, lostEvents }: DispatchDamage) => offset + (lostEvents || 1);
+    const damage = damages.find((found) => endOf(found) > position) ?? damages.at(-1);
     if (damage === undefined && this.#statements.getDispatch.get(taskDir, dispatchId)?.number !== number)
       return dispatchNotFound(taskDir, dispatchId);
     return corrupt(this.#file, describe(dispatchId, damage, position, found), {

@@ -155,9 +155,9 @@ function checkRow(
   return { missing: gap, reason: decodeEvent(line) === null ? 'is not JSON of an event' : null };
 }
 
-/** Whether a row has the checksum that follows from the one before it. */
+/** Whether a row has the checksum that follows from the one before it, and a batch mark that is a number. */
 export function isNext(previous: number, { batch, crc, line }: Omit<EventRow, 'position'>): boolean {
-  return eventChecksum(previous, batch, line) === crc;
+  return Number.isInteger(batch) && eventChecksum(previous, batch, line) === crc;
 }
 
 function lost(offset: number, lostEvents: number | null, bytes: number, reason: string): ScannedRow {

@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isStoreError, type StoreError } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
 import { goldenDispatches } from '../golden/golden-content.ts';
 import { goldenBytes, putGolden } from '../golden/read-golden.ts';
+import { envelope, taskDir, textEvent } from '../sample-data.ts';
 import { temporaryPath } from '../temporary-store.ts';
 import { randomFrom } from './damage-rows.ts';
 import { checkFlippedBit, readAll } from './flip-bit.ts';
@@ -45,3 +47,56 @@ it(`a bit of a database that flips is refused with its place, or everything read
   }
   expect(refused).toBeGreaterThan(count / 50);
 });
+
+it('a bit of the head of an event that flips is refused with the place and the number of whole events that verifyDispatch gives', () => {
+  const path = temporaryPath();
+  const writer = openSqliteStore({ path });
+  const events = Array.from({ length: 6 }, (_, index) => textEvent(`E${index}`, `text of ${index}`));
+  writer.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
+  writer.appendEvents(taskDir, 'D', events);
+  writer.updateDispatch(taskDir, 'D', { status: 'completed' });
+  writer.close();
+  const whole = readFileSync(path);
+  const lengths = readFileSync(`${path}-lengths`);
+  let moved = 0;
+  for (const id of ['E0', 'E3', 'E5']) {
+    const line = whole.indexOf(`{"id":"${id}"`);
+    expect(line).toBeGreaterThan(0);
+    for (let bit = (line - 16) * 8; bit < line * 8; bit += 1) {
+      for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+      const bytes = Buffer.from(whole);
+      bytes[bit >> 3] = (whole[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      writeFileSync(path, bytes);
+      writeFileSync(`${path}-lengths`, lengths);
+      const place = `bit ${bit & 7} of byte ${bit >> 3}`;
+      const store = openSqliteStore({ path });
+      const verification = unlessCorrupt(() => store.verifyDispatch(taskDir, 'D'));
+      const read = unlessCorrupt(() => store.getDispatchEvents(taskDir, 'D'));
+      store.close();
+      if (isStoreError(verification)) {
+        expect(isStoreError(read), place).toBe(true);
+        continue;
+      }
+      const { damages, wholeEvents } = verification;
+      const [first] = damages;
+      expect(isStoreError(read) ? read.details : null, `${place}: ${JSON.stringify(damages)}`).toEqual(
+        first === undefined
+          ? null
+          : { file: path, dispatchId: 'D', offset: first.offset, wholeEvents: first.eventsBefore },
+      );
+      if (first?.lostEvents !== 0) continue;
+      moved += 1;
+      expect(wholeEvents, place).toBe(events.length);
+    }
+  }
+  expect(moved).toBeGreaterThanOrEqual(16);
+});
+
+function unlessCorrupt<T>(read: () => T): T | StoreError {
+  try {
+    return read();
+  } catch (error) {
+    if (isStoreError(error, 'STORE_CORRUPT')) return error;
+    throw error;
+  }
+}
