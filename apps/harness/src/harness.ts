@@ -23,6 +23,7 @@ import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { lookedIn } from './store-place.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import { type CliContext, note } from './terminal/context.ts';
+import { noteOutages } from './terminal/note-outages.ts';
 import { openRunPage, runPagePlugin } from './view/run-page.ts';
 
 /** The open providers of a configuration. */
@@ -65,6 +66,7 @@ export async function openHarness(context: CliContext, options: OpenHarnessOptio
   const store = openDispatchStore(provider, {
     ...(redactor === null ? {} : { redact: redactor }),
     ...(options.retryMs === undefined ? {} : { retryMs: options.retryMs }),
+    onOutage: noteOutages(context),
     onRead: ({ taskDir, dispatchId }) => read.set(`${taskDir}/${dispatchId}`, { taskDir, dispatchId }),
   });
   // `plugins` can also name a communication provider, such as the console with its configuration.

@@ -6,10 +6,10 @@ import { durableStores } from './durable-stores.ts';
 /**
  * Claims a dispatch and prints `claimed`. For each line of its input, appends an event with that id and prints
  * `appended`, or the code of the error. Arguments: the folder of the command, the name of the
- * store, the task and the id of the dispatch.
+ * store, the task, the id of the dispatch, and the lease in milliseconds (15,000).
  */
-const [cwd = '', name = '', taskDir = '', dispatchId = ''] = process.argv.slice(2);
-const store = durableStores.find((one) => one.name === name)?.open(cwd);
+const [cwd = '', name = '', taskDir = '', dispatchId = '', lease = '15000'] = process.argv.slice(2);
+const store = durableStores.find((one) => one.name === name)?.open(cwd, { leaseMs: Number(lease) });
 if (store === undefined) throw new Error(`There is no store called ${name}.`);
 await store.claimDispatch(taskDir, dispatchId);
 writeSync(1, 'claimed\n');

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openDispatchStore, startDispatch } from '@hansard/dispatch';
 import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
 import { createSession } from '@hansard/session';
@@ -112,7 +113,8 @@ describe('after a kill and a restart of the database', () => {
     expect(found).toMatchObject(expected);
   });
 
-  it('`hansard run` continues, with the time that it allows by default', async () => {
+  it('`hansard run` says so and continues, with the time that it allows by default', async () => {
+    const awayMs = 2_000;
     using line = commandLine();
     mkdirSync(join(line.cwd, 'talker'));
     const write = (name: string, text: string) => writeFileSync(join(line.cwd, name), text);
@@ -136,7 +138,7 @@ describe('after a kill and a restart of the database', () => {
     vi.stubGlobal('hansardTestBefore', async (text: string) => {
       if (text !== words[outageAt]) return;
       await server().kill();
-      restarted = server().start();
+      restarted = setTimeout(awayMs).then(() => server().start());
     });
     onTestFinished(() => void vi.unstubAllGlobals());
     const answer = await line.hansard(
@@ -149,7 +151,12 @@ describe('after a kill and a restart of the database', () => {
       '--json',
     );
     await restarted;
-    expect(answer).toMatchObject({ code: 0, err: '' });
+    expect(answer).toMatchObject({ code: 0 });
+    const [away, repeated, back] = answer.err.split('\n');
+    expect(away).toMatch(/^hansard: the store does not answer: STORE_UNAVAILABLE: /);
+    expect(repeated).toBe('  Each call is repeated for 30 s.');
+    const seconds = /^hansard: the store answers again, after (\d+\.\d) s\.$/.exec(back ?? '')?.[1];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(awayMs / 1_000 - 0.2);
     const [{ dispatchId }] = answer.json() as [{ dispatchId: string }];
     expect(restarted).toBeDefined();
     expect(await textsIn('short_command', dispatchId)).toMatchObject({ texts: words, status: 'completed' });

@@ -18,7 +18,8 @@ export const durableStores = [
   {
     name: 'JSON-file',
     config: '{}',
-    open: (cwd: string) => openJsonFileStore({ root: join(cwd, '.projects') }),
+    open: (cwd: string, options: { readonly leaseMs?: number } = {}) =>
+      openJsonFileStore({ root: join(cwd, '.projects'), ...options }),
     /** Replaces text in the stored event of a dispatch that contains it. */
     replaceInEvent(cwd: string, { dispatchId, from, to }: Replacement): void {
       const [file = ''] = globSync(`.projects/**/${dispatchId}.json`, { cwd });
@@ -34,7 +35,8 @@ export const durableStores = [
   {
     name: 'SQLite',
     config: '{ "store": "@hansard/store-sqlite" }',
-    open: (cwd: string) => openSqliteStore({ path: databaseOf(cwd) }),
+    open: (cwd: string, options: { readonly leaseMs?: number } = {}) =>
+      openSqliteStore({ path: databaseOf(cwd), ...options }),
     replaceInEvent(cwd: string, { dispatchId, from, to }: Replacement): void {
       using database = openDatabase(cwd);
       const { changes } = database

@@ -19,10 +19,12 @@ async function startOwner(
   { line, latest }: RecordedStore,
   { name }: DurableStore,
   prefix: readonly string[],
+  leaseMs = 15_000,
 ): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'claim-owner.ts');
   const node = [process.execPath, '--conditions=@hansard/source', script];
-  const [command = '', ...args] = [...prefix, ...node, line.cwd, name, 'chat/tasks/talk', latest.dispatchId];
+  const place = [line.cwd, name, 'chat/tasks/talk', latest.dispatchId, `${leaseMs}`];
+  const [command = '', ...args] = [...prefix, ...node, ...place];
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const { value } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
@@ -85,6 +87,9 @@ async function expectWaitUntilCtrlC(recorded: RecordedStore, owner: RegExp): Pro
   expect(await eventsOf(recorded)).toBe(before);
 }
 
+/** Long enough for a process to start and say that it waits. */
+const leaseMs = 8_000;
+
 describe.each(durableStores)(
   'hansard resume in the $name store, beside a process in another PID namespace',
   (store) => {
@@ -102,9 +107,9 @@ describe.each(durableStores)(
       skip,
     }) => {
       if (allowed === undefined) skip('this machine does not allow `unshare --pid`');
-      const recorded = await recordStore(config(store, 3_000));
+      const recorded = await recordStore(config(store, leaseMs));
       using _ = recorded.line;
-      const owner = await startOwner(recorded, store, ['unshare', ...(allowed ?? [])]);
+      const owner = await startOwner(recorded, store, ['unshare', ...(allowed ?? [])], leaseMs);
       const gone = new Promise((resolve) => owner.once('exit', resolve));
       owner.kill('SIGKILL');
       await gone;

@@ -58,7 +58,7 @@ export {
 export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { findMalformedEvent } from './store/malformed-events.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
-export type { DispatchStoreOptions } from './store/store-options.ts';
+export type { DispatchStoreOptions, StoreOutage } from './store/store-options.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,

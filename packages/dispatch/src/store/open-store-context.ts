@@ -27,10 +27,10 @@ export class OpenStoreContext implements StoreContext {
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
     const { clock = systemClock, pollIntervalMs = 250, schemas, redact } = options;
-    const { retryMs = 30_000, retryBytes = 64 * 1_024 * 1_024 } = options;
+    const { retryMs = 30_000, retryBytes = 64 * 1_024 * 1_024, onOutage } = options;
     assertCount('retryMs', retryMs, 0);
     assertCount('retryBytes', retryBytes, 0);
-    this.retries = new Retries({ clock, retryMs, retryBytes });
+    this.retries = new Retries({ clock, retryMs, retryBytes, onOutage });
     this.provider = withRetries(provider, this.retries);
     this.clock = clock;
     this.createId = options.createId ?? createIdSource({ now: () => clock.now() });

@@ -2,6 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import { type Awaitable, type Clock, isStoreError, StoreError } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
+import type { StoreOutage } from './store-options.ts';
 
 const firstDelay = 50;
 const longestDelay = 2_000;
@@ -23,6 +24,8 @@ export interface RetryLimits {
   readonly retryMs: number;
   /** How many bytes of events wait meanwhile, in all dispatches together. */
   readonly retryBytes: number;
+  /** Receives an outage of the store, and null when it answers again. */
+  readonly onOutage?: ((outage: StoreOutage | null) => void) | undefined;
 }
 
 /** How a call is repeated. */
@@ -38,6 +41,10 @@ export class Retries {
   readonly #limits: RetryLimits;
   readonly #outages = new Map<string, Outage>();
   #waitingBytes = 0;
+  /** How many calls are being repeated. */
+  #repeated = 0;
+  /** Whether an outage was reported, and its end was not. */
+  #isAway = false;
 
   constructor(limits: RetryLimits) {
     this.#limits = limits;
@@ -51,9 +58,13 @@ export class Retries {
     } catch (error) {
       return this.#repeat(error, call, repetition);
     }
-    if (isPromise(answer)) return answer.catch((error: unknown) => this.#repeat(error, call, repetition));
-    if (this.#outages.size > 0) this.#end(repetition.writes);
-    return answer;
+    const { writes } = repetition;
+    if (isPromise(answer))
+      return answer.then(
+        (value) => this.#answered(value, writes),
+        (error: unknown) => this.#repeat(error, call, repetition),
+      );
+    return this.#answered(answer, writes);
   }
 
   /**
@@ -83,10 +94,14 @@ export class Retries {
 
   async #repeat<T>(first: unknown, call: () => Awaitable<T>, repetition: Repetition<T>): Promise<T> {
     const { clock, retryMs } = this.#limits;
-    if (!isTransient(first) || retryMs === 0) throw first;
     const { writes, again = call } = repetition;
+    // An error that is not transient is an answer, too.
+    if (!isTransient(first)) this.#answered(first, writes);
+    if (!isTransient(first) || retryMs === 0) throw first;
     const outage = this.#fail(writes, first);
     outage.waiting += 1;
+    this.#repeated += 1;
+    let isAnswered = false;
     try {
       for (let tries = 1, delay = firstDelay; ; tries += 1, delay = Math.min(2 * delay, longestDelay)) {
         const elapsed = clock.monotonic() - outage.since;
@@ -94,9 +109,10 @@ export class Retries {
         await new Promise<void>((resolve) => void clock.after(Math.min(delay, retryMs - elapsed), resolve));
         try {
           const answer = await again();
-          this.#end(writes);
+          isAnswered = true;
           return answer;
         } catch (error) {
+          isAnswered = !isTransient(error);
           if (!isTransient(error)) throw error;
           outage.latest = clock.monotonic();
           outage.error = error;
@@ -104,11 +120,17 @@ export class Retries {
       }
     } finally {
       outage.waiting -= 1;
+      this.#repeated -= 1;
+      if (isAnswered) this.#answered(null, writes);
     }
   }
 
-  /** The outage to which a failure belongs. */
+  /** The outage of a dispatch to which a failure belongs. */
   #fail(writes: DispatchRef | undefined, error: StoreError): Outage {
+    if (!this.#isAway) {
+      this.#isAway = true;
+      this.#report({ error, retryMs: this.#limits.retryMs });
+    }
     const now = this.#limits.clock.monotonic();
     const started: Outage = { since: now, latest: now, error, waiting: 0 };
     if (writes === undefined) return started;
@@ -121,8 +143,22 @@ export class Retries {
     return outage;
   }
 
-  #end(writes: DispatchRef | undefined): void {
-    if (writes !== undefined) this.#outages.delete(dispatchKey(writes));
+  /** Ends the outage of a dispatch, and that of the store if no other call is being repeated. @returns the answer */
+  #answered<A>(answer: A, writes: DispatchRef | undefined): A {
+    if (writes !== undefined && this.#outages.size > 0) this.#outages.delete(dispatchKey(writes));
+    if (this.#isAway && this.#repeated === 0) {
+      this.#isAway = false;
+      this.#report(null);
+    }
+    return answer;
+  }
+
+  #report(outage: StoreOutage | null): void {
+    try {
+      this.#limits.onOutage?.(outage);
+    } catch {
+      // The calls of the store do not depend on who listens.
+    }
   }
 }
 

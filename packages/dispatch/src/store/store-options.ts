@@ -1,7 +1,15 @@
 import type { EventDataSchemas, IdSource } from '@hansard/events';
-import type { Clock } from '@hansard/provider';
+import type { Clock, StoreError } from '@hansard/provider';
 import type { RedactorSource } from '../redaction/store-redaction.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
+
+/** A store that does not answer. */
+export interface StoreOutage {
+  /** That of the first call that failed. It is `isTransient`. */
+  readonly error: StoreError;
+  /** How long each call is repeated, in milliseconds. */
+  readonly retryMs: number;
+}
 
 export interface DispatchStoreOptions {
   readonly clock?: Clock;
@@ -24,6 +32,8 @@ export interface DispatchStoreOptions {
    * 2,000. The events of a dispatch keep their order meanwhile. Absent: 30,000. 0: never.
    */
   readonly retryMs?: number;
+  /** Called when the store does not answer and calls are repeated, and with null when it answers again. What it throws is ignored. */
+  readonly onOutage?: (outage: StoreOutage | null) => void;
   /** How many bytes of events, as JSON, wait behind calls that are being repeated. Beyond it an append fails. Absent: 64 MB. */
   readonly retryBytes?: number;
 }

@@ -1,4 +1,4 @@
-import { openDispatchStore } from '@hansard/dispatch';
+import { openDispatchStore, type StoreOutage } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
 import { type DispatchStoreProvider, isStoreError, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -149,6 +149,70 @@ describe('an outage', () => {
       await during(clock, dispatch.append(text(word)));
     }
     expect(await stored()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that was too long gives the next one the whole time, once a first call has been answered', async () => {
+    const { clock, failures, dispatch, stored } = await prepare({ retryMs: 10_000 });
+    failures.isAway = true;
+    expect(await during(clock, codeOf(dispatch.append(text('lost'))))).toBe('STORE_UNAVAILABLE');
+    failures.isAway = false;
+    await during(clock, dispatch.append(text('a')));
+    failures.isAway = true;
+    clock.after(9_000, () => {
+      failures.isAway = false;
+    });
+    await during(clock, dispatch.append(text('b')));
+    expect(await stored()).toEqual(['a', 'b']);
+  });
+
+  it('is reported once, and its end once, whatever the number of calls and of failures', async () => {
+    const reports: (string | null)[] = [];
+    const onOutage = (outage: StoreOutage | null) =>
+      void reports.push(outage && `${outage.error.code}, ${outage.retryMs}`);
+    const { clock, failures, store, dispatch } = await prepare({ retryMs: 10_000, onOutage });
+    const other = await store.beginDispatch(taskDir, begin);
+    const append = () => Promise.allSettled([dispatch, other].map((one) => one.append(text('a'))));
+    expect(reports).toEqual([]);
+    failures.isAway = true;
+    clock.after(3_000, () => {
+      failures.isAway = false;
+    });
+    await during(clock, append());
+    const first = ['STORE_UNAVAILABLE, 10000', null];
+    expect(reports).toEqual(first);
+
+    failures.isAway = true;
+    for (let round = 0; round < 2; round += 1) await during(clock, append());
+    expect(reports).toEqual([...first, 'STORE_UNAVAILABLE, 10000']);
+    failures.isAway = false;
+    await during(clock, append());
+    expect(reports).toEqual([...first, ...first]);
+    await during(clock, append());
+    expect(reports).toEqual([...first, ...first]);
+  });
+
+  it('ends with an error that is not transient, too, whatever the listener throws', async () => {
+    const reports: unknown[] = [];
+    const onOutage = (outage: unknown) => {
+      reports.push(outage);
+      throw new Error('A fault of the listener.');
+    };
+    const { clock, failures, store, dispatch } = await prepare({ retryMs: 1_000, onOutage });
+    failures.isAway = true;
+    expect(await during(clock, codeOf(dispatch.append(text('a'))))).toBe('STORE_UNAVAILABLE');
+    failures.isAway = false;
+    const missing = store.getDispatchEvents(taskDir, 'none');
+    expect(await during(clock, codeOf(missing))).toBe('STORE_DISPATCH_NOT_FOUND');
+    const outage = expect.objectContaining({ retryMs: 1_000 });
+    expect(reports).toEqual([outage, null]);
+
+    failures.isAway = true;
+    clock.after(500, () => {
+      failures.isAway = false;
+    });
+    const missingThen = codeOf(store.getDispatchEvents(taskDir, 'none'));
+    expect(await during(clock, missingThen)).toBe('STORE_DISPATCH_NOT_FOUND');
+    expect(reports).toEqual([outage, null, outage, null]);
   });
 
   it('lets events wait up to retryBytes, and fails an append beyond it at once', async () => {

@@ -1,0 +1,41 @@
+import { PassThrough } from 'node:stream';
+import { StoreError } from '@hansard/provider';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { CliContext } from '../src/terminal/context.ts';
+import { noteOutages } from '../src/terminal/note-outages.ts';
+
+const error = new StoreError('STORE_UNAVAILABLE', 'The server \u001b[2J is away.', { isTransient: true });
+const outage = { error, retryMs: 30_000 };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function outages() {
+  const stderr = new PassThrough();
+  const report = noteOutages({ stderr } as unknown as CliContext);
+  return { report, noted: () => String(stderr.read() ?? '') };
+}
+
+it('says nothing of an outage that ends within a second', () => {
+  const { report, noted } = outages();
+  for (let round = 0; round < 3; round += 1) {
+    report(outage);
+    vi.advanceTimersByTime(900);
+    report(null);
+  }
+  vi.advanceTimersByTime(10_000);
+  expect(noted()).toBe('');
+});
+
+it('says after a second that the store is away, and when it is back, once for each outage', () => {
+  const { report, noted } = outages();
+  for (let round = 0; round < 2; round += 1) {
+    report(outage);
+    vi.advanceTimersByTime(1_000);
+    const away = 'hansard: the store does not answer: STORE_UNAVAILABLE: The server ␛[2J is away.\n';
+    expect(noted()).toBe(`${away}  Each call is repeated for 30 s.\n`);
+    vi.advanceTimersByTime(40_000);
+    report(null);
+    expect(noted()).toBe('hansard: the store answers again, after 41.0 s.\n');
+  }
+});
