@@ -53,8 +53,8 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
     expect(asJson.code).toBe(4);
     expect(asJson.json()).toEqual([
       { secret: { ...found, position: null, type: null, field: '/title', kind: 'acme-key', count: 1 } },
-      { secret: { ...inText, kind: 'env-DOOR', count: 1 } },
       { secret: { ...inText, kind: 'npm-token', count: 2 } },
+      { secret: { ...inText, kind: 'env-DOOR', count: 1 } },
       { scanned: { ...found, events: 2, error: null } },
     ]);
     for (const secret of [token, ownKey, password])

@@ -14,6 +14,7 @@ export { encodeEvent, inLineOrder } from './encode-event.ts';
 export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
 export { firstLine, toNarrative } from './fidelity/narrative.ts';
 export {
+  addRedactions,
   isRedactionCounts,
   type RedactionCounts,
   redactionsField,
@@ -27,6 +28,7 @@ export { describeIssues, preview } from './json/describe-issues.ts';
 export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
 export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { messageOf } from './message-of.ts';
+export { otherFieldsOf, withoutOtherFields } from './other-fields.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { newOutput } from './snapshots/new-output.ts';

@@ -1,18 +1,25 @@
 import {
+  addRedactions,
   type DispatchEnvelope,
   type EnvelopeUpdates,
   type JsonObject,
   type JsonValue,
+  otherFieldsOf,
   type RedactionCounts,
   redactionsField,
   redactionsOf,
   type TaskRecord,
+  withoutOtherFields,
 } from '@hansard/events';
+import { searchFormats } from './format-search.ts';
+import { redactKeyLines } from './key-lines.ts';
+import { isNamedSecret, KnownKeys } from './known-keys.ts';
+import { mayHaveSecrets } from './may-have-secrets.ts';
 import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
-import { KnownKeys, ValueRedaction } from './redact-value.ts';
-import { type ReplaceSecrets, replaceFormats } from './replace-formats.ts';
+import { ValueRedaction } from './redact-value.ts';
 import { secretFormats } from './secret-formats.ts';
+import type { SecretRange, SecretSearch } from './secret-search.ts';
 
 export interface RedactorOptions {
   /** Whether the known formats of secrets are replaced. Absent: true. */
@@ -68,6 +75,11 @@ export interface Redactor {
   readonly task: (task: TaskRecord) => RedactedValue<TaskRecord>;
   /** The secrets in every text of a value, keys included, in the order of the value. */
   readonly find: (value: JsonValue) => SecretFinding[];
+  /**
+   * How many characters a secret that has no known format can have: those of the longest value of a variable. Infinity with patterns of your
+   * own: what they replace can depend on the whole text.
+   */
+  readonly reach: number;
 }
 
 /** Shorter values occur in texts by chance. */
@@ -86,22 +98,24 @@ export function createRedactor({
   env = process.env,
 }: RedactorOptions = {}): Redactor {
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
-  // The longest first: one can be a part of another.
-  values.sort((a, b) => b.value.length - a.value.length);
   const own = compilePatterns(patterns);
-  const replaceKnown = replaceFormats(formats ? secretFormats : []);
-
-  const replaceAll: ReplaceSecrets = (text, mark) => {
-    let replaced = text;
-    for (const pattern of own) replaced = pattern.replace(replaced, mark);
-    if (replaced.length < shortestValue) return replaced;
-    for (const { kind, value } of values)
-      if (replaced.includes(value)) replaced = replaced.replaceAll(value, () => mark(kind));
-    return replaceKnown(replaced, mark);
-  };
-  const replace = own.length + values.length === 0 ? replaceKnown : replaceAll;
-  const keys = new KnownKeys(replace, formats);
-  const begin = () => new ValueRedaction(replace, keys);
+  const known = searchFormats(formats ? secretFormats : []);
+  const search: SecretSearch =
+    own.length + values.length === 0
+      ? known
+      : {
+          mayHave: (text) =>
+            values.some(({ value }) => text.includes(value)) ||
+            known.mayHave(text) ||
+            own.some((pattern) => pattern(text).length > 0),
+          find: (text) => [
+            ...own.flatMap((pattern) => pattern(text)),
+            ...values.flatMap((value) => rangesOf(text, value)),
+            ...known.find(text),
+          ],
+        };
+  const keys = new KnownKeys(search, known, formats);
+  const begin = () => new ValueRedaction(search, keys);
   const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
     const redaction = begin();
     return { value: redactRecord(fields, kept, redaction), counts: redaction.counts ?? {} };
@@ -117,6 +131,7 @@ export function createRedactor({
   const find = (value: JsonValue, field: string): SecretFinding[] => {
     if (typeof value === 'string') return findIn(value, field);
     if (typeof value !== 'object' || value === null) return [];
+    if (Array.isArray(value)) return findInList(value, field, false);
     return Object.entries(value).flatMap(([key, one]) => {
       const step = redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
       const place = `${field}/${step}`;
@@ -124,15 +139,30 @@ export function createRedactor({
     });
   };
 
+  const findInList = (list: readonly JsonValue[], field: string, namesSecret: boolean): SecretFinding[] => {
+    let parts = 0;
+    const countPart = () => {
+      parts += 1;
+      return '';
+    };
+    const lines = redactKeyLines(list, search, countPart);
+    const items = list.flatMap((item, index) => {
+      const place = `${field}/${index}`;
+      if (typeof item !== 'string') return find(item, place);
+      const found = findIn(item, place);
+      const isNamed = found.length === 0 && namesSecret && isNamedSecret(item);
+      return isNamed ? [{ field: place, kind: 'secret-value', count: 1 }] : found;
+    });
+    return lines === null ? items : [{ field, kind: 'private-key', count: parts }, ...items];
+  };
+
   /** A text can be a secret because of its key. */
   const findField = (key: string, value: JsonValue, field: string): SecretFinding[] => {
+    if (Array.isArray(value)) return findInList(value, field, keys.namesSecret(key));
     if (typeof value !== 'string') return find(value, field);
-    const redaction = begin();
-    redaction.object({ [key]: value });
-    const ofKey = redactText(key).counts;
-    return Object.entries(redaction.counts ?? {})
-      .map(([kind, count]) => ({ field, kind, count: count - (ofKey[kind] ?? 0) }))
-      .filter(({ count }) => count > 0);
+    const found = findIn(value, field);
+    const isNamed = found.length === 0 && keys.namesSecret(key) && isNamedSecret(value);
+    return isNamed ? [{ field, kind: 'secret-value', count: 1 }] : found;
   };
 
   return {
@@ -142,13 +172,20 @@ export function createRedactor({
       return { value: redaction.value(value) as T, counts: redaction.counts ?? {} };
     },
     event: (event) => {
+      const others = otherFieldsOf(event);
+      const isClean = !mayHaveSecrets(event.data, search, keys);
+      if (isClean && (others === null || !mayHaveSecrets(others, search, keys))) return event;
       const redaction = begin();
-      const data = redaction.object(event.data);
-      return redaction.counts === null ? event : { ...event, data: withCounts(data, redaction.counts) };
+      const data = redaction.data(event.data);
+      const fields = others === null ? {} : redaction.object(others);
+      if (redaction.counts === null) return event;
+      return { ...withoutOtherFields(event), ...fields, data: withCounts(data, redaction.counts) };
     },
     envelope: (envelope) => record(envelope, keptOfEnvelope),
     task: (task) => record(task, keptOfTask),
     find: (value) => find(value, ''),
+    reach:
+      own.length > 0 ? Number.POSITIVE_INFINITY : Math.max(0, ...values.map(({ value }) => value.length)),
   };
 }
 
@@ -157,18 +194,33 @@ function withCounts(data: JsonObject, counts: RedactionCounts): JsonObject {
   const before = redactionsOf(data);
   if (before === null && Object.hasOwn(data, redactionsField)) return data;
   const sums: Record<string, number> = { ...before };
-  for (const [kind, count] of Object.entries(counts)) sums[kind] = (sums[kind] ?? 0) + count;
+  addRedactions(sums, counts);
   const { [redactionsField]: _, ...rest } = data;
   return { ...rest, [redactionsField]: sums };
 }
 
-/** The value as it is, in a JSON text, and in a URL. */
+/** Where a value is in a text; overlapping places are one. */
+function rangesOf(text: string, { kind, value }: NamedValue): SecretRange[] {
+  const ranges: SecretRange[] = [];
+  for (let start = text.indexOf(value); start >= 0; start = text.indexOf(value, start + 1)) {
+    const last = ranges.at(-1);
+    const joins = last !== undefined && start < last.end;
+    if (joins) ranges.pop();
+    ranges.push({ start: joins ? last.start : start, end: start + value.length, kind });
+  }
+  return ranges;
+}
+
+/** How deep JSON texts are written in JSON texts. */
+const jsonLevels = 3;
+
+/** The value as it is, in JSON texts, and in a URL. */
 function formsOf(name: string, value: string): NamedValue[] {
   if (value.length < shortestValue) return [];
-  const forms = new Set([
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value.toWellFormed()),
-  ]);
+  const forms = new Set([value, encodeURIComponent(value.toWellFormed())]);
+  for (let [level, form] = [0, value]; level < jsonLevels; level += 1) {
+    form = JSON.stringify(form).slice(1, -1);
+    forms.add(form);
+  }
   return [...forms].map((form) => ({ kind: `env-${name}`, value: form }));
 }

@@ -1,10 +1,10 @@
 import { type CapturedEvent, type JsonObject, type JsonValue, redactionsField } from '@hansard/events';
 import type { Redactor } from './create-redactor.ts';
+import { markersIn } from './secret-search.ts';
 
-const marker = /\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/;
 /** Whether a text holds the marker of a redaction. */
 export function hasMarker(text: string): boolean {
-  return text.includes('[REDACTED:') && marker.test(text);
+  return markersIn(text).length > 0;
 }
 
 /**

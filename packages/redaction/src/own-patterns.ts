@@ -1,5 +1,6 @@
 import type { RE2JS } from 're2js';
 import { RedactionError } from './redaction-error.ts';
+import { markersIn, type SecretRange } from './secret-search.ts';
 
 /** Patterns of a user, by the kind of secret that each finds. */
 export type OwnPatterns = Readonly<Record<string, string>>;
@@ -14,26 +15,27 @@ const charactersPerMatch = 1_000;
 const largestProgram = 128;
 const longestSource = 1_000;
 const namePattern = /^[a-z0-9][a-z0-9-]{0,39}$/;
-const marker = /(\[REDACTED:[A-Za-z0-9_-]{1,100}\])/;
 
-/** A compiled pattern, in linear time for every pattern and every text. */
-export interface OwnPattern {
-  /** Replaces each match, or the group `secret` of it, by what `mark` returns. Markers in the text stay. */
-  replace(text: string, mark: (kind: string) => string): string;
-}
+/** The matches of a compiled pattern, or their groups `secret`, in linear time for every pattern and every text. */
+export type OwnPattern = (text: string) => SecretRange[];
 
 /** @throws REDACTION_PATTERN_INVALID, naming the pattern. Its source is in no message: it can be a secret. */
 export function compilePatterns(patterns: OwnPatterns): OwnPattern[] {
   return Object.entries(patterns).map(([kind, source]) => {
     const expression = compile(kind, source);
-    return {
-      replace: (text, mark) =>
-        text
-          .split(marker)
-          .map((piece, index) => (index % 2 === 1 ? piece : replacePiece(piece, kind, expression, mark)))
-          .join(''),
-    };
+    return (text) => piecesOf(text).flatMap((piece) => rangesIn(text, piece, kind, expression));
   });
+}
+
+/** What is around the markers of a text. */
+function piecesOf(text: string): { start: number; end: number }[] {
+  const pieces: { start: number; end: number }[] = [];
+  let start = 0;
+  for (const marker of markersIn(text)) {
+    pieces.push({ start, end: marker.start });
+    start = marker.end;
+  }
+  return [...pieces, { start, end: text.length }];
 }
 
 function compile(kind: string, source: string): RE2JS {
@@ -65,27 +67,28 @@ function parse(source: string): RE2JS | null {
   }
 }
 
-function replacePiece(text: string, kind: string, expression: RE2JS, mark: (kind: string) => string): string {
-  const most = Math.max(mostMatches, text.length / charactersPerMatch);
-  const ranges: (readonly [start: number, end: number])[] = [];
-  for (const range of matches(text, expression)) {
-    if (ranges.length >= most) return mark(kind);
-    ranges.push(range);
+/** The whole piece, if it has too many matches. */
+function rangesIn(
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  kind: string,
+  expression: RE2JS,
+): SecretRange[] {
+  const piece = text.slice(start, end);
+  const most = Math.max(mostMatches, piece.length / charactersPerMatch);
+  const ranges: SecretRange[] = [];
+  for (const [from, to] of matches(piece, expression)) {
+    if (ranges.length >= most) return [{ start, end, kind }];
+    ranges.push({ start: start + from, end: start + to, kind });
   }
-  let replaced = '';
-  let copied = 0;
-  for (const [start, end] of ranges) {
-    if (start === end) continue;
-    replaced += text.slice(copied, start) + mark(kind);
-    copied = end;
-  }
-  return replaced + text.slice(copied);
+  return ranges;
 }
 
 /**
  * The matches from left to right. One search takes linear time, but can read to the end for a match of one character, so
- * each search reads a window only. 1. A window begins with one character before the search, for `\b` and `^`. 2. A match
- * that begins in the last `reach` of a window is searched again from where it begins. 3. So no match that is shorter than `reach` is cut.
+ * each search reads a window only. 1. A window begins with one character before the search, for `\b` and `^`. 2. If the first match
+ * begins in the last `reach` of a window, the next window begins there: the end can have cut a match that begins before it.
+ * 3. So no match that is shorter than `reach` is cut.
  */
 function* matches(text: string, expression: RE2JS): Generator<readonly [start: number, end: number]> {
   const hasSecret = Object.hasOwn(expression.namedGroups(), 'secret');
@@ -100,8 +103,8 @@ function* matches(text: string, expression: RE2JS): Generator<readonly [start: n
       continue;
     }
     const start = from + matcher.start();
-    if (!isLast && start > at && start > end - reach) {
-      at = start;
+    if (!isLast && start > end - reach) {
+      at = end - reach;
       continue;
     }
     const isNamed = hasSecret && matcher.start('secret') >= 0;

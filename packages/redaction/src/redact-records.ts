@@ -1,4 +1,3 @@
-import type { JsonValue } from '@hansard/events';
 import type { ValueRedaction } from './redact-value.ts';
 
 /** Ids, times and choices, on which links and lists depend. */
@@ -19,9 +18,10 @@ export function redactRecord<T extends object>(
   kept: ReadonlySet<string>,
   redaction: ValueRedaction,
 ): T {
-  const fields = Object.entries(record).map(([key, value]) => [
-    key,
-    kept.has(key) ? value : redaction.field(key, value as JsonValue),
-  ]);
-  return redaction.counts === null ? record : (Object.fromEntries(fields) as T);
+  const isKept = ([key]: [string, unknown]) => kept.has(key);
+  const fields = Object.entries(record);
+  const redacted = redaction.object(Object.fromEntries(fields.filter((field) => !isKept(field))));
+  return redaction.counts === null
+    ? record
+    : ({ ...Object.fromEntries(fields.filter(isKept)), ...redacted } as T);
 }

@@ -1,4 +1,5 @@
 import {
+  addRedactions,
   type CapturedEvent,
   type DispatchEnvelope,
   type RedactionCounts,
@@ -25,18 +26,18 @@ export function redactSource(source: TaskSource, redactor: Redactor): RedactedSo
   const envelope = (one: DispatchEnvelope): DispatchEnvelope => redactor.envelope(one).value;
   const envelopes = source.envelopes.map((one) => {
     const { value, counts } = redactor.envelope(one);
-    addTo(ofRecords, counts);
+    addRedactions(ofRecords, counts);
     return value;
   });
   const task = source.task === null ? null : redactor.task(source.task);
-  if (task !== null) addTo(ofRecords, task.counts);
+  if (task !== null) addRedactions(ofRecords, task.counts);
 
   async function* readEvents(dispatchId: string): AsyncGenerator<CapturedEvent> {
     const counts: Record<string, number> = {};
     try {
       for await (const event of source.readEvents(dispatchId)) {
         const redacted = redactor.event(event);
-        if (redacted !== event) addTo(counts, redactionsOf(redacted.data), redactionsOf(event.data));
+        if (redacted !== event) addRedactions(counts, redactionsOf(redacted.data), redactionsOf(event.data));
         yield redacted;
       }
     } finally {
@@ -54,21 +55,10 @@ export function redactSource(source: TaskSource, redactor: Redactor): RedactedSo
     },
     counts() {
       const sums = { ...ofRecords };
-      for (const counts of ofEvents.values()) addTo(sums, counts);
+      for (const counts of ofEvents.values()) addRedactions(sums, counts);
       return sums;
     },
   };
-}
-
-function addTo(
-  sums: Record<string, number>,
-  counts: RedactionCounts | null,
-  without: RedactionCounts | null = null,
-): void {
-  for (const [kind, count] of Object.entries(counts ?? {})) {
-    const added = count - (without?.[kind] ?? 0);
-    if (added > 0) sums[kind] = (sums[kind] ?? 0) + added;
-  }
 }
 
 function sumOf(counts: RedactionCounts = {}): number {

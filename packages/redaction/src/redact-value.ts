@@ -1,54 +1,16 @@
-import { isRedactionCounts, type JsonObject, type JsonValue, redactionsField } from '@hansard/events';
-import type { ReplaceSecrets } from './replace-formats.ts';
-import { isRandom } from './secret-checks.ts';
-import { secretKeyOnly } from './secret-formats.ts';
-
-/** Lengths of a value that is a secret because of its key. */
-const shortestNamedValue = 12;
-const longestNamedValue = 200;
-
-const mostKeys = 5_000;
-const longestKey = 100;
-
-/** What is known of keys: the same few occur in all events. */
-export class KnownKeys {
-  readonly #replace: ReplaceSecrets;
-  readonly #namesSecrets: boolean;
-  /** Of each key without a secret, whether it names one. */
-  readonly #clean = new Map<string, boolean>();
-
-  /** `namesSecrets`: a value can be a secret because of its key. */
-  constructor(replace: ReplaceSecrets, namesSecrets: boolean) {
-    this.#replace = replace;
-    this.#namesSecrets = namesSecrets;
-  }
-
-  /** Whether a key names a secret: a value that is one if it looks random. Null: the key itself can have a secret. */
-  ofClean(key: string): boolean | null {
-    return this.#clean.get(key) ?? this.#learn(key);
-  }
-
-  namesSecret(key: string): boolean {
-    return this.#namesSecrets && secretKeyOnly.test(key);
-  }
-
-  #learn(key: string): boolean | null {
-    if (key.length > longestKey || this.#clean.size >= mostKeys) return null;
-    if (this.#replace(key, () => '\0') !== key) return null;
-    const namesSecret = this.namesSecret(key);
-    this.#clean.set(key, namesSecret);
-    return namesSecret;
-  }
-}
+import { addRedactions, type JsonObject, type JsonValue, redactionsField } from '@hansard/events';
+import { redactKeyLines } from './key-lines.ts';
+import { isNamedSecret, type KnownKeys } from './known-keys.ts';
+import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './secret-search.ts';
 
 /** Replaces the secrets of one value, and counts them. */
 export class ValueRedaction {
-  readonly #replace: ReplaceSecrets;
+  readonly #search: SecretSearch;
   readonly #keys: KnownKeys;
   #counts: Record<string, number> | null = null;
 
-  constructor(replace: ReplaceSecrets, keys: KnownKeys) {
-    this.#replace = replace;
+  constructor(search: SecretSearch, keys: KnownKeys) {
+    this.#search = search;
     this.#keys = keys;
   }
 
@@ -58,14 +20,23 @@ export class ValueRedaction {
   }
 
   text(text: string): string {
-    return this.#replace(text, this.#mark);
+    const secrets = distinctSecrets(text, this.#search.find(text));
+    return secrets.length === 0 ? text : replaceSecrets(text, secrets, this.#mark);
   }
 
   /** The value itself if it has no secret. */
   value(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
     if (typeof value !== 'object' || value === null) return value;
-    return Array.isArray(value) ? this.#list(value) : this.object(value);
+    return Array.isArray(value) ? this.#list(value, false) : this.object(value);
+  }
+
+  /** The data of an event: the counts of what was replaced before stay. */
+  data(data: JsonObject): JsonObject {
+    const { [redactionsField]: counts, ...rest } = data;
+    if (!this.#keys.areCounts(counts)) return this.object(data);
+    const redacted = this.object(rest);
+    return redacted === rest ? data : { ...redacted, [redactionsField]: counts };
   }
 
   /** The object itself if it has no secret. Two keys that become equal are numbered. */
@@ -73,55 +44,42 @@ export class ValueRedaction {
     let changed: Map<string, readonly [name: string, value: JsonValue]> | null = null;
     for (const key in object) {
       const value = object[key] as JsonValue;
-      if (key === redactionsField && isRedactionCounts(value)) continue;
-      const namesSecret = this.#keys.ofClean(key);
-      const name = namesSecret === null ? this.text(key) : key;
-      const redacted =
-        typeof value === 'string'
-          ? this.#named(namesSecret ?? this.#keys.namesSecret(key), value)
-          : this.value(value);
+      const name = this.text(key);
+      const redacted = this.field(key, value);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }
     return changed === null ? object : renamed(object, changed);
   }
 
+  /** The value of a key: a text, or one in a list, can be a secret because of it. */
+  field(key: string, value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.#named(this.#keys.namesSecret(key), value);
+    return Array.isArray(value) ? this.#list(value, this.#keys.namesSecret(key)) : this.value(value);
+  }
+
   readonly #mark = (kind: string): string => {
     this.#counts ??= {};
-    this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
-    return `[REDACTED:${kind}]`;
+    addRedactions(this.#counts, { [kind]: 1 });
+    return markerOf(kind);
   };
-
-  /** The value of a key: a text can be a secret because of it. */
-  field(key: string, value: JsonValue): JsonValue {
-    return typeof value === 'string' ? this.#named(this.#keys.namesSecret(key), value) : this.value(value);
-  }
 
   #named(namesSecret: boolean, value: string): string {
     const redacted = this.text(value);
     return namesSecret && redacted === value && isNamedSecret(value) ? this.#mark('secret-value') : redacted;
   }
 
-  #list(list: readonly JsonValue[]): JsonValue[] {
-    let changed: JsonValue[] | null = null;
-    for (let index = 0; index < list.length; index += 1) {
-      const value = list[index] as JsonValue;
-      const redacted = this.value(value);
+  #list(list: readonly JsonValue[], namesSecret: boolean): JsonValue[] {
+    const items = redactKeyLines(list, this.#search, this.#mark) ?? list;
+    let changed: JsonValue[] | null = items === list ? null : [...items];
+    for (let index = 0; index < items.length; index += 1) {
+      const value = items[index] as JsonValue;
+      const redacted = typeof value === 'string' ? this.#named(namesSecret, value) : this.value(value);
       if (redacted === value) continue;
-      changed ??= [...list];
+      changed ??= [...items];
       changed[index] = redacted;
     }
     return changed ?? (list as JsonValue[]);
   }
-}
-
-function isNamedSecret(value: string): boolean {
-  return (
-    value.length >= shortestNamedValue &&
-    value.length <= longestNamedValue &&
-    !value.includes('[REDACTED:') &&
-    !/\s/.test(value) &&
-    isRandom(value)
-  );
 }
 
 function renamed(

@@ -15,10 +15,12 @@ type Check = (secret: string) => boolean;
 
 const hasLetterAndDigit: Check = (secret) => /[A-Za-z]/.test(secret) && /[0-9]/.test(secret);
 const isNoExample: Check = (secret) => !secret.includes('EXAMPLE');
-/** Documentation writes these in the place of a password. */
+/** Documentation and templates write these in the place of a password. */
 const placeholder =
-  /^(?:[$<{%[*]|x{3}|\.{3}|(?:your|my)?[-_]?(?:password|passwd|pass|pwd|secret|token|redacted)$)/i;
-const isNoPlaceholder: Check = (secret) => !placeholder.test(secret);
+  /^(?:x{3}|\.{3}|(?:your|my)?[-_]?(?:password|passwd|pass|pwd|secret|token|redacted)$|\$?[{(].*[)}]$|\[.*\]$|%\w+%$|%(?:\(\w+\))?[a-z]$|\*+$)/i;
+/** Such as `$DB_PASSWORD_2` and `$password`: a password that begins with `$` has digits between letters. */
+const variable = /^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+[0-9]{0,2})$/;
+const isNoPlaceholder: Check = (secret) => !placeholder.test(secret) && !variable.test(secret);
 
 type Anchors = string | readonly string[];
 
@@ -31,9 +33,16 @@ function format(kind: string, anchors: Anchors, source: string, accepts?: Check)
   };
 }
 
+/**
+ * Where a word begins: after another character, or after what stands for one and ends with a letter or a digit. This is a line end or a tab in
+ * a JSON text, a colour of a terminal, or a percent-encoded character.
+ */
+export const wordStart =
+  '(?:(?<![A-Za-z0-9_-])|(?<=\\\\(?:[nrtbf]|u[0-9a-fA-F]{4})|\\[[0-9;]{0,20}[A-Za-z]|%[0-9A-Fa-f]{2}))';
+
 /** A token of a prefix and a body, which is not a part of a longer word. */
 function token(kind: string, anchors: Anchors, source: string, accepts?: Check): SecretFormat {
-  return format(kind, anchors, `(?<![A-Za-z0-9_-])${source}(?![A-Za-z0-9_-])`, accepts);
+  return format(kind, anchors, `${wordStart}${source}(?![A-Za-z0-9_-])`, accepts);
 }
 
 /** A quotation mark, also in a JSON text inside a JSON text. */
@@ -47,12 +56,16 @@ const secretKey =
 
 /** The ends of these keys, with the quotation mark after them. */
 const secretKeyAnchors = [
-  ...['ssword', 'sswd', 'ssphrase', 'ecret', 'pwd', 'Key', 'key', 'oken'],
-  ...['PASSWORD', 'PASSWD', 'PASSPHRASE', 'SECRET', 'KEY', 'TOKEN'],
+  ...['sswo|rd', 'ss|wd', 'ss|phrase', 'ecr|et', 'p|wd', 'K|ey', 'k|ey', 'oken'],
+  ...['PASSWO|RD', 'PASS|WD', 'PASSP|HRASE', 'SECR|ET', 'K|EY', 'TOKEN'],
 ].flatMap((end) => [`${end}"`, `${end}\\`]);
 
 /** A key of a JSON object whose value is a secret if the value looks random. */
 export const secretKeyOnly = new RegExp(`^${secretKey}$`);
+
+const keyName = '(?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----';
+/** Between the lines of a key: line ends, and what an editor, a patch, a quotation or a program adds to each line. */
+const inKey = '(?:(?!-----(?:BEGIN|END) )[^])';
 
 /**
  * The formats that are recognized, as their issuers document them or, where an issuer does not, as they are widely
@@ -62,20 +75,19 @@ export const secretFormats: readonly SecretFormat[] = [
   format(
     'private-key',
     'PRIVATE KEY',
-    '-----BEGIN (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\s|\\\\[nr]){1,8}[A-Za-z-]{2,30}: [^\\n\\\\]{0,200}){0,4}' +
-      '[A-Za-z0-9+/=\\s\\\\]*(?:-----END (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----)?',
+    `-----BEGIN ${keyName}(?:${inKey}{0,200}?[A-Za-z0-9+/=]{40,})?(?:${inKey}{0,80}?[A-Za-z0-9+/=]{40,})*(?:${inKey}{0,160}?-----END ${keyName}|[A-Za-z0-9+/=\\s\\\\]*)`,
     (secret) => /[A-Za-z0-9+/]{40}/.test(secret),
   ),
   token('age-key', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
   // Before the JWT that it contains.
-  token('github-token', '_eyJ', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
-  format('jwt', '.eyJ', '(?<![A-Za-z0-9_-])eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*'),
+  token('github-token', '_|eyJ', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
+  format('jwt', '.|eyJ', `${wordStart}eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*`),
   ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) =>
     token('aws-access-key', prefix, `${prefix}[A-Z2-7]{16}`, isNoExample),
   ),
   format(
     'aws-secret-key',
-    ['t_access_key', 'T_ACCESS_KEY', 'tAccessKey'],
+    ['t_acces|s_key', 'T_ACCES|S_KEY', 'tAccessKey'],
     `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
@@ -85,7 +97,7 @@ export const secretFormats: readonly SecretFormat[] = [
   token('github-token', 'b_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
   token(
     'gitlab-token',
-    ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map((type) => `gl${type}-`),
+    ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', '|imt', 'agent', 'soat'].map((type) => `gl${type}-`),
     'gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat)-[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.?[0-9a-z]{9})?',
     hasLetterAndDigit,
   ),
@@ -95,7 +107,7 @@ export const secretFormats: readonly SecretFormat[] = [
     'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}',
   ),
   token('slack-token', 'xoxe', 'xoxe(?:\\.xox[bp])?-[0-9]-[A-Za-z0-9]{140,180}'),
-  token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
+  token('slack-token', 'xa|pp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
   format(
     'slack-webhook',
     '.slack.com',
@@ -103,29 +115,29 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   token('stripe-key', ['k_live_', 'k_test_'], '[sr]k_(?:live|test)_[A-Za-z0-9]{24,247}'),
   token('stripe-key', 'whsec_', 'whsec_[A-Za-z0-9]{32}', hasLetterAndDigit),
-  token('google-api-key', 'AIza', 'AIza[\\w-]{35}', hasLetterAndDigit),
+  token('google-api-key', 'A|Iza', 'AIza[\\w-]{35}', hasLetterAndDigit),
   token('google-client-secret', 'GOCSPX-', 'GOCSPX-[\\w-]{28}'),
   token('anthropic-key', 'sk-ant-', 'sk-ant-[a-z]{3,5}[0-9]{2}-[\\w-]{80,120}'),
-  token('openai-key', 'T3BlbkFJ', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
+  token('openai-key', 'T3B|lbkFJ', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
   token('openrouter-key', 'sk-or-v1-', 'sk-or-v1-[a-f0-9]{64}'),
-  token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
+  token('npm-token', 'n|pm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
   token('pypi-token', 'pypi-Ag', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
   token('sendgrid-key', 'SG.', 'SG\\.[\\w-]{22}\\.[\\w-]{43}'),
   token('huggingface-token', 'hf_', 'hf_[A-Za-z]{34}'),
-  token('digitalocean-token', ['p_v1_', 'o_v1_', 'r_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
+  token('digitalocean-token', ['p_|v1_', 'o_|v1_', 'r_|v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
   token('docker-token', 'dckr_', 'dckr_[po]at_[\\w-]{27}', hasLetterAndDigit),
-  token('linear-key', 'n_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
-  token('shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
-  format('1password-token', 's_eyJ', '(?<![A-Za-z0-9_-])ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])'),
+  token('linear-key', 'n_a|pi_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
+  token('shopify-token', ['shpat_', 's|hpca_', 's|hppa_', 's|hpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
+  format('1password-token', 's_|eyJ', `${wordStart}ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])`),
   format(
     'url-password',
     '://',
-    '://[^\\s/?#@:"\'<>`]{0,100}:(?<secret>[^\\s/?#@"\'<>`]{1,200})@[A-Za-z0-9[]',
+    '://[^\\s/?#@:"\'<>`]{0,100}:(?<secret>[^\\s/?#"\'<>`]{1,200})@[A-Za-z0-9[]',
     isNoPlaceholder,
   ),
   format(
     'azure-key',
-    ['AccountKey=', 'SharedAccessKey='],
+    ['Accoun|tKey=', 'Share|dAccessKey='],
     '(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{43,86}={1,2})(?![A-Za-z0-9+/=])',
   ),
   format(

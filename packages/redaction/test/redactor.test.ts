@@ -11,7 +11,8 @@ const makers = issuedSecrets.map((issued) => [issued.kind, () => issue(issued, r
 const of = (length: number) => Array.from({ length }, () => Math.floor(random() * 36).toString(36)).join('');
 const make = (kind: string) => makers.find(([one]) => one === kind)?.[1]().secret ?? '';
 
-const { text, event } = createRedactor();
+const createdOnce = createRedactor();
+const { text, event } = createdOnce;
 
 describe('a redactor', () => {
   it.each(makers)('replaces a %s, and nothing around it', (kind, make) => {
@@ -22,6 +23,11 @@ describe('a redactor', () => {
       expect(text(`${before}${planted}${behind}`)).toEqual({ text: expected, counts: { [kind]: 1 } });
       expect(text(expected)).toEqual({ text: expected, counts: {} });
     }
+  });
+
+  it('replaces the password of the shortest URL', () => {
+    expect(text('://:p@h').text).toBe('://:[REDACTED:url-password]@h');
+    expect(text('db://me:pq@host').text).toBe('db://me:[REDACTED:url-password]@host');
   });
 
   it.each([
@@ -105,6 +111,49 @@ describe('a redactor', () => {
       redactions: { 'secret-value': 2 },
     });
     expect(event(event(sample as CapturedEvent))).toEqual(event(sample as CapturedEvent));
+  });
+
+  it('changes an event exactly if its data would change', () => {
+    const own = createRedactor({
+      patterns: { badge: 'B[0-9]{5}' },
+      environment: ['A'],
+      env: { A: 'opensesame' },
+    });
+    const harmless = [
+      'plain',
+      'http://localhost:8080/a@b',
+      'a1B2c3D4e5F6g7',
+      'AKIAIOSFODNN7EXAMPLE',
+      '"key": "x"',
+    ];
+    const secrets = ['B12345', 'opensesame', ...makers.map(([, make]) => make().text)];
+    const keys = ['text', 'password', 'api_key', 'token', 'items'];
+    const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+    const build = (depth: number): JsonValue => {
+      if (depth > 0 && random() < 0.4) return Array.from({ length: 3 }, () => build(depth - 1));
+      if (depth > 0 && random() < 0.6)
+        return Object.fromEntries(
+          [0, 1, 2].map(() => [random() < 0.03 ? pick(secrets) : pick(keys), build(depth - 1)]),
+        );
+      return random() < 0.06 ? pick(secrets) : pick<JsonValue>([...harmless, 7, true, null]);
+    };
+    const sums = { changed: 0, same: 0 };
+    for (let round = 0; round < 2_000; round += 1) {
+      const sample = {
+        ...sampleEvents['agent:text'],
+        type: 'game:any',
+        data: { first: build(3) },
+      } as CapturedEvent;
+      for (const redactor of [createdOnce, own]) {
+        const { value, counts } = redactor.value(sample.data as JsonValue);
+        const redacted = redactor.event(sample);
+        expect(redacted === sample).toBe(Object.keys(counts).length === 0);
+        if (redacted === sample) expect(value).toBe(sample.data);
+        else expect(redacted.data).toEqual({ ...(value as object), redactions: counts });
+        sums[redacted === sample ? 'same' : 'changed'] += 1;
+      }
+    }
+    expect(Math.min(sums.same, sums.changed)).toBeGreaterThan(400);
   });
 
   it('returns an event without a secret itself', () => {

@@ -28,6 +28,13 @@ export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.
 export { randomFrom } from './random-from.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
 export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
+export {
+  type RosterGame,
+  type RosterSaying,
+  randomRosterGame,
+  rosterGames,
+  rosterMapping,
+} from './roster-game.ts';
 export { sampleEvents } from './sample-events.ts';
 export {
   foundIn,

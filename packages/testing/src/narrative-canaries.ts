@@ -135,7 +135,10 @@ export function narrativeCanaries(seed: number, rounds: number): NarrativeCanari
 
   function add(type: string, data: JsonObject): void {
     const id = `C${seed}.${events.length}`;
-    events.push({ id, type: type as CapturedEvent['type'], timestamp: '2026-03-01T09:30:00.000Z', data });
+    const event = { id, type: type as CapturedEvent['type'], timestamp: '2026-03-01T09:30:00.000Z', data };
+    // A harness can add fields beside the data.
+    const others = random() < 0.3 ? { note: show(), stdout: nested(), diff: fileLines() } : {};
+    events.push({ ...event, ...others });
   }
 
   function ofKnown(type: KnownEventType, shapes: Readonly<Record<string, Shape>>): JsonObject {
@@ -166,6 +169,7 @@ export function narrativeCanaries(seed: number, rounds: number): NarrativeCanari
         return {
           command: `${show()}\n${hide()}`,
           deep: [{ path: show(), stdout: hide(), output: nested() }],
+          structuredPatch: fileLines(),
         };
       case 'no text':
         return hide();
@@ -193,6 +197,12 @@ export function narrativeCanaries(seed: number, rounds: number): NarrativeCanari
   function contents(): JsonObject {
     const name = privateNames[Math.floor(random() * privateNames.length)] ?? 'stdout';
     return { [name]: nested(), long: `${hide()}${'-'.repeat(200)}`, two: `a\n${hide()}` };
+  }
+
+  /** A file as a list: the first lines are kept as names would be. */
+  function fileLines(): string[] {
+    const lines = Array.from({ length: 20 }, (_, line) => `${line} ${'-'.repeat(20)}`);
+    return [...lines, hide(), `${hide()} end`];
   }
 
   function nested(): JsonValue {

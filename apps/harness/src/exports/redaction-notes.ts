@@ -1,9 +1,8 @@
-import type { RedactionCounts } from '@hansard/events';
+import { addRedactions, type RedactionCounts } from '@hansard/events';
 
 export function sumOfCounts(all: readonly RedactionCounts[]): RedactionCounts {
   const sums: Record<string, number> = {};
-  for (const counts of all)
-    for (const [kind, count] of Object.entries(counts)) sums[kind] = (sums[kind] ?? 0) + count;
+  for (const counts of all) addRedactions(sums, counts);
   return sums;
 }
 

@@ -1,10 +1,4 @@
-import {
-  type CapturedEvent,
-  newEvent,
-  type RedactionCounts,
-  redactionsOf,
-  replacedField,
-} from '@hansard/events';
+import { addRedactions, type CapturedEvent, newEvent, redactionsOf, replacedField } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { EventIntake } from '../intake/event-intake.ts';
@@ -31,22 +25,15 @@ class Replaced {
     const redacted = this.#redactor.event(event);
     if (redacted === event) return event;
     this.events += 1;
-    this.#add(redactionsOf(redacted.data), redactionsOf(event.data));
+    addRedactions(this.counts, redactionsOf(redacted.data), redactionsOf(event.data));
     return redacted;
   }
 
   envelope<T extends Parameters<Redactor['envelope']>[0]>(envelope: T): T {
     const { value, counts } = this.#redactor.envelope(envelope);
     this.hasEnvelope = value !== envelope;
-    this.#add(counts);
+    addRedactions(this.counts, counts);
     return value;
-  }
-
-  #add(counts: RedactionCounts | null, before: RedactionCounts | null = null): void {
-    for (const [kind, count] of Object.entries(counts ?? {})) {
-      const added = count - (before?.[kind] ?? 0);
-      if (added > 0) this.counts[kind] = (this.counts[kind] ?? 0) + added;
-    }
   }
 }
 

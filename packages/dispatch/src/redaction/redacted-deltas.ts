@@ -1,84 +1,131 @@
-import type { Delta } from '@hansard/events';
+import type { Delta, NewEvent } from '@hansard/events';
 import type { Redactor } from '@hansard/redaction';
+import { findCut } from './find-cut.ts';
 
-/** Characters that end a secret. What follows the last one is withheld, because it can be the beginning of a secret. */
-const ends = /[\s"'<>`](?=[^\s"'<>`]*$)/;
-const longestHeld = 4_096;
-/** How much of a text is searched again with each delta. */
-const longestWindow = 8_192;
-const keptWindow = 4_096;
+/** The event that holds a text once it is complete. */
+const ownEvents: Readonly<Record<Delta['type'], string>> = {
+  'delta:text': 'agent:text',
+  'delta:thinking': 'agent:thinking',
+  'delta:tool_input': 'agent:tool_call',
+};
+
+/** Characters that all growing texts of a dispatch withhold together, at most. */
+const mostHeld = 4 * 1024 * 1024;
+/** Above this length, held text is searched again when it has grown by an eighth. */
+const alwaysSearched = 256;
 
 interface GrowingText {
-  /** The block that grows: everything of its deltas but the text. */
+  /** Everything of its deltas but the text. */
   readonly block: Delta;
-  /** The last characters that were released, as the model wrote them. */
-  window: string;
-  /** The same, redacted: its end is what was published. */
-  shown: string;
-  /** Not released yet. */
+  /** The end of the text, as the model wrote it: what was not published. */
   held: string;
+  hasPublished: boolean;
+  /** The length of `held` at which it is searched next. */
+  nextSearch: number;
+  /** Whether nothing more of it is published: the event has the text. */
+  isMuted: boolean;
 }
 
 /**
- * Removes secrets from streamed texts, including those that are split over deltas. The steps for each delta: 1. Its text is
- * added to what is withheld. 2. What ends in white space or a quotation mark is released to the window. 3. The window is redacted,
- * and published from where it differs from the earlier deltas. So a secret is whole when it is searched, and a
- * beginning that was published before it was known, such as the first line of a private key, is followed by the marker.
+ * Removes secrets from streamed texts. A growing text is one type of deltas of one agent, message and tool call.
+ * Invariant: what was published of a text, joined, is a beginning of the redacted whole text. For each delta:
+ * 1. Its text is added to the held text. 2. `findCut` finds a place that no secret spans as soon as it is visible. 3. If the held text,
+ * redacted, is the same as its two parts, redacted, then no secret spans the place. 4. The part before the place is published and forgotten.
+ * The rest is published before the event that holds the whole text; other events change nothing. A text is muted if it must hold too
+ * much, or if an event of its kind does not hold it: it may continue, in the middle of a secret. The next event of its kind ends that.
  */
 export class RedactedDeltas {
-  readonly #redactor: Pick<Redactor, 'text'>;
-  /** One growing text for each agent. */
+  readonly #redactor: Pick<Redactor, 'text' | 'reach'>;
   readonly #growing = new Map<string, GrowingText>();
+  #held = 0;
 
-  constructor(redactor: Pick<Redactor, 'text'>) {
+  constructor(redactor: Pick<Redactor, 'text' | 'reach'>) {
     this.#redactor = redactor;
   }
 
   /** What is published in place of a delta. */
   take(delta: Delta): Delta[] {
-    const key = delta.agentId ?? '';
-    const before = this.#growing.get(key);
-    const published =
-      before !== undefined && !isOfBlock(delta, before.block) ? this.finish(delta.agentId) : [];
-    const growing = this.#growing.get(key) ?? { block: delta, window: '', shown: '', held: '' };
+    const key = JSON.stringify([delta.agentId ?? '', delta.type, delta.messageId, delta.toolCallId]);
+    const growing = this.#growing.get(key) ?? begin(delta);
     this.#growing.set(key, growing);
-    const text = growing.held + delta.text;
-    const end = text.length > longestHeld ? text.length : (ends.exec(text)?.index ?? -1) + 1;
-    growing.held = text.slice(end);
-    return [...published, ...this.#release(growing, text.slice(0, end))];
-  }
-
-  /** What remains of the text of an agent, when an event of it is recorded or another block begins. */
-  finish(agentId: string | undefined): Delta[] {
-    const growing = this.#growing.get(agentId ?? '');
-    if (growing === undefined) return [];
-    this.#growing.delete(agentId ?? '');
-    return this.#release(growing, growing.held);
-  }
-
-  #release(growing: GrowingText, text: string): Delta[] {
-    if (text === '') return [];
-    growing.window += text;
-    const redacted = this.#redactor.text(growing.window).text;
-    const published = redacted.slice(commonLength(growing.shown, redacted));
-    growing.shown = redacted;
-    if (growing.window.length > longestWindow) {
-      growing.window = growing.window.slice(-keptWindow);
-      growing.shown = this.#redactor.text(growing.window).text;
+    if (growing.isMuted) return [];
+    this.#hold(growing, growing.held + delta.text);
+    if (this.#held > mostHeld) {
+      this.#mute(growing);
+      return [];
     }
-    return published === '' ? [] : [{ ...growing.block, text: published }];
+    return this.#release(growing);
+  }
+
+  /** The rest of the text that an event holds, before the event is recorded. It can be any value: it is not checked yet. */
+  finish(event: NewEvent): Delta[] {
+    const published: Delta[] = [];
+    for (const [key, growing] of this.#growing) {
+      if (!isOfKind(event, growing.block)) continue;
+      if (!growing.isMuted && !isWhole(event, growing)) {
+        this.#mute(growing);
+        continue;
+      }
+      const text = this.#redactor.text(growing.held).text;
+      this.#hold(growing, '');
+      this.#growing.delete(key);
+      if (text !== '') published.push({ ...growing.block, text });
+    }
+    return published;
+  }
+
+  #release(growing: GrowingText): Delta[] {
+    const { held } = growing;
+    if (held.length < growing.nextSearch) return [];
+    const cut = findCut(held, this.#redactor.reach);
+    const text = cut === 0 ? null : this.#before(held, cut);
+    if (text !== null) this.#hold(growing, held.slice(cut));
+    const { length } = growing.held;
+    growing.nextSearch = length < alwaysSearched ? 0 : length + Math.floor(length / 8);
+    if (text === null || text === '') return [];
+    growing.hasPublished = true;
+    return [{ ...growing.block, text }];
+  }
+
+  /** The text before a place, redacted. Null: a secret spans the place. */
+  #before(text: string, cut: number): string | null {
+    const redacted = this.#redactor.text(text).text;
+    const before = text.slice(0, cut);
+    if (redacted === text) return before;
+    const first = this.#redactor.text(before).text;
+    return redacted === first + this.#redactor.text(text.slice(cut)).text ? first : null;
+  }
+
+  #mute(growing: GrowingText): void {
+    this.#hold(growing, '');
+    growing.isMuted = true;
+  }
+
+  #hold(growing: GrowingText, held: string): void {
+    this.#held += held.length - growing.held.length;
+    growing.held = held;
   }
 }
 
-function isOfBlock(delta: Delta, block: Delta): boolean {
-  return (
-    delta.type === block.type && delta.messageId === block.messageId && delta.toolCallId === block.toolCallId
-  );
+function begin(delta: Delta): GrowingText {
+  return { block: delta, held: '', hasPublished: false, nextSearch: 0, isMuted: false };
 }
 
-function commonLength(one: string, other: string): number {
-  if (other.startsWith(one)) return one.length;
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
-  return length;
+/** Whether an event is of the agent and kind of a text, and no id of it is another. */
+function isOfKind(event: NewEvent, { type, agentId, messageId, toolCallId }: Delta): boolean {
+  if (event?.type !== ownEvents[type] || (event.agentId ?? '') !== (agentId ?? '')) return false;
+  const isOther = (id: unknown, own: string | undefined) =>
+    id !== undefined && own !== undefined && id !== own;
+  return !isOther(event.messageId, messageId) && !isOther(event.data?.toolCallId, toolCallId);
+}
+
+/** Whether an event shows that a text is complete. White space around the text may differ. */
+function isWhole({ data }: NewEvent, { block, held, hasPublished }: GrowingText): boolean {
+  const end = held.trim();
+  // The input of a call is an object, and can be written in many ways.
+  if (block.type === 'delta:tool_input')
+    return block.toolCallId !== undefined && (end.endsWith('}') || (end === '' && !hasPublished));
+  if (typeof data?.text !== 'string') return false;
+  const text = data.text.trim();
+  return hasPublished ? text.endsWith(end) : text === end;
 }

@@ -58,43 +58,69 @@ export class StoreRedaction {
 
   /**
    * What `check` returns for a value. The error that refuses one quotes it, also in part, so it is made again for the value
-   * without secrets.
+   * without secrets. What is not plain data cannot be cleaned: secrets in such an error are replaced in its message.
    */
   checked<I, T>(value: I, check: (value: I) => T): T {
     try {
       return check(value);
     } catch (error) {
       if (!isEventError(error)) throw error;
-      throw this.#withoutSecrets(error, () => check(this.#cleaned(value, new Set()) as I));
+      const cleaning = new Cleaning(this.redactor);
+      throw this.#withoutSecrets(error, cleaning, () => check(cleaning.clean(value) as I));
     }
   }
 
-  #withoutSecrets(error: EventError, again: () => unknown): unknown {
+  #withoutSecrets(error: EventError, cleaning: Cleaning, again: () => unknown): unknown {
     try {
       again();
     } catch (shown) {
-      if (isEventError(shown)) return shown;
+      if (!isEventError(shown)) return notShown(error);
+      const { text } = this.redactor.text(shown.message);
+      if (text !== shown.message) return new EventError(shown.code, text);
+      // A quotation that is cut can end within a secret.
+      return cleaning.isWhole || !shown.message.includes('…') ? shown : notShown(error);
     }
-    return new EventError(
-      error.code,
-      'A value is refused, and its redacted form would not be: it is not shown.',
-    );
+    return notShown(error);
+  }
+}
+
+/** Makes copies without secrets. */
+class Cleaning {
+  readonly #redactor: Redactor;
+  #isWhole = true;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** Whether every value was cleaned. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** A copy of anything: what is not plain data stays. */
-  #cleaned(value: unknown, above: ReadonlySet<unknown>): unknown {
-    if (typeof value === 'string') return this.redactor.text(value).text;
-    if (typeof value !== 'object' || value === null || above.has(value) || above.size > deepest) return value;
+  clean(value: unknown, above: ReadonlySet<unknown> = new Set()): unknown {
+    if (typeof value === 'string') return this.#redactor.text(value).text;
+    if (typeof value === 'symbol' || typeof value === 'function') this.#isWhole = false;
+    if (typeof value !== 'object' || value === null) return value;
+    const isList = Array.isArray(value);
+    if (above.has(value) || above.size > deepest || !(isList || isPlainObject(value))) {
+      this.#isWhole = false;
+      return value;
+    }
     const within = new Set(above).add(value);
-    if (Array.isArray(value)) return value.map((item) => this.#cleaned(item, within));
-    if (!isPlainObject(value)) return value;
+    if (isList) return value.map((item) => this.clean(item, within));
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => [
-        this.redactor.text(key).text,
+        this.#redactor.text(key).text,
         typeof one === 'string'
-          ? Object.values(this.redactor.value({ [key]: one }).value)[0]
-          : this.#cleaned(one, within),
+          ? Object.values(this.#redactor.value({ [key]: one }).value)[0]
+          : this.clean(one, within),
       ]),
     );
   }
+}
+
+function notShown({ code }: EventError): EventError {
+  return new EventError(code, 'A value is refused, and its redacted form would not be: it is not shown.');
 }

@@ -169,10 +169,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     this.#options.communication?.deltaReceived({ taskDir, envelope, delta });
   }
 
-  /** Publishes the end of the text that an agent streamed, before its event is. */
+  /** Publishes the end of a streamed text before the event that holds it. */
   #finishDeltas(events: readonly NewEvent[]): void {
     if (this.#deltas === null) return;
-    for (const event of events) for (const rest of this.#deltas.finish(event?.agentId)) this.#publish(rest);
+    for (const event of events) for (const rest of this.#deltas.finish(event)) this.#publish(rest);
   }
 
   /** Never rejects. */

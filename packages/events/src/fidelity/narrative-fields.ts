@@ -15,6 +15,8 @@ import { contentFields, namingFields, objects } from './field-names.ts';
  * - `short`: figures and texts of one line and at most 200 characters, at any depth. Without `contentFields`; of `objects` only
  *   what `names` keeps.
  * - `names`: figures, and short texts of `namingFields`, at any depth. Without `contentFields`.
+ *
+ * Of the texts of one list at most 200 characters stay.
  */
 export type Treatment =
   | 'whole'
@@ -63,14 +65,14 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
     fields: {
       model: 'whole',
       durationMs: 'whole',
-      usage: 'whole',
+      usage: 'lines',
       costUsd: 'whole',
       stopReason: 'line',
       context: 'whole',
     },
   },
   'agent:output': { fields: { parts: 'emptied' } },
-  'user:message': { fields: { text: 'said', source: 'whole' } },
+  'user:message': { fields: { text: 'said', source: 'lines' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
   'session:complete': {
     fields: {
@@ -79,7 +81,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       result: 'whole',
       structuredResult: 'whole',
       costUsd: 'whole',
-      usage: 'whole',
+      usage: 'lines',
       models: 'whole',
       durationMs: 'whole',
       turns: 'whole',

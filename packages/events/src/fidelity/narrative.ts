@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json.ts';
+import { otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
 import type { NewEvent } from '../types/event.ts';
 import { withoutCommandOutput } from './command-output.ts';
 import { type KeptFields, type NarrativeRules, narrativeRules, type Treatment } from './narrative-fields.ts';
@@ -18,7 +19,7 @@ type Narrowing = <E extends Pick<NewEvent, 'type' | 'data'>>(event: E) => E;
 
 /**
  * The event for a dispatch of `narrative` fidelity: the fields of `narrativeRules`, and in `leftOut` the number of characters
- * that are missing of each field. The counts of redaction stay. Returns the same object if nothing is left out. Idempotent.
+ * that are missing of each field. Fields beside the data that no event has are kept as in a type without a list. The counts of redaction stay. Returns the same object if nothing is left out. Idempotent.
  */
 export const toNarrative: Narrowing = narrowBy(narrativeRules);
 
@@ -38,8 +39,15 @@ export function narrowBy(rules: NarrativeRules): Narrowing {
       const left = narrowed.field(rule, key, value);
       if (left !== undefined) kept.push([key, left]);
     }
+    const others: [string, JsonValue][] = [];
+    for (const [key, value] of fieldsOf(otherFieldsOf(event) ?? {})) {
+      const left = narrowed.field(rules.ofOthers, key, value);
+      if (left !== undefined) others.push([key, left]);
+    }
     const { counts } = narrowed;
-    return counts === null ? event : { ...event, data: Object.fromEntries([...kept, [countField, counts]]) };
+    if (counts === null) return event;
+    const own = { ...withoutOtherFields(event), ...Object.fromEntries(others) };
+    return { ...own, data: Object.fromEntries([...kept, [countField, counts]]) };
   };
 }
 
@@ -133,8 +141,12 @@ class NarrowedData {
     if (typeof value !== 'object' || value === null) return value;
     if (!isOpen && !this.#rules.objects.has(key)) return undefined;
     if (Array.isArray(value)) {
+      let characters = 0;
       return value.flatMap((item) => {
-        const left = this.#walk(key, item, isNamed, textOf);
+        let left = this.#walk(key, item, isNamed, textOf);
+        // A list of lines can be a file.
+        if (typeof left === 'string') characters += left.length;
+        if (typeof left === 'string' && characters > longestLine) left = undefined;
         if (left === undefined) this.#omit(key, sizeOf(item));
         return left === undefined ? [] : [left];
       });

@@ -16,6 +16,23 @@ export function redactionsOf(data: JsonObject): RedactionCounts | null {
   return isRedactionCounts(counts) ? counts : null;
 }
 
+/** Adds the counts of each kind to sums, without those that were counted before. */
+export function addRedactions(
+  sums: Record<string, number>,
+  counts: RedactionCounts | null,
+  before: RedactionCounts | null = null,
+): void {
+  for (const [kind, count] of Object.entries(counts ?? {})) {
+    const added = count - countOf(before, kind);
+    if (added > 0) sums[kind] = countOf(sums, kind) + added;
+  }
+}
+
+/** A kind can be named `constructor`. */
+function countOf(counts: RedactionCounts | null, kind: string): number {
+  return counts !== null && Object.hasOwn(counts, kind) ? (counts[kind] as number) : 0;
+}
+
 /** What a later redaction of a log replaced; null for any event but its notice. */
 export function replacedBy({
   type,

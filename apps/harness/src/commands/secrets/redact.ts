@@ -1,3 +1,4 @@
+import { addRedactions } from '@hansard/events';
 import {
   type RedactedDispatch,
   type RedactedTask,
@@ -129,7 +130,7 @@ class Summary {
     if (counts === null) return;
     this.#tasks += 1;
     this.remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
-    this.#count(counts);
+    addRedactions(this.#counts, counts);
   }
 
   add({ redaction, error }: RedactedDispatch): void {
@@ -138,12 +139,7 @@ class Summary {
     if (redaction === null || (redaction.events === 0 && !redaction.hasEnvelope)) return;
     this.#changed += 1;
     for (const place of redaction.remains) this.remains.add(place);
-    this.#count(redaction.counts);
-  }
-
-  #count(counts: Readonly<Record<string, number>>): void {
-    for (const [kind, count] of Object.entries(counts))
-      this.#counts[kind] = (this.#counts[kind] ?? 0) + count;
+    addRedactions(this.#counts, redaction.counts);
   }
 
   get text(): string {
