@@ -114,6 +114,20 @@ describe('hansard export --as streams', () => {
     expect(err).toContain(`Calls of speak omitted from ${runs[1]}: 1.`);
   });
 
+  it('names the players of the game that match no agent', async () => {
+    const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+    const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
+    const start: NewEvent = { type: 'game:start', data: { players: ['ann', 'Bo', { seat: 3 }] } };
+    await appendEvents(store, 'lab/tasks/game', dispatchId, [created, start]);
+    await store.close();
+    const { code, err } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
+    expect(code).toBe(0);
+    expect(err.match(/match no agent/g)).toHaveLength(1);
+    expect(err).toContain(
+      `Players of the game in ${dispatchId} that match no agent: Bo, {"seat":3}. So only what all agents received is public.`,
+    );
+  });
+
   it('takes one run, and a mapping that is JSON', async () => {
     const asJson = {
       turn: { events: ['game:day'] },

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
-import { newEvent } from '@hansard/events';
+import { type NewEvent, newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -215,6 +215,39 @@ describe('blind judging', () => {
     expect(code).toBe(0);
     expect(err).toContain('still running');
     expect(err).toContain('no reasoning');
+  });
+
+  it('leave out what did not reach all agents if the game calls the players otherwise, and say how', async () => {
+    writeFileSync(join(cli.cwd, 'game.yaml'), mapping.replace('chat: {', 'chat: { utterances: true,'));
+    const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+    const { dispatchId } = await createDispatch(store, 'lab/tasks/game', { role: 'game', fidelity: 'full' });
+    const append = (events: NewEvent[]) => appendEvents(store, 'lab/tasks/game', dispatchId, events);
+    const players = ['Ann', 'Bob', 'Cleo'];
+    await append([
+      ...players.map((name, at) =>
+        newEvent('agent:created', { name: `${name} (qwen)` }, { agentId: `a${at}` }),
+      ),
+      { type: 'game:start', data: { players } },
+    ]);
+    const say = async (speaker: string, text: string, to: readonly string[]) => {
+      const [said] = await append([newEvent('agent:text', { text }, { agentId: speaker })]);
+      const source = { kind: 'agent', agentId: speaker } as const;
+      const substance = said?.id ?? '';
+      await append(to.map((agentId) => newEvent('user:message', { text, source }, { agentId, substance })));
+    };
+    await say('a0', 'We kill at night.', ['a1']);
+    await say('a2', 'Good morning.', ['a0', 'a1']);
+    await store.close();
+    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
+    expect(code).toBe(0);
+    expect(err).toContain(
+      `Players of the game in ${dispatchId} that match no agent: Ann, Bob, Cleo. So only what all agents received is public.`,
+    );
+    expect(read('packets/external.jsonl')).toContain('Good morning.');
+    for (const file of readdirSync(join(cli.cwd, 'packets')))
+      expect([file, read(`packets/${file}`)]).toEqual([file, expect.not.stringMatching(/kill|Ann|Bob|Cleo/)]);
+    const checked = await cli.hansard('judge', 'check', 'lab/game', 'packets', ...game);
+    expect([checked.code, checked.err]).toEqual([0, '']);
   });
 
   it('never mixes up dispatches: verdicts on one are none on the latest', async () => {

@@ -9,6 +9,7 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport, TextSink } from './task-export.ts';
+import { unmatchedPlayersNote } from './unmatched-players-note.ts';
 
 /** The streams of a game log: one file per stream, with the lines of all runs. */
 export const gameStreamsExport: TaskExport = {
@@ -28,6 +29,7 @@ export const gameStreamsExport: TaskExport = {
       const streams = createGameStreams(mapping, { runId: dispatchId });
       for await (const event of readEvents(dispatchId)) await writeLines(streams.add(event));
       await writeLines(streams.finish());
+      notes.push(...unmatchedPlayersNote(dispatchId, streams.unmatchedPlayers));
       for (const [tool, count] of Object.entries(streams.leftOut))
         notes.push(
           `Calls of ${tool} omitted from ${dispatchId}: ${count}. Their input does not have the fields that the mapping names.`,

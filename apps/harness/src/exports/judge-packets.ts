@@ -14,11 +14,14 @@ import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { redactionNotes } from './redaction-notes.ts';
 import type { ExportSource, ExportTarget, TextSink } from './task-export.ts';
+import { unmatchedPlayersNote } from './unmatched-players-note.ts';
 
 /** The result of packing a dispatch. */
 export interface Packed {
   readonly manifests: readonly PacketManifest[];
   readonly leftOut: Readonly<Record<string, number>>;
+  /** The players in lists of the game that match no agent. */
+  readonly unmatchedPlayers: readonly string[];
   /** The secrets that were replaced in texts, by their kind. */
   readonly secrets: RedactionCounts;
   /** What still looks like a name in the packets. The places are lines of the internal packet. */
@@ -65,7 +68,13 @@ export async function writePackets(
       'Nothing was written. Add the names to `names` in the mapping, or leave out --strict.',
     );
   }
-  return { manifests, leftOut: packets[0]?.packet.leftOut ?? {}, suspects: list };
+  const [first] = packets;
+  return {
+    manifests,
+    leftOut: first?.packet.leftOut ?? {},
+    unmatchedPlayers: first?.packet.unmatchedPlayers ?? [],
+    suspects: list,
+  };
 
   /** The internal packet has every text of the external one. */
   async function write(pass: JudgePass, sink: TextSink, lines: readonly WrittenLine[]): Promise<void> {
@@ -108,7 +117,7 @@ function suspectNotes(suspects: readonly NameSuspect[]): string[] {
 /** The answer about written packets, with notes. */
 export function packedAnswer(
   { dispatchId, status }: DispatchEnvelope,
-  { manifests, leftOut, suspects, secrets }: Packed,
+  { manifests, leftOut, unmatchedPlayers, suspects, secrets }: Packed,
   path: string | null,
 ): Answer {
   const counts = manifests.map(
@@ -117,10 +126,11 @@ export function packedAnswer(
   );
   const [external, internal] = manifests;
   return {
-    rows: [{ path, dispatchId, packets: manifests, suspects, secrets }],
+    rows: [{ path, dispatchId, packets: manifests, suspects, unmatchedPlayers, secrets }],
     text: [`Packets of ${dispatchId}:`, ...counts],
     notesAfter: [
       ...suspectNotes(suspects),
+      ...unmatchedPlayersNote(dispatchId, unmatchedPlayers).map((line) => `hansard: ${line}`),
       ...redactionNotes(secrets).map((line) => `hansard: ${line}`),
       ...Object.entries(leftOut).map(
         ([tool, count]) => `hansard: ${count} calls of ${tool} omitted: the log does not have their input.`,

@@ -10,7 +10,7 @@ import { recordStore } from './recorded-store.ts';
 import { kinds, type Place, places, unreadable } from './special-places.ts';
 
 /** Those that hang a program are put everywhere, the others where a store reads first. */
-const everywhere = ['a named pipe (FIFO)', 'a socket', 'a device without an end'];
+const everywhere = ['a named pipe (FIFO)', 'a device without an end'];
 const firstPlaces = ['the latest dispatch', 'task.json', 'the database'];
 const combinations = Object.keys(places).flatMap((place) =>
   Object.keys(kinds)

@@ -19,6 +19,8 @@ export interface JudgePacketWriter {
   finish(): WrittenLine[];
   /** Calls without a line, because the log lacks their input; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /** The players that events of the game name, but that match no agent so far: names, which no packet may show. */
+  readonly unmatchedPlayers: readonly string[];
   /** After `finish`: the manifest of all lines. */
   manifest(): PacketManifest;
 }
@@ -54,6 +56,9 @@ export function createJudgePacket(options: JudgePacketOptions): JudgePacketWrite
 
   return {
     leftOut: streams.leftOut,
+    get unmatchedPlayers() {
+      return streams.unmatchedPlayers;
+    },
     add(event) {
       if (event.type !== 'judge:verdict') events += 1;
       return streams.add(event).flatMap(toPacket);

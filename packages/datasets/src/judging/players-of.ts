@@ -1,6 +1,14 @@
 import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import type { StreamLine } from '@hansard/formats';
-import { createGameStreams, type GameMappingInput, parseGameMapping, rosterNewsOf } from '@hansard/formats';
+import {
+  Cast,
+  createGameStreams,
+  foldedName,
+  type GameMappingInput,
+  parseGameMapping,
+  type RosterEntry,
+  rosterNewsOf,
+} from '@hansard/formats';
 import { matchesEventType } from '@hansard/views';
 import { spellingOf } from './names/spelling-of.ts';
 
@@ -27,7 +35,7 @@ const hostNames: ReadonlySet<string> = new Set(
 /**
  * All participants of a dispatch, including silent ones: every agent; every speaker, actor and receiver of a whisper; and
  * every player in the events of the mapping's `roles`. If events of the game name its players (`players`,
- * `living_players`), any other agent is a host. The `names` of the mapping add names and decide who does not play.
+ * `living_players`) and each of them is an agent, any other agent is a host. The `names` of the mapping add names and decide who does not play.
  */
 export async function playersOf(
   events: AsyncIterable<CapturedEvent>,
@@ -39,22 +47,26 @@ export async function playersOf(
   const named = new Map<string, string[]>();
   const agentIds = new Set<string>();
   const others = new Set<string>();
-  const roster = new Set<string>();
+  const cast = new Cast(mapping);
+  const roster = new Map<string, RosterEntry>();
   for await (const event of events) {
     const { agentId } = event;
     if (agentId !== undefined) agentIds.add(agentId);
     if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
       named.set(agentId ?? '', [...(named.get(agentId ?? '') ?? []), event.data.name]);
+    cast.observe(event);
     addRole(event);
-    for (const player of rosterNewsOf(mapping, event)?.players ?? []) roster.add(player);
+    for (const entry of rosterNewsOf(mapping, event)?.players ?? []) roster.set(JSON.stringify(entry), entry);
     addNames(streams.add(event));
   }
   addNames(streams.finish());
   const isAgent = (name: string) =>
     agentIds.has(name) || [...named.values()].some((names) => names.includes(name));
+  const isWhole = roster.size > 0 && [...roster.values()].every((entry) => cast.of(entry).length > 0);
+  const listed = new Set([...roster.values()].flatMap(({ names }) => names.map(foldedName)));
   const givenPlayers = bySpelling(mapping.names.players);
   const givenOthers = bySpelling(mapping.names.others);
-  return gather(named, [...agentIds, ...others, ...roster]).map((player): Player => {
+  return gather(withRoster(named, cast, roster.values()), [...agentIds, ...others]).map((player): Player => {
     const names = [player.name, ...player.alsoCalled];
     const role = names.map((name) => givenOthers.get(spellingOf(name))).find((found) => found !== undefined);
     if (role !== undefined) return { ...player, isHost: true, role };
@@ -62,10 +74,9 @@ export async function playersOf(
       .map((name) => givenPlayers.get(spellingOf(name)))
       .find((found) => found !== undefined);
     if (given !== undefined) return { ...player, ...definedOnly(given) };
-    const isHost =
-      roster.size > 0
-        ? names.some(isAgent) && !names.some((name) => roster.has(name))
-        : names.some((name) => hostNames.has(spellingOf(name)));
+    const isHost = isWhole
+      ? names.some(isAgent) && !names.some((name) => listed.has(foldedName(name)))
+      : names.some((name) => hostNames.has(spellingOf(name)));
     return isHost ? { ...player, isHost } : player;
   });
 
@@ -87,6 +98,23 @@ export async function playersOf(
 
 function bySpelling<T>(given: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
   return new Map(Object.entries(given).map(([name, value]) => [spellingOf(name), value]));
+}
+
+/** Adds what the game calls its players: to its agent if only one matches, else as somebody new. */
+function withRoster(
+  named: ReadonlyMap<string, readonly string[]>,
+  cast: Cast,
+  roster: Iterable<RosterEntry>,
+): ReadonlyMap<string, readonly string[]> {
+  const all = new Map(named);
+  for (const entry of roster) {
+    const [agentId, ...further] = cast.of(entry);
+    const [first] = entry.names;
+    if (first === undefined) continue;
+    const key = agentId === undefined || further.length > 0 ? first : agentId;
+    all.set(key, [...new Set([...(all.get(key) ?? []), ...entry.names])]);
+  }
+  return all;
 }
 
 function gather(named: ReadonlyMap<string, readonly string[]>, others: readonly string[]): Player[] {

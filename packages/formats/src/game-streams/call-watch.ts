@@ -5,23 +5,24 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
-import type { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
+import type { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
+import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Waits for the results of calls that speak or act. A refused call said and changed nothing. */
 interface CallWatch {
-  add(moment: Moment): StreamLine[];
+  add(moment: Moment): (StreamLine | LateLine)[];
   readonly leftOut: Record<string, number>;
 }
 
 interface OpenCall {
   readonly moment: Moment;
   readonly input: JsonValue | undefined;
-  readonly audience: OpenAudience;
+  readonly audience: GameAudience;
   /** The pieces of text that the tool recorded. */
   readonly pieces: Set<string>;
 }
@@ -75,13 +76,13 @@ export function createCallWatch(
     }
   }
 
-  function linesOf({ moment, input, audience, pieces }: OpenCall): StreamLine[] {
+  function linesOf({ moment, input, audience, pieces }: OpenCall): (StreamLine | LateLine)[] {
     const { event, agent, turn } = moment;
     const tool = String(event.data.tool);
     const when = { timestamp: event.timestamp, turn };
     const origin = originOf(event, runId);
     const fields = isPlainObject(input) ? (input as JsonObject) : {};
-    const lines: StreamLine[] = [];
+    const lines: (StreamLine | LateLine)[] = [];
     let isWhole = input !== undefined;
 
     const spoken = ownValue(chat.tools, tool);
@@ -90,8 +91,8 @@ export function createCallWatch(
       // A tool without recorded deliveries speaks to all, as the mapping says.
       const isTold = pieces.size > 0 || audience.receivers.length > 0;
       if (typeof message !== 'string') isWhole = false;
-      else if (audience.isPublic || !isTold) lines.push(sayings.chat({ moment, message }));
-      else lines.push(sayings.whisper({ moment, message, audience, isWhisper: true }));
+      else if (!isTold) lines.push(sayings.chat({ moment, message }));
+      else lines.push(...sayings.close({ moment, message, audience, isWhisper: false }));
     }
     const whisper = ownValue(whispers.tools, tool);
     if (whisper !== undefined) {

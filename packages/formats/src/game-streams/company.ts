@@ -1,48 +1,109 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { OpenAudience, PresentAgents } from '@hansard/views';
+import type { CapturedEvent } from '@hansard/events';
+import { Cast } from './cast.ts';
+import { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
-import { rosterNewsOf } from './roster.ts';
+import { foldedName, type RosterEntry, type RosterNews, rosterNewsOf } from './roster.ts';
+
+/** What the log says at one moment about those who take part. */
+interface Attendance {
+  /** Null if no event of the game has named the players. */
+  readonly living: readonly RosterEntry[] | null;
+  readonly dead: readonly RosterEntry[];
+  /** The ids of the agents that have come. */
+  readonly known: ReadonlySet<string>;
+  readonly ended: ReadonlySet<string>;
+}
 
 /**
- * The agents that can receive an utterance now: every present agent or, if events of the game name its players, those
- * that still take part.
+ * The agents that must receive an utterance before it is public:
+ *
+ * 1. Events of the game name the players, and each of them is an agent: the players that still take part.
+ * 2. They name the players, but not all of them are agents: every agent of the log, since any of them can be a player.
+ * 3. They do not name the players: every agent that is present, and every agent whose creation the log does not record.
+ *
+ * In 2 and 3 without agents that do not play according to the mapping, and without those that have died. If this leaves nobody,
+ * every agent that is present. In 2, and in 3 if agents were not created, this is known only at the end of the log.
  */
 export class Company {
   readonly #mapping: GameMapping;
-  readonly #present = new PresentAgents();
-  /** The names that the agents got when they were created, by id. */
-  readonly #named = new Map<string, string>();
-  readonly #dead = new Set<string>();
-  /** Null if no event of the game has named the players. */
-  #living: Set<string> | null = null;
+  readonly #cast: Cast;
+  #living: readonly RosterEntry[] | null = null;
+  #dead: readonly RosterEntry[] = [];
+  /** Every player that a list has named, by its words. */
+  readonly #listed = new Map<string, RosterEntry>();
 
   constructor(mapping: GameMapping) {
     this.#mapping = mapping;
+    this.#cast = new Cast(mapping);
+  }
+
+  /** The players in lists of the game that match no agent so far. */
+  get unmatched(): readonly string[] {
+    return [...this.#listed.values()]
+      .filter((entry) => this.#cast.of(entry).length === 0)
+      .map(({ text }) => text);
   }
 
   observe(event: CapturedEvent): void {
-    const { agentId = '' } = event;
-    if (isEventOf(event, 'agent:created')) this.#named.set(agentId, event.data.name ?? agentId);
-    this.#present.observe(event);
+    this.#cast.observe(event);
     const news = rosterNewsOf(this.#mapping, event);
-    if (news === null) return;
-    if (news.living !== null) this.#living = new Set(news.living);
-    else if (this.#living === null && news.players.length > 0) this.#living = new Set(news.players);
-    if (news.died === null) return;
-    this.#dead.add(news.died);
-    this.#living?.delete(news.died);
+    if (news !== null) this.#learn(news);
   }
 
   /** The audience of what an agent says now. */
-  audience(speakerId: string): OpenAudience {
-    const others = this.#present.beside(speakerId).filter((agentId) => {
-      const name = this.#named.get(agentId) ?? agentId;
-      return (this.#isIn(name) || this.#isIn(agentId)) && !this.#dead.has(name);
-    });
-    return new OpenAudience(speakerId, others);
+  audience(speakerId: string): GameAudience {
+    const agentIds = this.#cast.members.map(({ agentId }) => agentId);
+    const attendance: Attendance = {
+      living: this.#living,
+      dead: this.#dead,
+      known: new Set(agentIds),
+      ended: new Set(agentIds.filter((agentId) => !this.#cast.isPresent(agentId))),
+    };
+    const isCertain =
+      attendance.living === null ? this.#cast.isRecorded : this.#cast.ofAll(attendance.living) !== null;
+    return new GameAudience(speakerId, isCertain, () => this.#beside(speakerId, attendance));
   }
 
-  #isIn(name: string): boolean {
-    return this.#living === null || this.#living.has(name);
+  #learn({ players, living, died, isStart }: RosterNews): void {
+    if (isStart && players.length > 0) this.#dead = [];
+    if (living !== null) this.#living = living;
+    else if (players.length > 0 && (this.#living === null || isStart)) this.#living = players;
+    for (const entry of this.#living ?? []) this.#listed.set(entry.text, entry);
+    if (died === null) return;
+    this.#dead = [...this.#dead, died];
+    // If several agents have the name, it is not known which of them has died.
+    const named = this.#cast.of(died).filter((agentId) => this.#cast.isPresent(agentId));
+    if (this.#living !== null && named.length < 2) this.#living = without(this.#living, died);
   }
+
+  #beside(speakerId: string, { living, dead, known, ended }: Attendance): string[] {
+    const others = this.#cast.members.filter(({ agentId }) => agentId !== speakerId && !ended.has(agentId));
+    const players = living === null ? null : this.#cast.ofAll(living);
+    const listed = new Set((living ?? []).flatMap((entry) => this.#cast.of(entry)));
+    const died = new Set(
+      // If several agents have the name, it is not known which of them has died.
+      dead
+        .map((entry) => this.#cast.of(entry))
+        .flatMap((agentIds) => (agentIds.length === 1 ? agentIds : [])),
+    );
+    const taking = others.filter((member) => {
+      const { agentId, isCreated } = member;
+      if (players !== null) return players.has(agentId);
+      if (listed.has(agentId)) return true;
+      if (died.has(agentId) || this.#cast.isHost(member)) return false;
+      return living !== null || known.has(agentId) || !isCreated;
+    });
+    return (taking.length > 0 ? taking : others).map(({ agentId }) => agentId);
+  }
+}
+
+/** The entries without the one of a name; all of them if it is not clear which one that is. */
+function without(entries: readonly RosterEntry[], { names }: RosterEntry): readonly RosterEntry[] {
+  const named = (as: (name: string) => string) => {
+    const wanted = new Set(names.map(as));
+    return entries.filter((entry) => entry.names.some((name) => wanted.has(as(name))));
+  };
+  const exact = named((name) => name);
+  const gone = exact.length > 0 ? exact : named(foldedName);
+  return exact.length > 0 || gone.length === 1 ? entries.filter((entry) => !gone.includes(entry)) : entries;
 }

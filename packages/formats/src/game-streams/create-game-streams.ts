@@ -1,8 +1,9 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
-import { matchesEventType, OpenAudience } from '@hansard/views';
+import { matchesEventType } from '@hansard/views';
 import { createCallWatch } from './call-watch.ts';
 import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
+import { HeldLines, type LateLine } from './held-lines.ts';
 import { inferenceLine } from './inference-line.ts';
 import { createMessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
@@ -14,13 +15,19 @@ export interface GameStreams {
   /**
    * The lines that an event adds. The line of a call comes when the call was carried out, the line of thoughts when their
    * message is over, and the line of an utterance when all possible receivers have received it, or some will not. Lines
-   * have the time and the turn in which their events began.
+   * have the time and the turn in which their events began. If the log does not show who can receive an utterance, its line and
+   * those after it of what agents say, think and do come at the end.
    */
   add(event: CapturedEvent): StreamLine[];
   /** The remaining lines, after the last event. */
   finish(): StreamLine[];
   /** The number of calls without a line, because the log lacks the input that the mapping names; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /**
+   * The players that events of the game name, but that match no agent so far. While there are any, only what all agents
+   * have received is public.
+   */
+  readonly unmatchedPlayers: readonly string[];
 }
 
 /** @throws FORMAT_MAPPING_INVALID */
@@ -34,10 +41,15 @@ export function createGameStreams(
   const sayings = new Sayings(runId, nameOf);
   const messages = createMessageWatch(mapping, runId, company, sayings);
   const calls = createCallWatch(mapping, runId, company, sayings);
+  const held = new HeldLines();
   let latestTurn = mapping.turn.first;
 
   return {
     leftOut: calls.leftOut,
+
+    get unmatchedPlayers() {
+      return company.unmatched;
+    },
 
     add(event) {
       if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
@@ -48,16 +60,19 @@ export function createGameStreams(
       if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
       const moment = { event, agent: nameOf(event.agentId), turn };
       const isOfGame = matchesAny(mapping.gameEvents.events, event);
-      return [
+      return held.pass([
         ...(isOfGame ? [...messages.pass(), gameLine(moment)] : []),
         ...messages.add(moment),
         ...(mapping.whispers.piecesOfText ? addPiece(moment) : []),
         ...calls.add(moment),
         ...inferenceLine(moment, nameOf, runId),
-      ];
+      ]);
     },
 
-    finish: () => messages.finish(),
+    finish: () => {
+      const passed = held.pass(messages.finish());
+      return [...passed, ...held.release()];
+    },
   };
 
   function nameOf(agentId = ''): string {
@@ -79,13 +94,13 @@ export function createGameStreams(
   }
 
   /** Its line comes with the next utterance or action, when all deliveries have been recorded. */
-  function addPiece(moment: Moment): StreamLine[] {
+  function addPiece(moment: Moment): (StreamLine | LateLine)[] {
     const { event } = moment;
     const continues = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
     const settled = continues ? sayings.settle(({ isWhisper }) => isWhisper) : [];
     if (!isEventOf(event, 'agent:piece_of_text')) return settled;
     const { text: message } = event.data;
-    const audience = new OpenAudience(event.agentId ?? '', []);
+    const audience = company.audience(event.agentId ?? '');
     const said = { moment, message, ids: new Set([event.id]), audience };
     return [...settled, ...sayings.add([{ ...said, isWhisper: true }])];
   }

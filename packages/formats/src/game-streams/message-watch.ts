@@ -1,23 +1,24 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import type { OpenAudience } from '@hansard/views';
 import type { Company } from './company.ts';
+import type { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
+import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { Saying, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Collects the current message of each agent. The kind of its text is known only at its end. */
 interface MessageWatch {
-  add(moment: Moment): StreamLine[];
+  add(moment: Moment): (StreamLine | LateLine)[];
   /** Ends messages that may be over, because the game continues. */
-  pass(): StreamLine[];
-  finish(): StreamLine[];
+  pass(): (StreamLine | LateLine)[];
+  finish(): (StreamLine | LateLine)[];
 }
 
 interface OpenMessage {
   readonly messageId: string;
   readonly blocks: Block[];
-  readonly audience: OpenAudience;
+  readonly audience: GameAudience;
   /** The ids of its deliveries so far, by which later ones may name it. */
   readonly heardAs: Set<string>;
 }
@@ -72,7 +73,7 @@ export function createMessageWatch(
     finish,
   };
 
-  function finish(): StreamLine[] {
+  function finish(): (StreamLine | LateLine)[] {
     return [...[...open.keys()].flatMap(end), ...sayings.settle()];
   }
 
@@ -95,7 +96,7 @@ export function createMessageWatch(
     return sayings.deliver(event);
   }
 
-  function end(agentId = ''): StreamLine[] {
+  function end(agentId = ''): (StreamLine | LateLine)[] {
     const message = open.get(agentId);
     if (message === undefined) return [];
     open.delete(agentId);

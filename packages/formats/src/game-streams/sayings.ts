@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { OpenAudience } from '@hansard/views';
+import type { GameAudience } from './game-audience.ts';
+import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
 
@@ -8,7 +9,7 @@ export interface Saying {
   readonly moment: Moment;
   readonly message: string;
   readonly ids: Set<string>;
-  readonly audience: OpenAudience;
+  readonly audience: GameAudience;
   /** Whether it is a whisper regardless of its receivers. */
   readonly isWhisper: boolean;
 }
@@ -24,10 +25,11 @@ export class Sayings {
     this.#nameOf = nameOf;
   }
 
-  /** The line of an utterance, if all others have received it or there are no others. */
-  add(sayings: readonly Saying[]): StreamLine[] {
+  /** The line of an utterance, if all others have received it, or if only the end of the log decides whether they have. */
+  add(sayings: readonly Saying[]): (StreamLine | LateLine)[] {
     this.#open = [...this.#open, ...sayings];
-    return this.#takePublic();
+    const late = sayings.filter(isLate).map((saying) => () => this.#lineOf(saying));
+    return [...late, ...this.#takePublic()];
   }
 
   /** Takes a delivery. Returns the line of an utterance that has now reached all. */
@@ -42,7 +44,13 @@ export class Sayings {
 
   /** The lines of utterances that will not reach more agents: whispers to some. */
   settle(isOver: (saying: Saying) => boolean = () => true): StreamLine[] {
-    return this.#take(isOver, (saying) => this.whisper(saying));
+    return this.#take(isOver, (saying) => (isLate(saying) ? [] : [this.whisper(saying)]));
+  }
+
+  /** The line of a text that reaches no further agents. */
+  close(saying: Omit<Saying, 'ids'>): (StreamLine | LateLine)[] {
+    const line = () => this.#lineOf(saying);
+    return isLate(saying) ? [line] : [line()];
   }
 
   /** The line of an utterance to its receivers. */
@@ -58,17 +66,26 @@ export class Sayings {
     return { stream: 'chat', line };
   }
 
+  #lineOf(saying: Omit<Saying, 'ids'>): StreamLine {
+    return saying.audience.isPublic ? this.chat(saying) : this.whisper(saying);
+  }
+
   #takePublic(): StreamLine[] {
     return this.#take(
-      ({ audience, isWhisper }) => audience.isPublic && !isWhisper,
-      (saying) => this.chat(saying),
+      (saying) => !isLate(saying) && !saying.isWhisper && saying.audience.isPublic,
+      (saying) => [this.chat(saying)],
     );
   }
 
-  #take(isDue: (saying: Saying) => boolean, lineOf: (saying: Saying) => StreamLine): StreamLine[] {
+  #take(isDue: (saying: Saying) => boolean, linesOf: (saying: Saying) => StreamLine[]): StreamLine[] {
     if (this.#open.length === 0) return [];
     const due = this.#open.filter(isDue);
     if (due.length > 0) this.#open = this.#open.filter((saying) => !due.includes(saying));
-    return due.map(lineOf);
+    return due.flatMap(linesOf);
   }
+}
+
+/** Whether only the end of the log decides who must receive an utterance. */
+function isLate({ audience, isWhisper }: Omit<Saying, 'ids'>): boolean {
+  return !isWhisper && !audience.isCertain;
 }

@@ -115,9 +115,11 @@ describe('chat', () => {
     expect(steps[3]?.map(({ stream }) => stream)).toEqual(['chat', 'inference_trace']);
   });
 
-  it('has an utterance that nobody received before the game continues', () => {
-    const { steps } = play([text(ann, 'Anybody?'), turn('game:night', 'Night 1')]);
-    expect(steps[1]?.map(({ stream }) => stream)).toEqual(['chat', 'game_events']);
+  it('does not have an utterance that nobody received: it is a whisper, before the game continues', () => {
+    const { steps } = play([...names, text(ann, 'Anybody?'), turn('game:night', 'Night 1')]);
+    expect(steps[3]?.map(({ stream }) => stream)).toEqual(['whispers', 'game_events']);
+    const alone = play([text(ann, 'Anybody?'), turn('game:night', 'Night 1')]);
+    expect([alone.of('chat'), alone.of('whispers')]).toMatchObject([[], [{ to: [], message: 'Anybody?' }]]);
   });
 
   it('never has text beside a call, even if others talk and the game continues before the call', () => {

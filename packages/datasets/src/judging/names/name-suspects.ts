@@ -69,7 +69,7 @@ export class NameSuspects {
 
   /** `place` is where the text is, for the report. */
   add(text: string, place: string): void {
-    const source = text.normalize('NFC');
+    const source = readable(text.normalize('NFC'));
     for (const { 0: word, index } of source.matchAll(/\p{L}[\p{L}\p{M}]*/gu)) {
       if (word.length < 2 || word.length > longestWord) continue;
       const resemblances = this.#resemblancesOf(fold(word).folded);
@@ -115,7 +115,9 @@ export class NameSuspects {
   #compare(word: string): readonly Resemblance[] {
     const made: Resemblance[] = [];
     const same = this.#names.get(word);
-    if (same !== undefined) return [{ reason: 'unclear', names: [...same], when: 'capital' }];
+    // Another word is in the text only beside digits, in an encoding or with marks inside.
+    if (same !== undefined)
+      return [{ reason: 'unclear', names: [...same], when: isCommonWord(word) ? 'capital' : 'always' }];
     const initials = this.#initials.get(word);
     if (initials !== undefined && !isFunctionWord(word))
       made.push({ reason: 'initials', names: [...initials], when: 'caps' });
@@ -153,6 +155,22 @@ export class NameSuspects {
   #namesOf(words: readonly string[]): string[] {
     return [...new Set(words.flatMap((word) => [...(this.#names.get(word) ?? [])]))];
   }
+}
+
+/** A text as a reader sees it: without marks of emphasis inside words, and with the characters of escapes. */
+function readable(text: string): string {
+  return text
+    .replace(/\\[nrt]/g, ' ')
+    .replace(/(?:\\u|%)([0-9a-fA-F]{2,4})/g, (found, digits: string) => decoded(found, digits))
+    .replace(/(?<=\p{L})[*~`]{1,3}(?=\p{L})/gu, '');
+}
+
+/** Escapes of ASCII: a name in another script is written so as a whole. */
+function decoded(found: string, digits: string): string {
+  const length = found.startsWith('%') ? 2 : 4;
+  if (digits.length < length) return found;
+  const code = Number.parseInt(digits.slice(0, length), 16);
+  return (code < 128 ? String.fromCharCode(code) : ' ') + digits.slice(length);
 }
 
 function note(map: Map<string, Set<string>>, key: string, name: string): void {

@@ -26,6 +26,12 @@ describe('the report of words that still look like names', () => {
     ['I trust Chris', 'Chris', 'short', 'Christopher'],
     ['Will you vote?', 'Will', 'unclear', 'Will'],
     ['I ask HS', 'HS', 'initials', 'Hannah Stone'],
+    ['hannah2 lies', 'hannah', 'unclear', 'Hannah Stone'],
+    ['2hannah lies', 'hannah', 'unclear', 'Hannah Stone'],
+    ['I trust **Han**nah', 'Hannah', 'unclear', 'Hannah Stone'],
+    ['{"to":"\\u0048annah"}', 'Hannah', 'unclear', 'Hannah Stone'],
+    ['https://host.example/%68annah', 'hannah', 'unclear', 'Hannah Stone'],
+    ['{"text":"\\tHannah spoke"}', 'Hannah', 'unclear', 'Hannah Stone'],
   ])('has the word of %j', (text, word, reason, name) => {
     expect(suspectsIn(text)).toEqual([{ word, reason, names: [name], count: 1, places: ['line 1'] }]);
   });

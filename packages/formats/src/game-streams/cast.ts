@@ -1,0 +1,87 @@
+import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { PresentAgents } from '@hansard/views';
+import type { GameMapping } from './game-mapping.ts';
+import { foldedName, type RosterEntry } from './roster.ts';
+
+/** An agent of a log, under every name that it ever had. */
+interface CastMember {
+  readonly agentId: string;
+  readonly names: Set<string>;
+  /** Whether the log records when it came. */
+  isCreated: boolean;
+}
+
+/** The agents of a game that take part, as far as its log has been read, and which of them its lists mean. */
+export class Cast {
+  readonly #present = new PresentAgents();
+  readonly #members = new Map<string, CastMember>();
+  readonly #byName = new Map<string, Set<string>>();
+  /** The names that the mapping gives one player, by each of them. */
+  readonly #given = new Map<string, readonly string[]>();
+  readonly #hosts: ReadonlySet<string>;
+
+  constructor({ names: { players, others } }: GameMapping) {
+    for (const [name, { aliases = [] }] of Object.entries(players)) {
+      const group = [name, ...aliases].map(foldedName);
+      for (const one of group) this.#given.set(one, [...(this.#given.get(one) ?? []), ...group]);
+    }
+    this.#hosts = new Set(Object.keys(others).map(foldedName));
+  }
+
+  observe(event: CapturedEvent): void {
+    const { agentId = '' } = event;
+    this.#present.observe(event);
+    if (this.#present.has(agentId) && !this.#members.has(agentId)) {
+      this.#members.set(agentId, { agentId, names: new Set(), isCreated: agentId === '' });
+      this.#addName(agentId, agentId === '' ? 'dispatched agent' : agentId);
+    }
+    if (!isEventOf(event, 'agent:created')) return;
+    const member = this.#members.get(agentId);
+    if (member !== undefined) member.isCreated = true;
+    this.#addName(agentId, event.data.name ?? '');
+  }
+
+  get members(): readonly CastMember[] {
+    return [...this.#members.values()];
+  }
+
+  /** Whether the log records when each agent so far came, so that others were not present. */
+  get isRecorded(): boolean {
+    return this.members.every(({ isCreated }) => isCreated);
+  }
+
+  isPresent(agentId: string): boolean {
+    return this.#present.has(agentId);
+  }
+
+  /** Whether the mapping says that an agent does not play. */
+  isHost({ names }: CastMember): boolean {
+    return [...names].some((name) => this.#hosts.has(name));
+  }
+
+  /** The ids of all agents that an entry can mean. */
+  of({ names }: RosterEntry): string[] {
+    return [...new Set(names.flatMap((name) => [...(this.#byName.get(foldedName(name)) ?? [])]))];
+  }
+
+  /** The ids of the agents that a list means; null if one of its entries has no agent of its own, or it has no entries. */
+  ofAll(entries: readonly RosterEntry[]): ReadonlySet<string> | null {
+    const claimed = new Set<string>();
+    const listed = new Map(entries.map((entry) => [JSON.stringify([entry.names, entry.text]), entry]));
+    for (const entry of listed.values()) {
+      const own = this.of(entry).find((agentId) => !claimed.has(agentId));
+      if (own === undefined) return null;
+      claimed.add(own);
+    }
+    return listed.size === 0 ? null : new Set(entries.flatMap((entry) => this.of(entry)));
+  }
+
+  #addName(agentId: string, given: string): void {
+    const folded = foldedName(given);
+    if (folded === '') return;
+    for (const name of [folded, ...(this.#given.get(folded) ?? [])]) {
+      this.#members.get(agentId)?.names.add(name);
+      this.#byName.set(name, (this.#byName.get(name) ?? new Set()).add(agentId));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { CapturedEvent } from '@hansard/events';
+import { type RosterGame, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
+import { describe, expect, it } from 'vitest';
+import { createGameStreams } from '../../src/index.ts';
+
+const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
+
+function streamsOf(events: readonly CapturedEvent[]) {
+  const streams = createGameStreams(rosterMapping, { runId: 'D1' });
+  const lines = [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
+  const textsIn = (name: string) =>
+    lines.flatMap(({ stream, line }) => (stream === name && 'message' in line ? line.message : [])).sort();
+  return { chat: textsIn('chat'), whispers: textsIn('whispers'), unmatched: streams.unmatchedPlayers };
+}
+
+const textsOf = ({ sayings }: RosterGame, isPublic: boolean) =>
+  sayings.flatMap((saying) => (saying.isPublic === isPublic ? saying.text : [])).sort();
+
+const titled = rosterGames.map((game) => [game.title, game] as const);
+
+describe('speech to one player is a whisper, and speech to all is chat', () => {
+  it.each(titled)('if the game lists %s', (_, game) => {
+    const { chat, whispers } = streamsOf(game.events);
+    expect({ chat, whispers }).toEqual({ chat: textsOf(game, true), whispers: textsOf(game, false) });
+  });
+
+  it(`if lists match the agents in part, or not at all (HANSARD_SEED=${seed})`, () => {
+    const count = { chat: 0, whispers: 0, unmatched: 0 };
+    for (let from = seed; from < seed + 300; from += 1) {
+      const game = randomRosterGame(from);
+      const { chat, whispers, unmatched } = streamsOf(game.events);
+      expect([from, chat, whispers]).toEqual([from, textsOf(game, true), textsOf(game, false)]);
+      expect([from, [...unmatched].sort()]).toEqual([from, [...game.unmatched].sort()]);
+      count.chat += chat.length;
+      count.whispers += whispers.length;
+      count.unmatched += unmatched.length;
+    }
+    // Otherwise nothing was tested.
+    expect(Math.min(count.chat, count.whispers)).toBeGreaterThan(1000);
+    expect(count.unmatched).toBeGreaterThan(100);
+  });
+});
+
+describe('the players that match no agent', () => {
+  it.each(titled)('are known if the game lists %s', (_, game) => {
+    expect(streamsOf(game.events).unmatched).toEqual(game.unmatched);
+  });
+});
+
+it('lines of what agents say, think and do stay in order if the end of the log decides about one', () => {
+  const game = rosterGames.find(({ title }) => title === 'names that no agent has');
+  const events = [...(game?.events ?? [])];
+  const [first] = events;
+  if (first === undefined) throw new Error('no game');
+  const more = { ...first, agentId: 'a2', messageId: 'm' };
+  events.splice(
+    events.findLastIndex(({ type }) => type === 'agent:text'),
+    0,
+    { ...more, id: 'x1', type: 'agent:thinking', data: { text: 'Hm.' } },
+    {
+      ...more,
+      id: 'x2',
+      type: 'agent:inference',
+      data: { model: 'm', usage: { inputTokens: 1, outputTokens: 1 } },
+    },
+  );
+  const streams = createGameStreams(rosterMapping, { runId: 'D1' });
+  const before = events.flatMap((event) => streams.add(event)).map(({ stream }) => stream);
+  expect([...new Set(before)]).toEqual(['game_events', 'inference_trace']);
+  expect(streams.finish().map(({ stream }) => stream)).toEqual(['whispers', 'agent_reasoning', 'chat']);
+});
