@@ -1,0 +1,166 @@
+/** What the benchmarks of redaction measure: the recording and the export of transcripts by the packages of a checkout. */
+import { join } from 'node:path';
+import type * as claude from '@hansard/claude';
+import type * as dispatchPackage from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type * as importPackage from '@hansard/import';
+import type { AgentProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import { type Redactor, redactSource } from '@hansard/redaction';
+import type * as sessionPackage from '@hansard/session';
+import type * as jsonFile from '@hansard/store-jsonfile';
+import type * as targetModule from '../apps/harness/src/exports/export-target.ts';
+import type * as taskExportsModule from '../apps/harness/src/exports/task-exports.ts';
+import type { CliContext } from '../apps/harness/src/terminal/context.ts';
+import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
+import { writeTranscript } from './transcripts.ts';
+
+const taskDir = 'benchmarks/tasks/redaction';
+/** This checkout. */
+export const here = join(import.meta.dirname, '..');
+
+const { signal } = new AbortController();
+const context: CliContext = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: process.stdin,
+  cwd: here,
+  env: process.env,
+  signal,
+  readSignal: signal,
+};
+
+/** Of a session: a message, a call of a tool, and an answer each. */
+const sessionRounds = 100;
+
+export interface Place {
+  /** The checkout whose packages do the work. */
+  readonly root: string;
+  readonly transcript: string;
+  readonly folder: string;
+}
+
+interface Variant extends Place {
+  readonly redactor: Redactor | null;
+}
+
+/** Prepares a work, which is then measured. */
+type Work = (place: Variant) => Promise<() => Promise<unknown>>;
+
+export const works: Readonly<Record<string, Work>> = {
+  import: async (place) => {
+    const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
+    const { recordLog } = await packageOf<typeof importPackage>(place, 'packages/import');
+    const store = await openStore(place, place.redactor);
+    return async () => recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
+  },
+  run: async (place) => {
+    const { runDispatch } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
+    const events = await eventsOf(place);
+    const agent: AgentProvider = {
+      contract: 1,
+      async *run() {
+        for (const event of events) yield { kind: 'event', event };
+      },
+    };
+    const store = await openStore(place, place.redactor);
+    return () =>
+      runDispatch({
+        store,
+        taskDir,
+        agent,
+        role: 'agent',
+        prompt: 'Begin.',
+        fidelity: 'full',
+        loopDetector: false,
+      });
+  },
+  session: async (place) => {
+    const { createSession } = await packageOf<typeof sessionPackage>(place, 'packages/session');
+    const store = await openStore(place, place.redactor);
+    const output = 'A line of what a command printed, with a path/to/a/file.ts and a number 4711.\n'.repeat(
+      30,
+    );
+    const usage = { inputTokens: 1_000, outputTokens: 50 };
+    const tool: ToolProvider = {
+      contract: 1,
+      listTools: () => [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
+      callTool: () => ({ status: 'completed', text: output }),
+    };
+    const model: LanguageModelProvider = {
+      contract: 1,
+      generate: ({ turn }) => ({
+        text: `Thought ${turn}: the next file can say more about this.`,
+        toolCalls:
+          turn % 2 === 1
+            ? []
+            : [{ toolCallId: `call-${turn}`, tool: 'look', input: { path: `src/file-${turn}.ts` } }],
+        model: 'm',
+        usage,
+      }),
+    };
+    return async () => {
+      const { root, session } = await createSession({ store, taskDir, model, tools: [tool] });
+      for (let round = 0; round < sessionRounds; round += 1) {
+        await root.harken(`Look at file ${round}.`);
+        await root.response();
+      }
+      await session.close();
+    };
+  },
+  'export session-v2': exported('session-v2'),
+  'export html': exported('html'),
+};
+
+/** An export of a transcript that was imported without redaction, as the command writes it to a file. */
+function exported(id: string): Work {
+  return async (place) => {
+    const { taskExports } = await moduleOf<typeof taskExportsModule>(place, 'exports/task-exports.ts');
+    const { openExportTarget } = await moduleOf<typeof targetModule>(place, 'exports/export-target.ts');
+    const { openTaskSource } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
+    const { recordLog } = await packageOf<typeof importPackage>(place, 'packages/import');
+    const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
+    const store = await openStore(place, null);
+    await recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
+    const envelopes: DispatchEnvelope[] = [];
+    for await (const { envelope } of store.dispatches({ taskDir }))
+      if (envelope !== null) envelopes.push(envelope);
+    const format = taskExports.find((one) => one.id === id);
+    if (format?.scope === undefined || format.scope === 'store')
+      throw new TypeError(`no export of a task: ${id}`);
+    const { redactor } = place;
+    return async () => {
+      const source = await openTaskSource(store, taskDir, { envelopes });
+      const read = redactor === null ? { source, counts: () => ({}) } : redactSource(source, redactor);
+      const target = openExportTarget(context, join(place.folder, 'out'), format);
+      await format.write({ context, ...read.source, redactions: read.counts }, target, {});
+      await target.close();
+    };
+  };
+}
+
+function moduleOf<T>({ root }: Place, file: string): Promise<T> {
+  return import(join(root, 'apps/harness/src', file)) as Promise<T>;
+}
+
+function packageOf<T>({ root }: Place, folder: string): Promise<T> {
+  return import(join(root, folder, 'src/index.ts')) as Promise<T>;
+}
+
+async function openStore(place: Place, redactor: Redactor | null): Promise<dispatchPackage.DispatchStore> {
+  const { openDispatchStore } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
+  const { openJsonFileStore } = await packageOf<typeof jsonFile>(place, 'plugins/store-jsonfile');
+  const provider = openJsonFileStore({ root: place.folder });
+  return openDispatchStore(provider, redactor === null ? {} : { redact: redactor });
+}
+
+async function eventsOf(place: Place): Promise<CapturedEvent[]> {
+  const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
+  const events: CapturedEvent[] = [];
+  for await (const batch of (await openClaudeTranscript(place.transcript)).read()) events.push(...batch);
+  return events;
+}
+
+/** Writes the transcripts of the corpus, or made ones, and gives their size. */
+export function writeSomeTranscript(path: string, bytes: number): number {
+  return (isCorpusThere ? writeCorpusTranscript : writeTranscript)(path, bytes);
+}
