@@ -157,7 +157,7 @@ export function reliabilityDoc(): string {
     'clocks run. After each turn, SQL that shares nothing with the store reads the tables: each change is that of the call that had its turn,',
     'made with a claim, whole and in order; a claim is taken only from an owner that has exited or was idle for a whole lease, and not refused when it is free;',
     'each result agrees with the tables. A process that is interrupted continues after those that were started since have ended their calls,',
-    'and power is not lost (the tests of the write-ahead log cut it). The tests run 150,000 steps, and find eight faults that are planted in the store.',
+    'and power is not lost (the tests of the write-ahead log cut it). The tests run 100,000 steps, and find eight faults that are planted in the store.',
     '`pnpm campaign:leases` ran, without a broken promise:',
     '',
     ...leaseTable(),

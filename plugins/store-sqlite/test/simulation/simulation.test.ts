@@ -4,7 +4,7 @@ import { search } from './search.ts';
 
 const base = { processes: 3, dispatches: 2, leaseMs: 1_500 } as const;
 const firstSeed = Number(process.env.HANSARD_SIMULATION_SEED ?? 1);
-const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 150_000);
+const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 100_000);
 
 it(`no schedule of ${steps} steps loses or doubles an event, has two writers, or breaks a lease`, {
   timeout: 300_000,
