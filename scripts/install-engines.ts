@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { unpackBrowser } from './engines/unpack-browser.ts';
 import { runPnpm } from './running-pnpm.ts';
 import { root } from './workspace.ts';
 
@@ -13,6 +14,7 @@ if (!existsSync(join(folder, 'node_modules')))
   process.stderr.write(`Installing the engines that the tests run in ${folder}, some 250 MB.\n`);
 try {
   runPnpm(folder, install);
+  unpackBrowser();
 } catch (error) {
   const { stdout = '', stderr = String(error) } = error as { stdout?: string; stderr?: string };
   process.stderr.write(

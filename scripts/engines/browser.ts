@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-
-/** Chromium as a package carries it. Not imported by name: types are checked before the engines are installed. */
-const carrier: string = '@sparticuz/chromium';
+import { unpackedBrowser } from './unpack-browser.ts';
 
 /**
  * Starts a real headless Chromium: the one that `HANSARD_BROWSER` names, else the one of this folder's packages. It
  * talks to nobody by itself. Close it.
  */
 export async function openBrowser(): Promise<Browser> {
-  const executablePath = process.env.HANSARD_BROWSER ?? (await carriedChromium());
+  const executablePath = process.env.HANSARD_BROWSER ?? unpackedBrowser();
+  if (executablePath === null)
+    throw new Error('The browser is not installed; `npx pnpm@12 test` installs it.');
   if (!existsSync(executablePath))
     throw new Error(`There is no browser ${executablePath} (HANSARD_BROWSER).`);
   const args = [
@@ -23,15 +23,4 @@ export async function openBrowser(): Promise<Browser> {
     '--disable-sync',
   ];
   return chromium.launch({ executablePath, headless: true, args });
-}
-
-async function carriedChromium(): Promise<string> {
-  try {
-    const { default: carried } = (await import(carrier)) as {
-      default: { executablePath(): Promise<string> };
-    };
-    return await carried.executablePath();
-  } catch (cause) {
-    throw new Error('The browser is not installed; `npx pnpm@12 test` installs it.', { cause });
-  }
 }
